@@ -1,0 +1,1 @@
+"""Third-party appliers turned into histories: recorded logs, child processes, live servers."""

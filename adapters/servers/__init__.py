@@ -1,0 +1,1 @@
+"""Real MariaDB and MySQL servers in temporary directories on the loopback interface."""

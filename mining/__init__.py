@@ -1,0 +1,1 @@
+"""Campaigns and audits at scale on PySpark (ARCHITECTURE.md)."""

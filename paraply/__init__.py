@@ -1,0 +1,1 @@
+"""The tool people start: command line, reports, pictures; no rules of its own."""

@@ -1,0 +1,1 @@
+"""The words everybody shares; standard library only (ARCHITECTURE.md)."""

@@ -1,0 +1,83 @@
+"""Errors that a user meets: one registry of stable codes, messages and remedies.
+
+A wrong input is the user's to mend, so it is reported without a traceback: code, where (file,
+offset or line), what is wrong, and the one remedy. An error that is not a ``ParaplyError`` is a
+fault of ours and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorCode:
+    """One kind of user-facing error.
+
+    ``code`` is stable for ever (``P101``); ``message`` is a ``str.format`` template over the
+    details given when it is raised; ``remedy`` says the one thing to do.
+    """
+
+    code: str
+    message: str
+    remedy: str
+
+
+_REGISTRY: dict[str, ErrorCode] = {}
+
+
+def register(code: str, message: str, remedy: str) -> ErrorCode:
+    """Add an error to the registry and return it; a code that is taken raises ``ValueError``."""
+    if code in _REGISTRY:
+        raise ValueError(f"error code {code} is registered twice")
+    entry = ErrorCode(code=code, message=message, remedy=remedy)
+    _REGISTRY[code] = entry
+    return entry
+
+
+def registered_errors() -> tuple[ErrorCode, ...]:
+    """Return every registered error, ordered by code."""
+    return tuple(_REGISTRY[code] for code in sorted(_REGISTRY))
+
+
+class ParaplyError(Exception):
+    """A wrong input: which error, where, and how to mend it.
+
+    ``where`` names file and offset or line (``bin.000001:1234``) or is empty.
+    """
+
+    def __init__(self, error: ErrorCode, /, *, where: str = "", **details: object) -> None:
+        self.error = error
+        self.where = where
+        self.details = details
+        super().__init__(self.text)
+
+    @property
+    def text(self) -> str:
+        """Return the one-line message: code, place, what is wrong."""
+        place = f"{self.where}: " if self.where else ""
+        return f"{self.error.code} {place}{self.error.message.format(**self.details)}"
+
+    @property
+    def remedy(self) -> str:
+        """Return what to do about it."""
+        return self.error.remedy.format(**self.details)
+
+
+# Codes by room: P0xx vocabulary, P1xx binary logs, P2xx schemas and keys, P3xx command line,
+# P4xx reference implementation, P5xx histories and counterexamples, P6xx servers, P7xx solvers.
+MALFORMED_GTID_SET = register(
+    "P001",
+    "'{text}' is not a GTID set: {reason}",
+    "write it as uuid:1-5:7,uuid2:1 (tags: uuid:1-5:tag:1-3), as @@gtid_executed prints it",
+)
+MALFORMED_MARIADB_GTID = register(
+    "P002",
+    "'{text}' is not a MariaDB GTID position: {reason}",
+    "write it as domain-server-sequence, comma-separated, as @@gtid_slave_pos prints it",
+)
+MALFORMED_TIMESTAMP = register(
+    "P003",
+    "last_committed={last_committed}, sequence_number={sequence_number}: {reason}",
+    "last_committed must lie in [0, sequence_number), or both be 0 for a view change",
+)

@@ -1,0 +1,33 @@
+"""Three-valued verdicts and how they combine (docs/decisions/0002)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+
+
+class Verdict(IntEnum):
+    """What a check established; a larger value outranks a smaller one."""
+
+    HOLDS = 0
+    UNKNOWN = 1  # Too little evidence, a bound, a clock or a solver gave up; never shown as HOLDS.
+    VIOLATED = 2
+
+    @property
+    def word(self) -> str:
+        """Return the word that reports and JSON use: ``holds``, ``unknown`` or ``violated``."""
+        return self.name.lower()
+
+    @property
+    def exit_code(self) -> int:
+        """Return the process exit code: 0 holds, 1 violated, 2 unknown (3 is unreadable input)."""
+        return {Verdict.HOLDS: 0, Verdict.VIOLATED: 1, Verdict.UNKNOWN: 2}[self]
+
+
+EXIT_UNREADABLE = 3
+"""Exit code for wrong usage and for input of which nothing could be read."""
+
+
+def combine(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the gravest verdict; no verdict at all is UNKNOWN, not HOLDS."""
+    return max(verdicts, default=Verdict.UNKNOWN)
