@@ -1,0 +1,51 @@
+"""Hypothesis profiles and the fixtures that every test folder shares.
+
+``--hypothesis-profile dev|ci|nightly`` selects a profile; where none is named, ``ci`` is used
+when the environment variable CI is set and ``dev`` otherwise. A failing run prints its blob, so
+it can be replayed with ``@reproduce_failure``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+settings.register_profile("dev", deadline=None, print_blob=True, max_examples=100)
+settings.register_profile(
+    "ci", deadline=None, print_blob=True, derandomize=True, max_examples=100, database=None
+)
+settings.register_profile(
+    "nightly",
+    deadline=None,
+    print_blob=True,
+    max_examples=5_000,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+# The plugin loads a profile named on the command line after this file was read.
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def corpus_folder() -> Path:
+    """Return where the third-party logs are looked for, whether or not they are there."""
+    named = os.environ.get("PARAPLY_CORPUS")
+    return Path(named) if named else REPOSITORY.parent / "shared" / "corpus"
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """Return the folder of third-party logs; skip, saying why, where it is absent."""
+    folder = corpus_folder()
+    if not folder.is_dir():
+        pytest.skip(f"no third-party logs at {folder}; set PARAPLY_CORPUS to their folder")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """Return the root of the source tree."""
+    return REPOSITORY
