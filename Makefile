@@ -1,0 +1,54 @@
+# paraply: `make help` lists the targets. Every target installs what it needs into .venv first.
+# The two a new user needs: `make demo` and `make test`.
+
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test check bench prove live fuzz format pages lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(READY): requirements.lock pyproject.toml ci/bootstrap
+	@ci/bootstrap $(VENV)
+	@touch $@
+
+install: $(READY) ## create .venv with everything in it; .venv/bin/paraply is the command
+
+demo: $(READY) ## audit the shipped real binlogs and write the report to out/demo/
+	@$(BIN)/python -m ci.demo
+
+test: $(READY) ## unit, property, golden and mutant tests (no server, no root)
+	@$(BIN)/python -m pytest -n $(WORKERS) -m "not live" --hypothesis-profile=ci $(ARGS)
+
+check: $(READY) ## format, lint, types, layers, sizes, words, generated pages
+	@$(BIN)/python -m ci.check
+
+bench: $(READY) ## speed, side by side with baselines; one of them: make bench ARGS=audit
+	@$(BIN)/python -m ci.bench $(ARGS)
+
+prove: $(READY) ## re-run every proof listed in proofs/manifest.toml
+	@$(BIN)/python -m ci.prove
+
+live: $(READY) ## tests against real servers (ci/servers installs them)
+	@$(BIN)/python -m pytest -m live --hypothesis-profile=ci $(ARGS)
+
+fuzz: $(READY) ## fuzz the binary log decoder for two minutes
+	@$(BIN)/python -m tests.fuzz.fuzz_binlog --seconds 120
+
+format: $(READY) ## format the code
+	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+pages: $(READY) ## write the generated pages again
+	@$(BIN)/python -m ci.check --write
+
+lock: $(READY) ## resolve requirements.lock again (needs uv)
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --no-emit-find-links --no-header --no-annotate --all-extras pyproject.toml -o requirements.lock
+
+clean: ## remove the environment, caches and written reports
+	rm -rf $(VENV) out build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

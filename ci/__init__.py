@@ -1,0 +1,1 @@
+"""What `make` and `.ci/run` call; imported by nothing else."""

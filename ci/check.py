@@ -1,0 +1,74 @@
+"""`make check`: everything that must be true of the source before a test is worth running.
+
+Runs every check even when one fails, so that one run shows all there is to mend.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ci import layers, tidy
+
+ROOT = Path(__file__).resolve().parent.parent
+
+GENERATED_PAGES = (
+    "vocabulary.history_format",
+    "paraply.report.json_form",
+    "paraply.error_pages",
+)
+"""Modules that write a page with ``--write`` and compare it with ``--check``."""
+
+TYPED = ("vocabulary", "reference_impl", "properties", "models", "adapters", "mining", "paraply", "ci")
+
+
+def _tool(*command: str) -> Callable[[], list[str]]:
+    """Return a check that runs a program in this environment and reports its output if it fails."""
+
+    def run() -> list[str]:
+        done = subprocess.run(
+            [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        return [] if done.returncode == 0 else (done.stdout + done.stderr).splitlines()
+
+    return run
+
+
+def checks(write: bool) -> list[tuple[str, Callable[[], Sequence[str]]]]:
+    """Return every check by name; with ``write`` generated pages are written instead of compared."""
+    mode = "--write" if write else "--check"
+    return [
+        ("format", _tool("ruff", "format", "--check", ".")),
+        ("lint", _tool("ruff", "check", "--output-format=concise", ".")),
+        ("types", _tool("mypy", "--no-error-summary", *(f"-p{name}" for name in TYPED))),
+        ("layers", lambda: layers.violations(ROOT)),
+        ("tidy", lambda: tidy.violations(ROOT)),
+        *((f"page of {module}", _tool(module, mode)) for module in GENERATED_PAGES),
+    ]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run all checks; exit code 1 if any found something."""
+    parser = argparse.ArgumentParser(prog="make check", description=__doc__)
+    parser.add_argument("--write", action="store_true", help="write generated pages again")
+    arguments = parser.parse_args(argv)
+    failed = 0
+    for name, check in checks(arguments.write):
+        started = time.monotonic()
+        findings = check()
+        failed += bool(findings)
+        print(
+            f"{'FAIL' if findings else 'ok  '} {name} ({time.monotonic() - started:.1f} s)",
+            flush=True,
+        )
+        for line in findings:
+            print(f"     {line}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
