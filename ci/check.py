@@ -23,7 +23,16 @@ GENERATED_PAGES = (
 )
 """Modules that write a page with ``--write`` and compare it with ``--check``."""
 
-TYPED = ("vocabulary", "reference_impl", "properties", "models", "adapters", "mining", "paraply", "ci")
+TYPED = (
+    "vocabulary",
+    "reference_impl",
+    "properties",
+    "models",
+    "adapters",
+    "mining",
+    "paraply",
+    "ci",
+)
 
 
 def _tool(*command: str) -> Callable[[], list[str]]:
@@ -39,7 +48,7 @@ def _tool(*command: str) -> Callable[[], list[str]]:
 
 
 def checks(write: bool) -> list[tuple[str, Callable[[], Sequence[str]]]]:
-    """Return every check by name; with ``write`` generated pages are written instead of compared."""
+    """Return every check by name; ``write`` writes generated pages instead of comparing them."""
     mode = "--write" if write else "--check"
     return [
         ("format", _tool("ruff", "format", "--check", ".")),

