@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
+
+from vocabulary.schema import TableSchema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,3 +33,19 @@ class ConflictKey:
 
     def __hash__(self) -> int:
         return hash((self.table, self.index, self.values))
+
+
+class RowKeys(Protocol):
+    """Whoever knows the tables of a log at the transaction just read (the key builder does)."""
+
+    def keys_of(self, table: str, image: tuple[object, ...]) -> tuple[ConflictKey, ...] | None:
+        """Return the PRIMARY and UNIQUE keys of one row image, PRIMARY first.
+
+        A key with a NULL part, or with a part the image does not record, is left out. None:
+        the keys of the table are not known at all.
+        """
+        ...
+
+    def schema_of(self, table: str) -> TableSchema | None:
+        """Return what is known of ``schema.table`` now, None if nothing is."""
+        ...

@@ -123,6 +123,9 @@ class LoggedTransaction:
     xa_id: str = ""
     keys: frozenset[ConflictKey] = frozenset()
     """Conflict keys of all rows, filled in by the key builder."""
+    shared_keys: frozenset[ConflictKey] = frozenset()
+    """Keys of parent rows that a foreign key makes the transaction read: two readers of one key
+    do not conflict, a reader and a writer (``keys``) do."""
     unkeyed_tables: frozenset[str] = frozenset()
     """Changed tables whose keys are unknown: no schema, or no PRIMARY and no UNIQUE key."""
     uncertain_keys: frozenset[ConflictKey] = frozenset()
