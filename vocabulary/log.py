@@ -127,7 +127,18 @@ class LoggedTransaction:
     """Keys of parent rows that a foreign key makes the transaction read: two readers of one key
     do not conflict, a reader and a writer (``keys``) do."""
     unkeyed_tables: frozenset[str] = frozenset()
-    """Changed tables whose keys are unknown: no schema, or no PRIMARY and no UNIQUE key."""
+    """Changed tables whose keys are unknown: no schema, or no PRIMARY and no UNIQUE key (or only
+    keys with a NULL part in the changed row). Two transactions that both list a table here may
+    conflict in it although they share no key."""
+    partly_keyed_tables: frozenset[str] = frozenset()
+    """Changed tables of which some key may be missing from ``keys``: other UNIQUE keys than the
+    known ones may exist, a minimal row image left out a value that the transaction released, or
+    a value cannot be compared. Such a transaction may conflict, without a shared key, with any
+    other one that changes the table; one of the two listing it is enough."""
+    cascaded_tables: frozenset[str] = frozenset()
+    """Tables of which a foreign key's CASCADE or SET NULL may have changed rows: the engine does
+    this below the log, so the rows are not in it. Such a transaction may conflict, without a
+    shared key, with one that changes the table itself; two cascades into a table do not."""
     uncertain_keys: frozenset[ConflictKey] = frozenset()
     """The part of ``keys`` that rests on an assumption (a collation folded too coarsely, say)."""
     complete: bool = True

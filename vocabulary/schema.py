@@ -31,6 +31,9 @@ class Column:
     length: int = 0
     generated: bool = False
     visible: bool = True
+    charset: str = ""
+    """Server name of the character set, empty where unknown or not text. Text whose collation is
+    unknown has an empty ``collation`` and may have a charset all the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +86,8 @@ class TableSchema:
     keys_known: bool = False
     keys_complete: bool = False
     sources: set[SchemaSource] = field(default_factory=set)
+    unknown_because: str = ""
+    """Why keys are unknown or incomplete, for the report; empty where nothing is missing."""
 
     def column_index(self, name: str) -> int | None:
         """Return the position of a column by name, ignoring case; None if there is none."""
