@@ -1,0 +1,40 @@
+"""Small charts made of text: a curve in one line, bars that end in eighths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+_LEVELS = "▁▂▃▄▅▆▇█"
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def resampled(values: Sequence[float], width: int) -> list[float]:
+    """Return at most ``width`` means of equal neighbouring slices of ``values``."""
+    if len(values) <= width:
+        return list(values)
+    edges = [round(slot * len(values) / width) for slot in range(width + 1)]
+    return [
+        sum(values[start:end]) / (end - start) for start, end in zip(edges, edges[1:], strict=False)
+    ]
+
+
+def curve(values: Sequence[float], width: int, top: float | None = None) -> str:
+    """Return ``values`` as one line of block characters, from zero to ``top`` (their maximum)."""
+    shown = resampled(values, width)
+    highest = top if top is not None else max(shown, default=0.0)
+    if highest <= 0:
+        return _LEVELS[0] * len(shown)
+    return "".join(
+        _LEVELS[min(len(_LEVELS) - 1, max(0, int(value / highest * len(_LEVELS))))]
+        for value in shown
+    )
+
+
+def bar(value: float, top: float, width: int) -> str:
+    """Return a horizontal bar of at most ``width`` characters; anything above zero shows."""
+    if value <= 0 or top <= 0:
+        return ""
+    eighths = max(1, round(value / top * width * 8))
+    full, rest = divmod(eighths, 8)
+    return (_EIGHTHS[8] * full + (_EIGHTHS[rest] if rest else "")).strip()

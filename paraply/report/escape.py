@@ -1,0 +1,62 @@
+"""Make text from a log safe to show: nothing a key or a table name holds may act on the reader.
+
+A log is written by strangers. A value may hold terminal escape sequences (recolour or rewrite
+what is on the screen), bidirectional overrides (show another text than the one compared),
+or characters that XML forbids. All of them are shown, as ``\\x1b`` or ``\\u202e``; none is sent.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+# Cc: C0 and C1 controls; Cf: bidirectional marks, zero-width joiners; Cs: lone surrogates;
+# Co and Cn: private use and noncharacters (XML forbids two of them); Zl and Zp: line separators.
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+SHOWN_LENGTH_MAX = 200
+"""A key may be a 16 kB blob; a reader recognises it by its beginning."""
+
+
+def visible(text: str) -> str:
+    """Return ``text`` with every character that is not plainly visible written as an escape."""
+    # isprintable() is False for exactly the categories above and the odd spaces (Zs but U+0020).
+    if text.isprintable():
+        return text
+    return "".join(map(_visible_character, text))
+
+
+def shortened(text: str, length: int = SHOWN_LENGTH_MAX) -> str:
+    """Return :func:`visible` text cut to ``length`` characters, saying how much was cut."""
+    if len(text) <= length:
+        return visible(text)
+    return f"{visible(text[:length])}… ({len(text) - length:,} more characters)"
+
+
+def ascii_escaped(text: str) -> str:
+    """Return JSON text in which hidden characters are ``\\uXXXX``: safe to print, equal to read."""
+    if text.isascii():
+        return text
+    return "".join(
+        character if not _is_hidden(character) or character == "\n" else _json_escape(character)
+        for character in text
+    )
+
+
+def _is_hidden(character: str) -> bool:
+    return not character.isprintable() and unicodedata.category(character) in _HIDDEN
+
+
+def _visible_character(character: str) -> str:
+    if not _is_hidden(character):
+        return character
+    code = ord(character)
+    if character in "\n\r\t":
+        return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[character]
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _json_escape(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))

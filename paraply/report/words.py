@@ -1,0 +1,118 @@
+"""The words every form of the report uses for the same thing: verdicts, models, places, counts."""
+
+from __future__ import annotations
+
+from vocabulary.audit_result import AuditResult, FileSummary, Parallelism, TransactionRef
+from vocabulary.verdict import Verdict
+
+MARKS = {Verdict.HOLDS: "✓", Verdict.UNKNOWN: "?", Verdict.VIOLATED: "✗"}
+
+MODEL_MEANINGS = {
+    "logical-clock": "last_committed and sequence_number as logged (MySQL LOGICAL_CLOCK)",
+    "commit-group": "transactions of one group commit together (MariaDB conservative)",
+    "row-conflicts": "only transactions that share a key wait (what WRITESET could reach)",
+    "by-table": "one worker per table",
+    "by-schema": "one worker per schema (MySQL DATABASE)",
+    "by-primary-key": "one worker per primary key value (a CDC topic keyed by row)",
+}
+
+METADATA_MODELS = ("logical-clock", "commit-group")
+"""The models that the log itself prescribes; the others ask what could be."""
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """Return ``1 pair``, ``2 pairs``, ``1,200 pairs``."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def share(part: float) -> str:
+    """Return a part of one as a percentage that never rounds something to nothing."""
+    return f"{part:.0%}" if part >= 0.01 or part == 0 else "<1%"
+
+
+def timestamp(reference: TransactionRef) -> str:
+    """Return what the log says about the parallelism of one transaction, or nothing."""
+    if reference.sequence_number is not None:
+        return (
+            f"last_committed={reference.last_committed} sequence_number={reference.sequence_number}"
+        )
+    if reference.commit_id is not None:
+        return f"commit_id={reference.commit_id}"
+    return ""
+
+
+def name_of(reference: TransactionRef) -> str:
+    """Return the GTID of a transaction, or its ordinal where the log gives it none."""
+    return reference.gtid or f"anonymous transaction {reference.ordinal:,}"
+
+
+def place_of(reference: TransactionRef) -> str:
+    """Return ``file:offset`` of a transaction."""
+    return f"{reference.file}:{reference.offset}"
+
+
+def server_of(file: FileSummary) -> str:
+    """Return the product and version that wrote a file, as far as it says."""
+    product = {"mysql": "MySQL", "mariadb": "MariaDB", "text": "text dump"}.get(
+        file.format, file.format
+    )
+    return f"{product} {file.server}".strip()
+
+
+def safety_word(model: Parallelism) -> str:
+    """Return whether a model keeps the conflicts of this log in order, with the number it loses."""
+    if model.safe is Verdict.VIOLATED:
+        return f"no: {count(model.conflicting_pairs_apart, 'pair')}"
+    return "yes" if model.safe is Verdict.HOLDS else "unknown"
+
+
+def distance_label(power: int) -> str:
+    """Return the range of SN-LC distances that one bar of the histogram counts."""
+    return str(power) if power <= 1 else f"{power}–{2 * power - 1}"
+
+
+def headline(result: AuditResult) -> str:
+    """Return the verdict's reason in one or two sentences, the gravest first."""
+    reasons = _breaches(result)
+    if result.verdict is Verdict.VIOLATED and reasons:
+        return " ".join(reasons)
+    if result.verdict is Verdict.HOLDS:
+        return (
+            f"No conflict among the {count(result.pairs_allowed_to_overlap, 'pair')} of "
+            "transactions that the log allows to overlap; "
+            f"{count(result.conflicting_pairs_ordered, 'conflicting pair')} "
+            f"{'is' if result.conflicting_pairs_ordered == 1 else 'are'} kept apart."
+        )
+    if not result.unknown_because:
+        return "The evidence does not suffice for a verdict."
+    first, *others = result.unknown_because
+    more = f" And {count(len(others), 'more reason')}." if others else ""
+    return f"{sentence(first.reason)}{more}"
+
+
+def sentence(text: str) -> str:
+    """Return ``text`` beginning with a capital where it is a word, and ending in a full stop."""
+    start = text[:1].upper() + text[1:] if text[:2].isalpha() and text[:2].islower() else text
+    return start if start.endswith((".", "!", "?")) else f"{start}."
+
+
+def _breaches(result: AuditResult) -> list[str]:
+    reasons = []
+    pairs = len(result.violations) + result.violations_dropped
+    certain = sum(violation.certain for violation in result.violations)
+    if certain:
+        known = f"{certain:,} of {pairs:,}" if certain < len(result.violations) else f"{pairs:,}"
+        noun = "pair" if pairs == 1 else "pairs"
+        reasons.append(
+            f"{known} {noun} of conflicting transactions may be applied at the same time."
+        )
+    broken = sum(finding.severity == "violation" for finding in result.lint)
+    if broken:
+        reasons.append(f"The metadata breaks its own rules in {count(broken, 'place')}.")
+    findings = result.replay.before_images_missing + result.replay.duplicate_keys
+    if findings:
+        do_not = "does not" if findings == 1 else "do not"
+        reasons.append(
+            f"{count(findings, 'row image')} {do_not} fit the rows the log itself built up."
+        )
+    return reasons
