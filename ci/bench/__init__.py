@@ -1,0 +1,1 @@
+"""Benchmarks: ``python -m ci.bench NAME`` (see ``runner``)."""
