@@ -1,0 +1,83 @@
+"""Asynchronous replication between two servers of one family."""
+
+from __future__ import annotations
+
+import time
+
+from adapters.servers.errors import REPLICA_BEHIND, REPLICA_STOPPED
+from adapters.servers.server import Server
+from vocabulary.errors import ParaplyError
+
+_USER = "repl"
+_PASSWORD = "repl-password"  # a throw-away account on the loopback interface
+
+
+def replicate(source: Server, replica: Server) -> None:
+    """Let ``replica`` follow ``source`` by GTID, from the beginning, and wait until it does."""
+    for node in (source, replica):
+        node.run(
+            [
+                "SET SESSION sql_log_bin=0",
+                f"CREATE USER IF NOT EXISTS '{_USER}'@'127.0.0.1' IDENTIFIED BY '{_PASSWORD}'",
+                f"GRANT REPLICATION SLAVE ON *.* TO '{_USER}'@'127.0.0.1'",
+            ]
+        )
+    if replica.is_mariadb:
+        follow = (
+            f"CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={source.port},"
+            f" MASTER_USER='{_USER}', MASTER_PASSWORD='{_PASSWORD}', MASTER_USE_GTID=slave_pos"
+        )
+        start = "START SLAVE"
+    else:
+        follow = (
+            f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={source.port},"
+            f" SOURCE_USER='{_USER}', SOURCE_PASSWORD='{_PASSWORD}', SOURCE_AUTO_POSITION=1,"
+            " GET_SOURCE_PUBLIC_KEY=1"
+        )
+        start = "START REPLICA"
+    replica.run([follow, start])
+    wait_until_applied(source, replica)
+
+
+def executed_position(server: Server) -> str:
+    """Return what the server has in its binary log: a GTID set, or MariaDB's GTID position."""
+    variable = "@@gtid_binlog_pos" if server.is_mariadb else "@@global.gtid_executed"
+    return str(server.query(f"SELECT {variable}")[0][0]).replace("\n", "")
+
+
+def wait_until_applied(source: Server, replica: Server, *, seconds_max: float = 60) -> None:
+    """Return once the replica has applied all that the source has logged by now."""
+    position = executed_position(source)
+    if replica.is_mariadb:
+        wait = f"SELECT MASTER_GTID_WAIT('{position}', 1)"
+    else:
+        wait = f"SELECT WAIT_FOR_EXECUTED_GTID_SET('{position}', 1)"
+    deadline = time.monotonic() + seconds_max
+    while position:
+        if replica.query(wait)[0][0] == 0:
+            return
+        error = applier_error(replica)
+        if error:
+            raise ParaplyError(REPLICA_STOPPED, where=replica.name, reason=error)
+        if time.monotonic() > deadline:
+            raise ParaplyError(
+                REPLICA_BEHIND,
+                where=replica.name,
+                position=position,
+                seconds=seconds_max,
+                applied=executed_position(replica),
+            )
+
+
+def applier_error(replica: Server) -> str:
+    """Return the last error of receiver or applier, empty where there is none."""
+    import pymysql.cursors
+
+    statement = "SHOW SLAVE STATUS" if replica.is_mariadb else "SHOW REPLICA STATUS"
+    with (
+        replica.connect(cursorclass=pymysql.cursors.DictCursor) as connection,
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(statement)
+        status = cursor.fetchone() or {}
+    return str(status.get("Last_SQL_Error") or status.get("Last_IO_Error") or "")
