@@ -1,0 +1,1 @@
+"""A compiled scanner for the common shapes of transactions; the rest goes to the readable one."""

@@ -1,0 +1,463 @@
+"""The scanner: from bytes of a binary log to columns of transactions, rows and key digests.
+
+One call walks whole transactions in a buffer until something stops it (``layout``: NEED_MORE,
+ODD, NEED_TABLE, BATCH_FULL). It accepts only what it understands to the last byte: a GTID event,
+BEGIN, annotations, table maps, full-image rows events and XID or COMMIT, all with right
+checksums. At anything else it stops before the transaction, so that the readable decoder, which
+knows all there is to know, takes that one; nothing is judged here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from adapters.binlog.compiled import layout as L
+from adapters.binlog.compiled.hashing import (
+    crc32,
+    finish,
+    mix,
+    mix_bytes,
+    signed64,
+    unsigned,
+)
+
+Bytes = NDArray[np.uint8]
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+HEADER_BYTES = 19
+_QUERY, _XID, _TABLE_MAP, _ANNOTATE, _ROWS_QUERY = 2, 16, 19, 160, 29
+_GTID, _ANONYMOUS, _MARIADB_GTID = 33, 34, 162
+_MAPS_MAX = 64
+_EVENT_BYTES_MAX = (1 << 30) + (1 << 16)
+_COLUMNS_MAX = 4096
+_MARIADB_PLAIN = 0x02 | 0x04 | 0x08 | 0x10
+"""GROUP_COMMIT_ID, TRANSACTIONAL, ALLOW_PARALLEL, WAITED: any other flag is odd."""
+_LOGICAL_TIMESTAMP = 2
+
+_FINE, _STOP_MORE, _STOP_ODD, _STOP_TABLE, _STOP_FULL = -1, L.NEED_MORE, L.ODD, L.NEED_TABLE, 3
+
+
+@njit(cache=True)
+def _check_event(data: Bytes, at: int, end: int, trailer: int, crc: NDArray[np.uint32]) -> int:
+    """Return _FINE if a whole event with the right checksum stands at ``at``."""
+    if at + HEADER_BYTES > end:
+        return _STOP_MORE
+    length = unsigned(data, at + 9, 4)
+    if length < HEADER_BYTES + trailer or length > _EVENT_BYTES_MAX:
+        return _STOP_ODD
+    if at + length > end:
+        return _STOP_MORE
+    if trailer and crc32(data, at, at + length - 4, crc) != unsigned(data, at + length - 4, 4):
+        return _STOP_ODD
+    return _FINE
+
+
+@njit(cache=True)
+def _is_query(data: Bytes, at: int, end: int, post_header: int, word: Bytes) -> bool:
+    """Return whether the query event's statement is exactly ``word``."""
+    body = at + HEADER_BYTES
+    if post_header < 13 or body + post_header > end:
+        return False
+    schema_bytes = int(data[body + 8])
+    status_bytes = unsigned(data, body + 11, 2)
+    start = body + post_header + status_bytes + schema_bytes + 1
+    if end - start != len(word) or unsigned(data, body + 9, 2) != 0:
+        return False
+    for index in range(len(word)):
+        if data[start + index] != word[index]:
+            return False
+    return True
+
+
+@njit(cache=True)
+def _source_index(data: Bytes, at: int, uuids: Bytes, progress: Ints) -> int:
+    """Return the number of the UUID at ``at``, adding it if new; -1 if there is no room."""
+    known = progress[L.UUIDS]
+    for index in range(known - 1, -1, -1):
+        same = True
+        for byte in range(16):
+            if uuids[index, byte] != data[at + byte]:
+                same = False
+                break
+        if same:
+            return index
+    if known == len(uuids):
+        return -1
+    for byte in range(16):
+        uuids[known, byte] = data[at + byte]
+    progress[L.UUIDS] = known + 1
+    return known
+
+
+@njit(cache=True)
+def _begin_mysql(
+    data: Bytes, at: int, end: int, uuids: Bytes, progress: Ints, txn: Ints
+) -> bool:
+    """Fill in ``txn`` from a GTID or anonymous GTID event; False if it is odd."""
+    body = at + HEADER_BYTES
+    if body + 42 > end or data[body + 25] != _LOGICAL_TIMESTAMP:
+        return False
+    txn[L.T_FLAGS] = data[body]
+    source = _source_index(data, body + 1, uuids, progress)
+    if source < 0:
+        return False
+    txn[L.T_SOURCE] = source
+    txn[L.T_NUMBER] = signed64(data, body + 17)
+    txn[L.T_LAST_COMMITTED] = signed64(data, body + 26)
+    txn[L.T_SEQUENCE_NUMBER] = signed64(data, body + 34)
+    if txn[L.T_LAST_COMMITTED] < 0 or txn[L.T_SEQUENCE_NUMBER] <= 0 or txn[L.T_NUMBER] < 0:
+        return False
+    if body + 49 <= end:
+        txn[L.T_COMMITTED_US] = unsigned(data, body + 42, 7) & ((1 << 55) - 1)
+    return True
+
+
+@njit(cache=True)
+def _begin_mariadb(data: Bytes, at: int, end: int, txn: Ints) -> bool:
+    """Fill in ``txn`` from a MariaDB GTID event; False if it is odd."""
+    body = at + HEADER_BYTES
+    if body + 19 > end:
+        return False
+    flags = int(data[body + 12])
+    if flags & ~_MARIADB_PLAIN:
+        return False
+    txn[L.T_NUMBER] = signed64(data, body)
+    txn[L.T_SOURCE] = unsigned(data, body + 8, 4)
+    txn[L.T_FLAGS] = flags
+    if txn[L.T_NUMBER] < 0:
+        return False
+    rest = body + 13
+    if flags & 0x02:
+        if body + 21 != end:
+            return False
+        txn[L.T_COMMIT_ID] = signed64(data, rest)
+        return bool(txn[L.T_COMMIT_ID] >= 0)
+    # Bytes past the fixed part would be flags_extra or what later servers add.
+    for at_pad in range(rest, end):
+        if data[at_pad] != 0:
+            return False
+    return body + 19 == end
+
+
+@njit(cache=True)
+def _walk_image(
+    data: Bytes, at: int, end: int, first: int, last: int, columns: Ints, places: Ints
+) -> int:
+    """Note where each column of a row image lies; return its end, -1 if it does not fit.
+
+    ``places[c]`` is (offset, length), offset -1 for NULL.
+    """
+    count = last - first
+    here = at + (count + 7) // 8
+    if here > end:
+        return -1
+    for column in range(count):
+        if data[at + (column >> 3)] >> (column & 7) & 1:
+            places[column, 0] = -1
+            places[column, 1] = 0
+            continue
+        width = columns[first + column, 1]
+        if columns[first + column, 0] == L.FIXED:
+            length = width
+        else:
+            if here + width > end:
+                return -1
+            length = unsigned(data, here, width)
+            here += width
+        if length > end - here:
+            return -1
+        places[column, 0] = here
+        places[column, 1] = length
+        here += length
+    return here
+
+
+@njit(cache=True)
+def _image_digest(data: Bytes, at: int, end: int, count: int) -> np.uint64:
+    """Return the digest of a row image; spare bits of its null bitmap do not count."""
+    bitmap_end = at + (count + 7) // 8
+    state = np.uint64(count)
+    for byte in range(at, bitmap_end):
+        value = np.uint64(data[byte])
+        if byte == bitmap_end - 1 and count & 7:
+            value &= np.uint64((1 << (count & 7)) - 1)
+        state = mix(state, value)
+    return finish(mix_bytes(state, data, bitmap_end, end))
+
+
+@njit(cache=True)
+def _text_digest(
+    state: np.uint64, data: Bytes, start: int, end: int, length_max: int, padded: bool,
+    weights: NDArray[np.uint32],
+) -> tuple[bool, np.uint64]:  # fmt: skip
+    """Fold an ASCII string's weights into a digest; False if it is not ASCII."""
+    if length_max and end - start > length_max:
+        end = start + length_max
+    if padded:
+        while end > start and data[end - 1] == 32:
+            end -= 1
+    for at in range(start, end):
+        if data[at] >= 128:
+            return False, state
+        state = mix(state, np.uint64(weights[data[at]]))
+    return True, mix(state, np.uint64(end - start) | np.uint64(1 << 40))
+
+
+@njit(cache=True)
+def _key_digest(
+    data: Bytes, key: int, key_table: Ints, seeds: Words, parts: Ints,
+    weights: NDArray[np.uint32], places: Ints,
+) -> tuple[bool, np.uint64]:  # fmt: skip
+    """Return the digest of one key of a row, 0 if a part is NULL; False if it is odd."""
+    state = seeds[key]
+    for part in range(key_table[key, L.K_PART_START], key_table[key, L.K_PART_END]):
+        column = parts[part, L.P_COLUMN]
+        start = places[column, 0]
+        if start < 0:
+            return True, np.uint64(0)
+        end = start + places[column, 1]
+        length_max = parts[part, L.P_LENGTH]
+        rule = parts[part, L.P_RULE]
+        if rule == L.RAW:
+            if length_max and end - start > length_max:
+                end = start + length_max
+            state = mix_bytes(state, data, start, end)
+        else:
+            fine, state = _text_digest(
+                state, data, start, end, length_max, rule == L.TEXT_PADDED,
+                weights[parts[part, L.P_WEIGHTS]],
+            )  # fmt: skip
+            if not fine:
+                return False, state
+    return True, finish(state)
+
+
+@njit(cache=True)
+def _operation_of(kind: int) -> int:
+    if kind in (23, 30):
+        return L.INSERT
+    if kind in (24, 31):
+        return L.UPDATE
+    if kind in (25, 32):
+        return L.DELETE
+    return -1
+
+
+@njit(cache=True)
+def _scan_rows(
+    data: Bytes, at: int, end: int, base: int, operation: int, is_v2: bool,
+    map_numbers: Ints, map_slots: Ints, maps: int,
+    tables: Ints, columns: Ints, key_table: Ints, seeds: Words, parts: Ints,
+    weights: NDArray[np.uint32], places: Ints,
+    progress: Ints, rows: Ints, digests: Words, keys: Words,
+) -> int:  # fmt: skip
+    """Append the rows of one rows event to the batch; _FINE, _STOP_ODD or _STOP_FULL."""
+    body = at + HEADER_BYTES
+    if body + 8 > end:
+        return _STOP_ODD
+    number = unsigned(data, body, 6)
+    slot = -1
+    for index in range(maps - 1, -1, -1):
+        if map_numbers[index] == number:
+            slot = map_slots[index]
+            break
+    if slot < 0 or not tables[slot, L.D_SUPPORTED]:
+        return _STOP_ODD
+    here = body + 8
+    if is_v2:
+        if here + 2 > end:
+            return _STOP_ODD
+        # Without extra row information the length counts only itself.
+        if unsigned(data, here, 2) != 2:
+            return _STOP_ODD
+        here += 2
+    first, last = tables[slot, L.D_COLUMN_START], tables[slot, L.D_COLUMN_END]
+    count = last - first
+    if here + 1 > end:
+        return _STOP_ODD
+    width = int(data[here])
+    here += 1
+    if width >= 251:
+        if width != 252 or here + 2 > end:
+            return _STOP_ODD
+        width = unsigned(data, here, 2)
+        here += 2
+    if width != count:
+        return _STOP_ODD
+    for _ in range(2 if operation == L.UPDATE else 1):
+        if here + (count + 7) // 8 > end:
+            return _STOP_ODD
+        for column in range(count):
+            if not data[here + (column >> 3)] >> (column & 7) & 1:
+                return _STOP_ODD
+        here += (count + 7) // 8
+    key_first, key_last = tables[slot, L.D_KEY_START], tables[slot, L.D_KEY_END]
+    key_count = key_last - key_first
+    if here >= end:
+        return _STOP_ODD
+    while here < end:
+        row, key = progress[L.ROWS], progress[L.KEYS]
+        if row == len(rows) or key + key_count > len(keys):
+            return _STOP_FULL
+        rows[row, L.R_OPERATION] = operation
+        rows[row, L.R_TABLE] = slot
+        rows[row, L.R_EVENT] = base + at
+        rows[row, L.R_KEY_START] = key
+        for side in range(2):
+            if (side == 0 and operation == L.INSERT) or (side == 1 and operation == L.DELETE):
+                digests[row, side] = 0
+                for index in range(key_count):
+                    keys[key + index, side] = 0
+                continue
+            image_end = _walk_image(data, here, end, first, last, columns, places)
+            if image_end < 0:
+                return _STOP_ODD
+            digests[row, side] = _image_digest(data, here, image_end, count)
+            for index in range(key_count):
+                fine, digest = _key_digest(
+                    data, key_first + index, key_table, seeds, parts, weights, places
+                )
+                if not fine:
+                    return _STOP_ODD
+                keys[key + index, side] = digest
+            here = image_end
+        progress[L.ROWS] = row + 1
+        progress[L.KEYS] = key + key_count
+    return _FINE
+
+
+@njit(cache=True)
+def _find_table(data: Bytes, start: int, end: int, hashes: Words, slots: Ints) -> int:
+    """Return the descriptor of the table map body, -1 if it is new."""
+    digest = finish(mix_bytes(np.uint64(end - start), data, start, end))
+    mask = len(hashes) - 1
+    at = np.int64(digest & np.uint64(mask))
+    while hashes[at] != 0:
+        if hashes[at] == digest:
+            return slots[at]
+        at = (at + 1) & mask
+    return -1
+
+
+@njit(cache=True)
+def table_map_digest(data: Bytes, start: int, end: int) -> np.uint64:
+    """Return the digest by which a table map body is found again."""
+    return finish(mix_bytes(np.uint64(end - start), data, start, end))
+
+
+@njit(cache=True, nogil=True)
+def scan(
+    data: Bytes, end: int, base: int, trailer: int, query_post_header: int,
+    crc: NDArray[np.uint32], words: Bytes, hashes: Words, slots: Ints,
+    tables: Ints, columns: Ints, key_table: Ints, seeds: Words, parts: Ints,
+    weights: NDArray[np.uint32], uuids: Bytes, scratch: Ints,
+    progress: Ints, transactions: Ints, rows: Ints, digests: Words, keys: Words, counts: Ints,
+) -> None:  # fmt: skip
+    """Walk ``data[progress[POSITION]:end]`` until something stops it; see ``layout``.
+
+    ``base`` is the file offset of ``data[0]``. ``words`` holds ``BEGIN`` and ``COMMIT`` in two
+    rows. On return everything before progress[POSITION] is in the batch or was counted.
+    """
+    map_numbers = np.empty(_MAPS_MAX, np.int64)
+    map_slots = np.empty(_MAPS_MAX, np.int64)
+    types = np.zeros(256, np.int64)
+    while True:
+        start = progress[L.POSITION]
+        rows_before, keys_before = progress[L.ROWS], progress[L.KEYS]
+        stop = _check_event(data, start, end, trailer, crc)
+        if stop != _FINE:
+            progress[L.STATUS] = stop
+            return
+        kind = int(data[start + 4])
+        if kind not in (_GTID, _ANONYMOUS, _MARIADB_GTID):
+            progress[L.STATUS] = L.ODD
+            return
+        if progress[L.TRANSACTIONS] == len(transactions):
+            progress[L.STATUS] = L.BATCH_FULL
+            return
+        txn = transactions[progress[L.TRANSACTIONS]]
+        txn[:] = L.ABSENT
+        length = unsigned(data, start + 9, 4)
+        event_end = start + length - trailer
+        if kind == _MARIADB_GTID:
+            fine = _begin_mariadb(data, start, event_end, txn)
+        else:
+            fine = _begin_mysql(data, start, event_end, uuids, progress, txn)
+        if not fine:
+            progress[L.STATUS] = L.ODD
+            return
+        begun = kind == _MARIADB_GTID
+        types[:] = 0
+        types[kind] = 1
+        events = 1
+        maps = 0
+        at = start + length
+        done = False
+        while not done:
+            stop = _check_event(data, at, end, trailer, crc)
+            if stop != _FINE:
+                break
+            kind = int(data[at + 4])
+            length = unsigned(data, at + 9, 4)
+            event_end = at + length - trailer
+            if not begun:
+                if kind != _QUERY or not _is_query(
+                    data, at, event_end, query_post_header, words[0, :5]
+                ):
+                    stop = L.ODD
+                    break
+                begun = True
+            elif kind == _TABLE_MAP:
+                slot = _find_table(data, at + HEADER_BYTES, event_end, hashes, slots)
+                if slot < 0:
+                    progress[L.DETAIL] = at
+                    stop = L.NEED_TABLE
+                    break
+                if maps == _MAPS_MAX:
+                    stop = L.ODD
+                    break
+                map_numbers[maps] = unsigned(data, at + HEADER_BYTES, 6)
+                map_slots[maps] = slot
+                maps += 1
+            elif kind == _XID:
+                done = True
+            elif kind == _QUERY:
+                if not _is_query(data, at, event_end, query_post_header, words[1, :6]):
+                    stop = L.ODD
+                    break
+                done = True
+            elif kind not in (_ANNOTATE, _ROWS_QUERY):
+                operation = _operation_of(kind)
+                if operation < 0:
+                    stop = L.ODD
+                    break
+                stop = _scan_rows(
+                    data, at, event_end, base, operation, kind >= 30, map_numbers, map_slots,
+                    maps, tables, columns, key_table, seeds, parts, weights,
+                    scratch, progress, rows, digests, keys,
+                )  # fmt: skip
+                if stop != _FINE:
+                    break
+                # The last rows event of a statement closes its tables.
+                if unsigned(data, at + HEADER_BYTES + 6, 2) & 1:
+                    maps = 0
+            types[kind] += 1
+            events += 1
+            at += length
+        if not done:
+            progress[L.ROWS], progress[L.KEYS] = rows_before, keys_before
+            progress[L.STATUS] = stop
+            return
+        txn[L.T_START] = base + start
+        txn[L.T_END] = base + at
+        txn[L.T_TYPE] = data[start + 4]
+        txn[L.T_SERVER] = unsigned(data, start + 5, 4)
+        txn[L.T_TIME] = unsigned(data, start, 4)
+        txn[L.T_ROW_END] = progress[L.ROWS]
+        txn[L.T_EVENTS] = events
+        counts += types
+        progress[L.TRANSACTIONS] += 1
+        progress[L.POSITION] = at
