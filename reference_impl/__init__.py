@@ -1,1 +1,1 @@
-"""The executable specification of the four design documents: readable, quotable, slow on purpose."""
+"""The executable specification of the four design documents: readable, quotable, not fast."""

@@ -1,0 +1,1 @@
+"""Certification of WL#8440: who wins, which GTID, and which logical timestamp."""

@@ -1,0 +1,215 @@
+"""Subjects under test: named systems that turn a schedule and a workload into a history.
+
+Whoever adds a subject registers it here and gets every property, the search for
+counterexamples and the reports.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from reference_impl.recorder import Recorder, program_of, seed_of
+from vocabulary.errors import ParaplyError, register
+from vocabulary.history import History, HistoryHeader, OptionValue
+from vocabulary.schedule import Schedule
+
+UNKNOWN_SUBJECT = register(
+    "P403",
+    "there is no subject '{name}'",
+    "choose one of: {known}",
+)
+UNKNOWN_OPTION = register(
+    "P404",
+    "subject {subject} has no option '{name}'",
+    "choose one of: {known}",
+)
+UNKNOWN_SUBJECT_DIALECT = register(
+    "P405",
+    "subject {subject} has no dialect '{name}'",
+    "choose one of: {known}",
+)
+OPTION_OF_WRONG_TYPE = register(
+    "P406",
+    "option {name} of subject {subject} is {value!r}, which is not a {expected}",
+    "give it a {expected}; its default is {default}",
+)
+WORKLOAD_OUT_OF_RANGE = register(
+    "P407",
+    "a workload of {count} {what} is out of range",
+    "choose a number in [{least}, {greatest}]",
+)
+
+TRANSACTIONS_MAX = 1_000
+"""Runs keep every snapshot in memory; longer ones teach nothing that a thousand do not."""
+ROWS_MAX = 64
+MEMBERS_MAX = 9
+"""A group has at most nine members."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """How much is run: what is done, and in which order, is chosen by the schedule.
+
+    Attributes:
+        transactions: how many are submitted.
+        rows: how many rows there are to write, named ``a``, ``b``, ``c``, ...
+        members: servers, where the subject has several.
+        dialect: name of the dialect, empty for the subject's first.
+        options: the subject's own options by name; those not named have their defaults.
+    """
+
+    transactions: int = 4
+    rows: int = 3
+    members: int = 2
+    dialect: str = ""
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for what, count, least, greatest in (
+            ("transactions", self.transactions, 0, TRANSACTIONS_MAX),
+            ("rows", self.rows, 1, ROWS_MAX),
+            ("members", self.members, 1, MEMBERS_MAX),
+        ):
+            if not least <= count <= greatest:
+                raise ParaplyError(
+                    WORKLOAD_OUT_OF_RANGE, what=what, count=count, least=least, greatest=greatest
+                )
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Return the rows' names: ``a`` to ``z``, then ``a1``, ``b1``, ..."""
+        letters = "abcdefghijklmnopqrstuvwxyz"
+        return tuple(
+            letters[row % 26] + (str(row // 26) if row >= 26 else "") for row in range(self.rows)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One option of a subject; ``default`` also tells its type."""
+
+    name: str
+    default: OptionValue
+    meaning: str
+
+
+class Subject(ABC):
+    """A system under test. It makes every choice through the schedule and keeps no state.
+
+    Attributes:
+        name: as the command line spells it.
+        meaning: what it is, in one sentence.
+        source: document, section or server function that it follows.
+        dialects: the rules it can follow, the default first.
+        options: what can be set beside the size of the workload.
+        breaks: dialect -> names of properties that it is known to break, each explained in the
+            documentation; to find them is expected, not to find them is a fault of the search.
+    """
+
+    name: str = ""
+    meaning: str = ""
+    source: str = ""
+    dialects: tuple[str, ...] = ("",)
+    options: tuple[Option, ...] = ()
+    breaks: Mapping[str, frozenset[str]] = {}
+
+    def run(self, schedule: Schedule, workload: Workload) -> History:
+        """Run once and return what happened; the history names the choices that made it.
+
+        Raises ``ParaplyError`` P404, P405 or P406 for a dialect or an option it does not have.
+        """
+        options = self.options_of(workload)
+        dialect = self.dialect_of(workload)
+        recorder = Recorder()
+        members = self.simulate(schedule, workload, dialect, options, recorder)
+        return recorder.history(
+            HistoryHeader(
+                subject=self.name,
+                dialect=dialect,
+                seed=seed_of(schedule),
+                program=program_of(schedule),
+                options={
+                    "transactions": workload.transactions,
+                    "rows": workload.rows,
+                    "members": workload.members,
+                    **options,
+                },
+                members=members,
+                recorded_by="reference_impl",
+            )
+        )
+
+    @abstractmethod
+    def simulate(
+        self,
+        schedule: Schedule,
+        workload: Workload,
+        dialect: str,
+        options: Mapping[str, OptionValue],
+        recorder: Recorder,
+    ) -> tuple[str, ...]:
+        """Run once, tell ``recorder`` what happens, and return the members' names."""
+
+    def dialect_of(self, workload: Workload) -> str:
+        """Return the dialect to run; P405 if the subject does not have the one named."""
+        if not workload.dialect:
+            return self.dialects[0]
+        if workload.dialect not in self.dialects:
+            raise ParaplyError(
+                UNKNOWN_SUBJECT_DIALECT,
+                subject=self.name,
+                name=workload.dialect,
+                known=", ".join(self.dialects),
+            )
+        return workload.dialect
+
+    def options_of(self, workload: Workload) -> dict[str, OptionValue]:
+        """Return every option with its value; P404 or P406 for one that does not fit."""
+        values = {option.name: option.default for option in self.options}
+        for name, value in workload.options.items():
+            if name not in values:
+                raise ParaplyError(
+                    UNKNOWN_OPTION,
+                    subject=self.name,
+                    name=name,
+                    known=", ".join(values) or "none, it has no options",
+                )
+            if type(value) is not type(values[name]):
+                raise ParaplyError(
+                    OPTION_OF_WRONG_TYPE,
+                    subject=self.name,
+                    name=name,
+                    value=value,
+                    expected=type(values[name]).__name__,
+                    default=values[name],
+                )
+            values[name] = value
+        return values
+
+
+SubjectT = TypeVar("SubjectT", bound=Subject)
+
+_SUBJECTS: dict[str, Subject] = {}
+
+
+def register_subject(subject: SubjectT) -> SubjectT:
+    """Make a subject known by its name; a name that is taken raises ``ValueError``."""
+    if subject.name in _SUBJECTS:
+        raise ValueError(f"subject {subject.name} is registered twice")
+    _SUBJECTS[subject.name] = subject
+    return subject
+
+
+def registered_subjects() -> tuple[Subject, ...]:
+    """Return the subjects registered so far, by name; import ``reference_impl.subjects`` first."""
+    return tuple(_SUBJECTS[name] for name in sorted(_SUBJECTS))
+
+
+def subject_named(name: str) -> Subject:
+    """Return a subject by name; ``ParaplyError`` P403 if there is none."""
+    if name not in _SUBJECTS:
+        raise ParaplyError(UNKNOWN_SUBJECT, name=name, known=", ".join(sorted(_SUBJECTS)))
+    return _SUBJECTS[name]
