@@ -30,6 +30,7 @@ from paraply.report.words import (
     server_of,
     share,
     timestamp,
+    why_they_may_overlap,
 )
 from vocabulary.audit_result import AuditResult, SafetyViolation, TransactionRef
 
@@ -133,19 +134,21 @@ def _safety(result: AuditResult) -> Iterator[Block]:
 
 def _card(number: int, violation: SafetyViolation) -> Facts:
     certain = violation.certain
+    rows = (
+        (
+            "breaks" if certain else "may break",
+            f"{shortened(violation.property)} under {shortened(violation.applier)}",
+        ),
+        ("A", _described(violation.earlier)),
+        ("B", _described(violation.later)),
+        ("overlap", why_they_may_overlap(violation)),
+        ("shared key", f"{shortened(violation.index)}: {shortened(violation.key)}"),
+        ("so", shortened(sentence(violation.consequence), 400)),
+    )
     return Facts(
         title=f"{number}. {shortened(violation.table)} {shortened(violation.key)}",
         tone=Tone.BAD if certain else Tone.UNSURE,
-        rows=(
-            (
-                "breaks" if certain else "may break",
-                f"{shortened(violation.property)} under {shortened(violation.applier)}",
-            ),
-            ("A", _described(violation.earlier)),
-            ("B", _described(violation.later)),
-            ("shared key", f"{shortened(violation.index)}: {shortened(violation.key)}"),
-            ("so", shortened(sentence(violation.consequence), 400)),
-        ),
+        rows=[(label, value) for label, value in rows if value],
     )
 
 

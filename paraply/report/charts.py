@@ -14,9 +14,7 @@ def resampled(values: Sequence[float], width: int) -> list[float]:
     if len(values) <= width:
         return list(values)
     edges = [round(slot * len(values) / width) for slot in range(width + 1)]
-    return [
-        sum(values[start:end]) / (end - start) for start, end in zip(edges, edges[1:], strict=False)
-    ]
+    return [sum(values[start:end]) / (end - start) for start, end in pairwise(edges)]
 
 
 def curve(values: Sequence[float], width: int, top: float | None = None) -> str:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from vocabulary.audit_result import AuditResult, FileSummary, Parallelism, TransactionRef
+from vocabulary.audit_result import (
+    AuditResult,
+    FileSummary,
+    Parallelism,
+    SafetyViolation,
+    TransactionRef,
+)
 from vocabulary.verdict import Verdict
 
 MARKS = {Verdict.HOLDS: "✓", Verdict.UNKNOWN: "?", Verdict.VIOLATED: "✗"}
@@ -69,6 +75,21 @@ def safety_word(model: Parallelism) -> str:
 def distance_label(power: int) -> str:
     """Return the range of SN-LC distances that one bar of the histogram counts."""
     return str(power) if power <= 1 else f"{power}–{2 * power - 1}"
+
+
+def why_they_may_overlap(violation: SafetyViolation) -> str:
+    """Return which part of the metadata lets B start before A has committed, as a sentence."""
+    earlier, later = violation.earlier, violation.later
+    if earlier.sequence_number is not None and later.last_committed is not None:
+        if earlier.sequence_number <= later.last_committed:
+            return ""
+        return (
+            f"B waits for sequence numbers up to {later.last_committed} (its last_committed); "
+            f"A has {earlier.sequence_number}."
+        )
+    if earlier.commit_id is not None and earlier.commit_id == later.commit_id:
+        return f"Both have commit_id {earlier.commit_id}: they may run side by side."
+    return ""
 
 
 def headline(result: AuditResult) -> str:

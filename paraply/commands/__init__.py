@@ -1,0 +1,45 @@
+"""The subcommands of ``paraply``, one module each.
+
+A command module has ``configure(parser)``, which adds options, a description and an example, and
+``run(arguments) -> int``, which returns the exit code. To add a command, write the module and name
+it in :data:`COMMANDS`; it is imported only when it is called.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+
+class CommandModule(Protocol):
+    """What the module of a command offers."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add description, options and an epilog with an example to ``parser``."""
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Do it and return the exit code; wrong input raises ``ParaplyError``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A subcommand: what it is called, what it does in a line, and where it lives."""
+
+    name: str
+    summary: str
+    module: str
+
+    def load(self) -> CommandModule:
+        """Import and return its module."""
+        return cast(CommandModule, importlib.import_module(self.module))
+
+
+COMMANDS = (
+    Command(
+        name="audit",
+        summary="judge binary logs: is their metadata safe to apply in parallel, and how parallel",
+        module="paraply.commands.audit",
+    ),
+)

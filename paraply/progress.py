@@ -1,0 +1,61 @@
+"""A progress bar for what takes long: on a terminal's standard error, and not before 2 seconds."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+DELAY_S = 2.0
+"""A bar that flashes by tells nothing; after two seconds people wonder."""
+
+Advance = Callable[[float], None]
+"""Called with how much is done by now, in the unit of the total."""
+
+
+@contextmanager
+def progress(
+    what: str,
+    total: float | None = None,
+    *,
+    console: Console | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[Advance]:
+    """Yield a function to call with the amount done; it draws once ``DELAY_S`` have passed.
+
+    ``total`` is None where it is not known. Nothing is drawn unless standard error is a terminal,
+    and what was drawn is removed at the end.
+    """
+    drawn_on = console or Console(file=sys.stderr)
+    if not drawn_on.is_terminal:
+        yield lambda _: None
+        return
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeRemainingColumn(),
+        console=drawn_on,
+        transient=True,
+    )
+    started = clock()
+    task: TaskID | None = None
+
+    def advance(done: float) -> None:
+        nonlocal task
+        if task is None:
+            if clock() - started < DELAY_S:
+                return
+            task = bar.add_task(what, total=total)
+            bar.start()
+        bar.update(task, completed=done)
+
+    try:
+        yield advance
+    finally:
+        if task is not None:
+            bar.stop()

@@ -1,0 +1,139 @@
+"""The report as one self-contained HTML page: no network, light and dark, readable without colour.
+
+Two layers keep a hostile log from acting on the reader: every text passes ``visible`` and then
+autoescaping, and a content security policy allows only the style and script of this page, by hash.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib import resources
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from paraply.report import words
+from paraply.report.advice import next_steps
+from paraply.report.escape import shortened, visible
+from paraply.report.overlap_picture import overlap_picture
+from paraply.report.path_picture import path_picture, reason_colour, reasons_by_frequency
+from paraply.report.svg import Series, area_chart, bar_chart, speedup_chart
+from paraply.version import VERSION
+from vocabulary.audit_result import AuditResult
+
+CARDS_MAX = 200
+"""A page with more violations than this is read by nobody and slow for everybody."""
+
+BARS_MAX = 16
+"""Wider histograms are cut to bars that can be labelled; the rest is counted in the last."""
+
+
+def render_html(result: AuditResult) -> str:
+    """Return the page for one audit."""
+    style, script = _resource("audit.css"), _resource("audit.js")
+    environment = Environment(
+        loader=PackageLoader("paraply.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        # Whatever a template prints has its hidden characters spelled out before it is escaped.
+        finalize=_finalize,
+    )
+    environment.filters["short"] = shortened
+    environment.filters["share"] = words.share
+    environment.filters["sentence"] = words.sentence
+    environment.filters["comma"] = lambda number: f"{number:,}"
+    links = result.critical_path
+    named = reasons_by_frequency(links)
+    return environment.get_template("audit.html.j2").render(
+        result=result,
+        words=words,
+        mark=words.MARKS[result.verdict],
+        steps=next_steps(result),
+        pictures=_pictures(result),
+        overlap_picture=overlap_picture,
+        violations=result.violations[:CARDS_MAX],
+        violations_more=len(result.violations[CARDS_MAX:]) + result.violations_dropped,
+        workers=sorted({number for model in result.parallelism for number in model.speedup}),
+        named_reasons=named,
+        links=[(link, reason_colour(link, named)) for link in links],
+        version=VERSION,
+        style=Markup(style),
+        script=Markup(script),
+        policy=Markup(
+            f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+            "base-uri 'none'; form-action 'none'"
+        ),
+    )
+
+
+def _pictures(result: AuditResult) -> dict[str, Markup]:
+    """Return the pictures that this result has data for, by name."""
+    pictures: dict[str, Markup] = {}
+    if len(result.width_over_time) > 1:
+        pictures["width"] = area_chart(
+            result.width_over_time,
+            title="Transactions that may run at once, over the log",
+            description=f"{len(result.width_over_time)} slices of the log, in its order",
+            x="transaction",
+            y="may run at once",
+        )
+    curves = [
+        Series(name=model.model, points=sorted(model.speedup.items()), marked=model.knee)
+        for model in result.parallelism
+        if model.speedup
+    ]
+    if curves:
+        pictures["speedup"] = speedup_chart(
+            curves,
+            title="Speed-up by number of workers",
+            description="One curve per model; a ring marks its knee. The table below has the "
+            "numbers.",
+        )
+    if result.clock_distance:
+        pictures["distance"] = bar_chart(
+            _cut([(words.distance_label(k), n) for k, n in sorted(result.clock_distance.items())]),
+            title="Distance from last_committed to sequence_number",
+            description="How many transactions have each distance; a longer one is freer to "
+            "overlap.",
+            x="sequence_number − last_committed",
+            y="transactions",
+        )
+    if result.commit_group_sizes:
+        pictures["groups"] = bar_chart(
+            _cut([(str(size), n) for size, n in sorted(result.commit_group_sizes.items())]),
+            title="Commit groups by size",
+            description="How many groups of each number of transactions the source committed.",
+            x="transactions in the group",
+            y="groups",
+        )
+    if result.critical_path:
+        pictures["path"] = path_picture(result.critical_path)
+    return pictures
+
+
+def _cut(bars: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    if len(bars) <= BARS_MAX:
+        return bars
+    kept, rest = bars[: BARS_MAX - 1], bars[BARS_MAX - 1 :]
+    return [*kept, (f"≥{rest[0][0].partition('–')[0]}", sum(number for _, number in rest))]
+
+
+def _finalize(value: object) -> object:
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _resource(name: str) -> str:
+    return (
+        resources.files("paraply.report")
+        .joinpath("templates", name)
+        .read_text(encoding="utf-8")
+        .strip()
+    )
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"

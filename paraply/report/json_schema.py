@@ -1,0 +1,121 @@
+"""JSON Schema and a reference page from typed dictionaries, so that neither can fall behind.
+
+A field is ``Annotated[type, "what it means"]``; its type is one of ``str``, ``int``, ``float``,
+``bool``, a ``Literal`` of strings, ``list[...]``, ``dict[str, ...]``, another typed dictionary, or
+one of these ``| None``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Iterator
+from typing import Any
+
+_PLAIN: dict[object, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def schema_of(document: type, *, identifier: str) -> dict[str, Any]:
+    """Return the JSON Schema of a typed dictionary, its parts under ``$defs``."""
+    definitions = {part.__name__: _object(part) for part in parts_of(document)}
+    root = definitions.pop(document.__name__)
+    return {"$schema": DIALECT, "$id": identifier, **root, "$defs": definitions}
+
+
+def parts_of(document: type) -> list[type]:
+    """Return ``document`` and every typed dictionary it is made of, in order of first use."""
+    found: list[type] = []
+
+    def visit(annotation: Any) -> None:
+        if typing.is_typeddict(annotation):
+            if annotation not in found:
+                found.append(annotation)
+                for _, inner, _ in fields_of(annotation):
+                    visit(inner)
+            return
+        for argument in typing.get_args(annotation):
+            visit(argument)
+
+    visit(document)
+    return found
+
+
+def fields_of(part: type) -> Iterator[tuple[str, Any, str]]:
+    """Yield name, type and meaning of each field; without a meaning it is a ``TypeError``."""
+    for name, annotation in typing.get_type_hints(part, include_extras=True).items():
+        if typing.get_origin(annotation) is not typing.Annotated:
+            raise TypeError(f"{part.__name__}.{name} does not say what it means")
+        inner, meaning = typing.get_args(annotation)
+        yield name, inner, meaning
+
+
+def page_of(document: type, *, title: str, introduction: str) -> str:
+    """Return a Markdown page that lists every field of every part."""
+    lines = [f"# {title}", "", introduction.strip(), ""]
+    for part in parts_of(document):
+        lines += [f"## {_heading(part)}", "", inspect.cleandoc(part.__doc__ or ""), ""]
+        lines += ["| field | type | meaning |", "| --- | --- | --- |"]
+        lines += [
+            f"| `{name}` | {_type_words(inner)} | {meaning} |"
+            for name, inner, meaning in fields_of(part)
+        ]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _object(part: type) -> dict[str, Any]:
+    fields = list(fields_of(part))
+    return {
+        "title": _heading(part),
+        "description": inspect.cleandoc(part.__doc__ or ""),
+        "type": "object",
+        "properties": {
+            name: {**_schema(inner), "description": meaning} for name, inner, meaning in fields
+        },
+        "required": [name for name, _, _ in fields],
+        "additionalProperties": False,
+    }
+
+
+def _schema(annotation: Any) -> dict[str, Any]:
+    if annotation in _PLAIN:
+        return {"type": _PLAIN[annotation]}
+    if typing.is_typeddict(annotation):
+        return {"$ref": f"#/$defs/{annotation.__name__}"}
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is list:
+        return {"type": "array", "items": _schema(arguments[0])}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": _schema(arguments[1])}
+    if origin is typing.Literal:
+        return {"enum": list(arguments)}
+    if origin in (types.UnionType, typing.Union) and type(None) in arguments:
+        (inner,) = (argument for argument in arguments if argument is not type(None))
+        return {"anyOf": [_schema(inner), {"type": "null"}]}
+    raise TypeError(f"no JSON form for {annotation!r}")
+
+
+def _heading(part: type) -> str:
+    # "CommitGroupsPart" is "Commit groups" to a reader.
+    words = "".join(f" {c.lower()}" if c.isupper() else c for c in part.__name__).split()
+    return " ".join(word for word in words if word != "part").capitalize()
+
+
+def _type_words(annotation: Any) -> str:
+    if annotation in _PLAIN:
+        return _PLAIN[annotation]
+    if typing.is_typeddict(annotation):
+        heading = _heading(annotation)
+        return f"[{heading.lower()}](#{heading.lower().replace(' ', '-')})"
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is list:
+        return f"list of {_type_words(arguments[0])}"
+    if origin is dict:
+        return f"object of {_type_words(arguments[1])}"
+    if origin is typing.Literal:
+        return " or ".join(f'`"{argument}"`' for argument in arguments)
+    inner = next(argument for argument in arguments if argument is not type(None))
+    return f"{_type_words(inner)} or null"

@@ -1,0 +1,274 @@
+"""Pictures as inline SVG: axes, curves, bars. Colours come from the page's style sheet.
+
+Every picture has a title and a description for screen readers, and each mark a title that
+browsers show on hover. Texts are escaped by ``Markup.format``; callers pass plain strings.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from paraply.report.escape import visible
+
+WIDTH = 720
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 16, 14, 44
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """A linear scale from a value to a pixel, with round tick values."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    label: str
+
+    def at(self, value: float) -> float:
+        """Return the pixel of a value."""
+        span = self.high - self.low or 1.0
+        return self.start + (value - self.low) / span * (self.end - self.start)
+
+    def ticks(self, wanted: int = 5) -> list[float]:
+        """Return about ``wanted`` round values inside the scale."""
+        step = _round_step((self.high - self.low) / max(1, wanted))
+        first = math.ceil(self.low / step - 1e-9)
+        last = math.floor(self.high / step + 1e-9)
+        return [number * step for number in range(first, last + 1)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """One named curve of points; ``marked`` is the x value to point out."""
+
+    name: str
+    points: Sequence[tuple[float, float]]
+    marked: float | None = None
+
+
+def picture(title: str, description: str, height: float, parts: Sequence[Markup]) -> Markup:
+    """Return an SVG element of the common width that a screen reader reads as one image."""
+    return Markup(
+        '<svg viewBox="0 0 {} {}" role="img" aria-label="{}"><title>{}</title><desc>{}</desc>{}'
+        "</svg>"
+    ).format(
+        WIDTH,
+        _pixel(height),
+        visible(title),
+        visible(title),
+        visible(description),
+        Markup("").join(parts),
+    )
+
+
+def area_chart(
+    points: Sequence[tuple[float, float]], *, title: str, description: str, x: str, y: str
+) -> Markup:
+    """Return a filled curve over ``points`` in order of x, with its mean as a dashed line."""
+    height = 230
+    horizontal, vertical = _axes(points, height, x, y)
+    line = " ".join(f"{_pixel(horizontal.at(a))},{_pixel(vertical.at(b))}" for a, b in points)
+    mean = sum(value for _, value in points) / len(points)
+    first, last = _pixel(horizontal.at(points[0][0])), _pixel(horizontal.at(points[-1][0]))
+    floor, mean_y = _pixel(vertical.at(0)), _pixel(vertical.at(mean))
+    parts = [
+        _frame(horizontal, vertical),
+        Markup('<polygon class="area" points="{},{} {} {},{}"/>').format(
+            first, floor, line, last, floor
+        ),
+        Markup('<polyline class="line" points="{}"/>').format(line),
+        Markup('<line class="mean" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(
+            first, mean_y, last, mean_y
+        ),
+        Markup('<text class="halo" x="{}" y="{}" text-anchor="end">mean {:.1f}</text>').format(
+            _pixel(horizontal.end - 4), _pixel(vertical.at(mean) - 5), mean
+        ),
+    ]
+    return picture(title, description, height, parts)
+
+
+def bar_chart(
+    bars: Sequence[tuple[str, float]], *, title: str, description: str, x: str, y: str
+) -> Markup:
+    """Return vertical bars, each with its label below and its value above."""
+    height = 230
+    top = max((value for _, value in bars), default=0)
+    vertical = Axis(low=0, high=top * 1.12 or 1, start=height - _BOTTOM, end=_TOP, label=y)
+    room = (WIDTH - _LEFT - _RIGHT) / max(1, len(bars))
+    # Few bars stay slim and to the left, rather than becoming walls.
+    slot = min(room, 84)
+    width = slot * 0.72
+    parts = [_vertical_axis(vertical), _x_label(x, height)]
+    for position, (label, value) in enumerate(bars):
+        left = _LEFT + position * slot + (slot - width) / 2
+        parts.append(
+            Markup(
+                '<g class="mark"><title>{}: {:,}</title>'
+                '<rect class="bar" x="{}" y="{}" width="{}" height="{}" rx="2"/>'
+                '<text x="{}" y="{}" text-anchor="middle">{}</text>'
+                '<text class="halo" x="{}" y="{}" text-anchor="middle">{:,}</text></g>'
+            ).format(
+                visible(label),
+                value,
+                _pixel(left),
+                _pixel(vertical.at(value)),
+                _pixel(width),
+                _pixel(vertical.start - vertical.at(value)),
+                _pixel(left + width / 2),
+                height - _BOTTOM + 16,
+                visible(label),
+                _pixel(left + width / 2),
+                _pixel(vertical.at(value) - 5),
+                value,
+            )
+        )
+    return picture(title, description, height, parts)
+
+
+def speedup_chart(curves: Sequence[Series], *, title: str, description: str) -> Markup:
+    """Return speed-up against workers (doubling per tick), the knee of each curve ringed."""
+    height, names_room = 320, 150
+    workers = sorted({worker for curve in curves for worker, _ in curve.points})
+    highest = max(speed for curve in curves for _, speed in curve.points)
+    horizontal = Axis(
+        low=math.log2(workers[0]),
+        high=math.log2(workers[-1]) if len(workers) > 1 else math.log2(workers[0]) + 1,
+        start=_LEFT,
+        end=WIDTH - _RIGHT - names_room,
+        label="workers",
+    )
+    vertical = Axis(
+        low=0, high=highest * 1.08, start=height - _BOTTOM, end=_TOP, label="times as fast as one"
+    )
+    parts = [_vertical_axis(vertical), _x_label("workers (each tick doubles)", height, names_room)]
+    parts += [
+        Markup('<text x="{}" y="{}" text-anchor="middle">{:g}</text>').format(
+            _pixel(horizontal.at(math.log2(worker))), height - _BOTTOM + 16, worker
+        )
+        for worker in workers
+    ]
+    # Perfect scaling, for the eye to compare with, as far as it stays inside the picture.
+    linear = [(math.log2(worker), float(worker)) for worker in workers if worker <= vertical.high]
+    if len(linear) > 1:
+        parts.append(
+            Markup('<polyline class="linear" points="{}"/>').format(
+                _points(linear, horizontal, vertical)
+            )
+        )
+    labels = _spread([vertical.at(curve.points[-1][1]) for curve in curves], gap=16)
+    for number, (curve, label_y) in enumerate(zip(curves, labels, strict=True)):
+        parts.append(_curve(number, curve, label_y, horizontal, vertical))
+    return picture(title, description, height, parts)
+
+
+def _curve(number: int, curve: Series, label_y: float, horizontal: Axis, vertical: Axis) -> Markup:
+    placed = [(math.log2(worker), speed) for worker, speed in curve.points]
+    end_x, end_y = horizontal.at(placed[-1][0]), vertical.at(placed[-1][1])
+    dots = Markup("").join(
+        Markup(
+            '<circle class="{}" cx="{}" cy="{}" r="{}"><title>{}: {:g} workers, {:.2f} times{}'
+            "</title></circle>"
+        ).format(
+            "knee" if worker == curve.marked else "dot",
+            _pixel(horizontal.at(math.log2(worker))),
+            _pixel(vertical.at(speed)),
+            6 if worker == curve.marked else 3,
+            visible(curve.name),
+            worker,
+            speed,
+            " (the knee)" if worker == curve.marked else "",
+        )
+        for worker, speed in curve.points
+    )
+    return Markup(
+        '<g class="series s{}"><polyline class="curve" points="{}"/>{}'
+        '<path class="leader" d="M{} {}L{} {}"/>'
+        '<text class="name" x="{}" y="{}">{}</text></g>'
+    ).format(
+        number % 6,
+        _points(placed, horizontal, vertical),
+        dots,
+        _pixel(end_x + 7),
+        _pixel(end_y),
+        _pixel(end_x + 20),
+        _pixel(label_y),
+        _pixel(end_x + 24),
+        _pixel(label_y + 4),
+        visible(curve.name),
+    )
+
+
+def _axes(
+    points: Sequence[tuple[float, float]], height: float, x: str, y: str
+) -> tuple[Axis, Axis]:
+    highest = max(value for _, value in points)
+    return (
+        Axis(low=points[0][0], high=points[-1][0], start=_LEFT, end=WIDTH - _RIGHT, label=x),
+        Axis(low=0, high=highest * 1.08 or 1, start=height - _BOTTOM, end=_TOP, label=y),
+    )
+
+
+def _frame(horizontal: Axis, vertical: Axis) -> Markup:
+    ticks = Markup("").join(
+        Markup('<text x="{}" y="{}" text-anchor="middle">{:,.0f}</text>').format(
+            _pixel(horizontal.at(tick)), _pixel(vertical.start + 16), tick
+        )
+        for tick in horizontal.ticks(6)
+    )
+    return _vertical_axis(vertical) + ticks + _x_label(horizontal.label, vertical.start + _BOTTOM)
+
+
+def _vertical_axis(axis: Axis, right: float = WIDTH - _RIGHT) -> Markup:
+    lines = Markup("").join(
+        Markup(
+            '<line class="grid" x1="{}" y1="{}" x2="{}" y2="{}"/>'
+            '<text x="{}" y="{}" text-anchor="end">{:,g}</text>'
+        ).format(
+            _LEFT,
+            _pixel(axis.at(tick)),
+            right,
+            _pixel(axis.at(tick)),
+            _LEFT - 7,
+            _pixel(axis.at(tick) + 4),
+            round(tick, 6),
+        )
+        for tick in axis.ticks()
+    )
+    return lines + Markup(
+        '<text class="axis" transform="rotate(-90)" x="{}" y="12" text-anchor="middle">{}</text>'
+    ).format(_pixel(-(axis.start + axis.end) / 2), axis.label)
+
+
+def _x_label(text: str, height: float, room_right: float = 0) -> Markup:
+    return Markup('<text class="axis" x="{}" y="{}" text-anchor="middle">{}</text>').format(
+        _pixel((_LEFT + WIDTH - _RIGHT - room_right) / 2), _pixel(height - 8), text
+    )
+
+
+def _points(points: Sequence[tuple[float, float]], horizontal: Axis, vertical: Axis) -> str:
+    return " ".join(f"{_pixel(horizontal.at(a))},{_pixel(vertical.at(b))}" for a, b in points)
+
+
+def _spread(positions: Sequence[float], gap: float) -> list[float]:
+    """Return positions moved apart so that labels do not cover each other, order kept."""
+    order = sorted(range(len(positions)), key=lambda index: positions[index])
+    placed = list(positions)
+    lowest = -math.inf
+    for index in order:
+        placed[index] = lowest = max(positions[index], lowest + gap)
+    return placed
+
+
+def _round_step(step: float) -> float:
+    if step <= 0:
+        return 1.0
+    magnitude = 10.0 ** math.floor(math.log10(step))
+    return next((m * magnitude for m in (1, 2, 5) if m * magnitude >= step), 10 * magnitude)
+
+
+def _pixel(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
