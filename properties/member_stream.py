@@ -1,0 +1,113 @@
+"""What one member of a group was told and decided, in its order: the view the checks share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from vocabulary.events import Event, EventKind, Outcome
+from vocabulary.history import History
+from vocabulary.timestamps import LogicalTimestamp
+from vocabulary.transactions import Transaction, TransactionId, TransactionKind
+
+Snapshots = Mapping[TransactionId, frozenset[TransactionId]]
+"""Transaction -> the transactions that its origin had executed when it was sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certified:
+    """One transaction as one member certified it.
+
+    ``place`` counts the member's certified transactions from 0; ``event_index`` is that of the
+    event in the history. ``timestamp`` is None for a local or a refused transaction.
+    """
+
+    place: int
+    event_index: int
+    transaction: Transaction
+    is_positive: bool
+    timestamp: LogicalTimestamp | None
+    gtid: str
+
+    @property
+    def is_view_change(self) -> bool:
+        """Return whether it is the transaction that logs a view change."""
+        return self.transaction.kind is TransactionKind.VIEW_CHANGE
+
+    @property
+    def is_fence(self) -> bool:
+        """Return whether it was given (0, 0): it runs alone and resets the applier's counters."""
+        return self.timestamp is not None and self.timestamp.is_view_change
+
+
+@dataclass(slots=True, kw_only=True)
+class MemberStream:
+    """Everything of one member: what it certified, and its other events by index."""
+
+    member: str
+    certified: list[Certified] = field(default_factory=list)
+    events: list[tuple[int, Event]] = field(default_factory=list)
+    committed_at: dict[TransactionId, int] = field(default_factory=dict)
+    """Transaction -> index of the event in which this member first committed or had it."""
+
+    @property
+    def remote(self) -> list[Certified]:
+        """Return the positive transactions that this member gave a timestamp."""
+        return [one for one in self.certified if one.timestamp is not None]
+
+    def had_committed(self, transaction: TransactionId, event_index: int) -> bool:
+        """Return whether the member had committed a transaction before an event."""
+        return self.committed_at.get(transaction, event_index) < event_index
+
+
+def member_streams(history: History) -> list[MemberStream]:
+    """Return the stream of every member of the history, in the order of its members."""
+    streams = {member: MemberStream(member=member) for member in history.members}
+    for index, event in enumerate(history.events):
+        stream = streams[event.member]
+        stream.events.append((index, event))
+        if event.kind is EventKind.CERTIFIED and event.transaction is not None:
+            stream.certified.append(
+                Certified(
+                    place=len(stream.certified),
+                    event_index=index,
+                    transaction=history.transaction(event.transaction),
+                    is_positive=event.outcome is Outcome.POSITIVE,
+                    timestamp=event.timestamp,
+                    gtid=event.gtid,
+                )
+            )
+        elif event.kind is EventKind.ENGINE_COMMITTED and event.transaction is not None:
+            stream.committed_at.setdefault(event.transaction, index)
+        elif event.kind is EventKind.RECOVERED:
+            for transaction in event.transactions:
+                stream.committed_at.setdefault(transaction, index)
+    return list(streams.values())
+
+
+def snapshots(history: History) -> Snapshots:
+    """Return, for each submitted transaction, the transactions that its origin had executed."""
+    return {
+        event.transaction: frozenset(event.transactions)
+        for event in history.events_of(EventKind.SUBMITTED)
+        if event.transaction is not None
+    }
+
+
+def submitted_at(history: History) -> Mapping[TransactionId, int]:
+    """Return the index of the event in which each transaction was submitted."""
+    return {
+        event.transaction: index
+        for index, event in enumerate(history.events)
+        if event.kind is EventKind.SUBMITTED and event.transaction is not None
+    }
+
+
+def positive_before(stream: MemberStream, one: Certified) -> Iterator[Certified]:
+    """Yield what the member certified positively before ``one``."""
+    return (other for other in stream.certified[: one.place] if other.is_positive)
+
+
+def share_items(a: Transaction, b: Transaction) -> bool:
+    """Return whether both wrote a common item; this is what certification may know of."""
+    return not a.write_set.isdisjoint(b.write_set)

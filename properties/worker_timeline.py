@@ -1,0 +1,105 @@
+"""One way of scheduling a log, timed for several numbers of workers at once.
+
+Columns of a time vector: 0 counts rounds (every transaction takes one), 1 is work with unbounded
+workers, 2.. is work with the asked numbers of workers. A transaction is given to the worker that
+is free first, in log order, and that worker waits until what it depends on has finished (list
+scheduling with the log as the list; no later transaction jumps the queue of a worker).
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Sequence
+
+ROUND = 0
+UNBOUNDED = 1
+LEVELS_MAX = 100_000
+"""Rounds that may still grow; an older round that does is not seen, so ``width_max`` is a lower
+bound for a log whose transactions depend on something further back than that."""
+
+
+class WorkerTimeline:
+    """Time vectors of the transactions scheduled so far, under one model."""
+
+    def __init__(self, workers: Sequence[int]) -> None:
+        self.workers = tuple(workers)
+        self.columns = 2 + len(self.workers)
+        self.work = 0
+        self.transactions = 0
+        self.end = [0] * self.columns
+        """The time by which everything so far has finished, per column."""
+        self.width_max = 0
+        self._free = [[0] * count for count in self.workers]
+        self._levels: dict[int, int] = {}
+
+    def start_of_log(self) -> list[int]:
+        """Return the time before the first transaction."""
+        return [0] * self.columns
+
+    def schedule(self, ready: Sequence[int], work: int) -> list[int]:
+        """Run a transaction of ``work`` steps that may start at ``ready``; return its finish."""
+        self.work += work
+        self.transactions += 1
+        finish = [ready[ROUND] + 1, ready[UNBOUNDED] + work]
+        for column, free in enumerate(self._free, start=2):
+            finish.append(max(free[0], ready[column]) + work)
+            heapq.heapreplace(free, finish[column])
+        self._count_round(finish[ROUND])
+        self.end = [max(pair) for pair in zip(self.end, finish, strict=True)]
+        return finish
+
+    def _count_round(self, level: int) -> None:
+        levels = self._levels
+        count = levels.get(level)
+        if count is None:
+            if len(levels) >= LEVELS_MAX:
+                del levels[next(iter(levels))]
+            count = 0
+        levels[level] = count + 1
+        self.width_max = max(self.width_max, count + 1)
+
+    @property
+    def steps(self) -> int:
+        """Return the rounds an unbounded number of workers needs."""
+        return self.end[ROUND]
+
+    @property
+    def critical_path(self) -> int:
+        """Return the work on the longest chain."""
+        return self.end[UNBOUNDED]
+
+    def speedups(self) -> dict[int, float]:
+        """Return ``T1 / TN`` by number of workers, rounded to 4 places; 1.0 for an empty log."""
+        return {
+            count: _ratio(self.work, self.end[column])
+            for column, count in enumerate(self.workers, start=2)
+        }
+
+    @property
+    def ideal_speedup(self) -> float:
+        """Return ``T1 / T-infinity``, rounded to 4 places."""
+        return _ratio(self.work, self.critical_path)
+
+    @property
+    def width_mean(self) -> float:
+        """Return transactions per round, rounded to 4 places; 0.0 for an empty log."""
+        return round(self.transactions / self.steps, 4) if self.steps else 0.0
+
+    def knee(self) -> int:
+        """Return the number of workers past which the next asked number buys less than 10 %."""
+        speedup = self.speedups()
+        counts = sorted(speedup)
+        for count, more in itertools.pairwise(counts):
+            if speedup[more] < 1.1 * speedup[count]:
+                return count
+        return counts[-1] if counts else 1
+
+
+def later_of(first: Sequence[int], second: Sequence[int]) -> list[int]:
+    """Return the later time per column."""
+    return [a if a > b else b for a, b in zip(first, second, strict=True)]
+
+
+def _ratio(work: int, time: int) -> float:
+    return round(work / time, 4) if time else 1.0
