@@ -85,7 +85,8 @@ def _pictures(result: AuditResult) -> dict[str, Markup]:
         for model in result.parallelism
         if model.speedup
     ]
-    if curves:
+    # Flat lines at one say what the table says in less room.
+    if any(speed > 1 for curve in curves for _, speed in curve.points):
         pictures["speedup"] = speedup_chart(
             curves,
             title="Speed-up by number of workers",

@@ -15,7 +15,7 @@ from vocabulary.audit_result import PathLink
 NAMED_REASONS_MAX = 5
 """As many colours as can be told apart; the rest share one."""
 
-_MARGIN, _HEIGHT, _BASE = 24, 220, 186
+_MARGIN, _BELOW, _RISE_MAX = 24, 36, 150
 
 
 def reasons_by_frequency(links: Sequence[PathLink]) -> list[str]:
@@ -44,53 +44,69 @@ def path_picture(links: Sequence[PathLink]) -> Markup:
             return WIDTH / 2
         return _MARGIN + (ordinal - first) / span * (WIDTH - 2 * _MARGIN)
 
-    heaviest = max(link.work for link in links)
     shown = {link.transaction.ordinal for link in links}
+    # Half an ellipse each; a long wait rises high, but not out of the picture.
+    rises = {
+        link.transaction.ordinal: min(
+            _RISE_MAX, 14 + (across(link.transaction.ordinal) - across(link.waits_for)) * 0.6
+        )
+        for link in links
+        if link.waits_for in shown
+    }
+    base = max(rises.values(), default=0) + 18
+    # Dots may touch but not hide each other.
+    largest = max(2.2, min(7.0, (WIDTH - 2 * _MARGIN) / len(links) / 2 * 0.8))
+    heaviest = max(link.work for link in links)
     arcs, nodes = [], []
     for link in links:
         ordinal = link.transaction.ordinal
-        x = across(ordinal)
-        label = f"{shortened(name_of(link.transaction), 80)}"
-        if link.waits_for in shown:
-            start = across(link.waits_for)
-            # Half an ellipse; long waits rise high but stay inside the picture.
-            rise = min(_BASE - 20, 14 + (x - start) * 0.6)
+        label = shortened(name_of(link.transaction), 80)
+        if ordinal in rises:
+            start, end = across(link.waits_for), across(ordinal)
             arcs.append(
                 Markup(
-                    '<a href="#link-{}"><path class="arc r{}" d="M{:.1f} {}A{:.1f} {:.1f} 0 0 1 '
-                    '{:.1f} {}"><title>{} waits: {}</title></path></a>'
+                    '<a href="#link-{}"><path class="arc r{}" d="M{:.1f} {:.1f}A{:.1f} {:.1f} 0 0 '
+                    '1 {:.1f} {:.1f}"><title>{} waits: {}</title></path></a>'
                 ).format(
                     ordinal,
                     reason_colour(link, named),
                     start,
-                    _BASE,
-                    (x - start) / 2,
-                    rise,
-                    x,
-                    _BASE,
+                    base,
+                    (end - start) / 2,
+                    rises[ordinal],
+                    end,
+                    base,
                     label,
                     shortened(link.because, 120),
                 )
             )
         nodes.append(
             Markup(
-                '<a href="#link-{}"><circle class="node" cx="{:.1f}" cy="{}" r="{:.1f}">'
+                '<a href="#link-{}"><circle class="node" cx="{:.1f}" cy="{:.1f}" r="{:.1f}">'
                 "<title>{}: {} steps</title></circle></a>"
-            ).format(ordinal, x, _BASE, 2.5 + 4 * link.work / max(1, heaviest), label, link.work)
+            ).format(
+                ordinal,
+                across(ordinal),
+                base,
+                largest * (0.4 + 0.6 * link.work / max(1, heaviest)),
+                label,
+                link.work,
+            )
         )
+    height = base + _BELOW
     axis = Markup(
         '<line class="grid" x1="{}" y1="{}" x2="{}" y2="{}"/>'
         '<text x="{}" y="{}">transaction {:,}</text>'
         '<text x="{}" y="{}" text-anchor="end">transaction {:,}</text>'
     ).format(
-        _MARGIN, _BASE, WIDTH - _MARGIN, _BASE,
-        _MARGIN, _HEIGHT - 8, first,
-        WIDTH - _MARGIN, _HEIGHT - 8, last,
+        _MARGIN, base, WIDTH - _MARGIN, base,
+        _MARGIN, height - 8, first,
+        WIDTH - _MARGIN, height - 8, last,
     )  # fmt: skip
     return picture(
         "The critical path over the log",
         f"{len(links)} transactions from number {first} to {last}; each arc is a wait. "
         "The list below says the same.",
-        _HEIGHT,
+        height,
         [axis, *arcs, *nodes],
     )

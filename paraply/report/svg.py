@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from paraply.report.escape import visible
+from paraply.report.escape import shortened, visible
 
 WIDTH = 720
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 16, 14, 44
@@ -33,9 +33,9 @@ class Axis:
         span = self.high - self.low or 1.0
         return self.start + (value - self.low) / span * (self.end - self.start)
 
-    def ticks(self, wanted: int = 5) -> list[float]:
-        """Return about ``wanted`` round values inside the scale."""
-        step = _round_step((self.high - self.low) / max(1, wanted))
+    def ticks(self, wanted: int = 5, step_min: float = 0.0) -> list[float]:
+        """Return about ``wanted`` round values inside the scale, ``step_min`` apart or more."""
+        step = max(step_min, _round_step((self.high - self.low) / max(1, wanted)))
         first = math.ceil(self.low / step - 1e-9)
         last = math.floor(self.high / step + 1e-9)
         return [number * step for number in range(first, last + 1)]
@@ -50,13 +50,15 @@ class Series:
     marked: float | None = None
 
 
-def picture(title: str, description: str, height: float, parts: Sequence[Markup]) -> Markup:
-    """Return an SVG element of the common width that a screen reader reads as one image."""
+def picture(
+    title: str, description: str, height: float, parts: Sequence[Markup], width: float = WIDTH
+) -> Markup:
+    """Return an SVG element that a screen reader reads as one image."""
     return Markup(
         '<svg viewBox="0 0 {} {}" role="img" aria-label="{}"><title>{}</title><desc>{}</desc>{}'
         "</svg>"
     ).format(
-        WIDTH,
+        _pixel(width),
         _pixel(height),
         visible(title),
         visible(title),
@@ -94,15 +96,18 @@ def area_chart(
 def bar_chart(
     bars: Sequence[tuple[str, float]], *, title: str, description: str, x: str, y: str
 ) -> Markup:
-    """Return vertical bars, each with its label below and its value above."""
-    height = 230
+    """Return vertical bars, each with its label below and its value above, at half width."""
+    height, full_width = 230, 480
     top = max((value for _, value in bars), default=0)
     vertical = Axis(low=0, high=top * 1.12 or 1, start=height - _BOTTOM, end=_TOP, label=y)
-    room = (WIDTH - _LEFT - _RIGHT) / max(1, len(bars))
+    room = (full_width - _LEFT - _RIGHT) / max(1, len(bars))
     # Few bars stay slim and to the left, rather than becoming walls.
-    slot = min(room, 84)
+    slot = min(room, 70)
     width = slot * 0.72
-    parts = [_vertical_axis(vertical), _x_label(x, height)]
+    parts = [
+        _vertical_axis(vertical, full_width - _RIGHT),
+        _x_label(x, height, WIDTH - full_width),
+    ]
     for position, (label, value) in enumerate(bars):
         left = _LEFT + position * slot + (slot - width) / 2
         parts.append(
@@ -126,7 +131,7 @@ def bar_chart(
                 value,
             )
         )
-    return picture(title, description, height, parts)
+    return picture(title, description, height, parts, full_width)
 
 
 def speedup_chart(curves: Sequence[Series], *, title: str, description: str) -> Markup:
@@ -198,7 +203,7 @@ def _curve(number: int, curve: Series, label_y: float, horizontal: Axis, vertica
         _pixel(label_y),
         _pixel(end_x + 24),
         _pixel(label_y + 4),
-        visible(curve.name),
+        shortened(curve.name, 18),
     )
 
 
@@ -217,7 +222,7 @@ def _frame(horizontal: Axis, vertical: Axis) -> Markup:
         Markup('<text x="{}" y="{}" text-anchor="middle">{:,.0f}</text>').format(
             _pixel(horizontal.at(tick)), _pixel(vertical.start + 16), tick
         )
-        for tick in horizontal.ticks(6)
+        for tick in horizontal.ticks(6, step_min=1)
     )
     return _vertical_axis(vertical) + ticks + _x_label(horizontal.label, vertical.start + _BOTTOM)
 
@@ -236,7 +241,7 @@ def _vertical_axis(axis: Axis, right: float = WIDTH - _RIGHT) -> Markup:
             _pixel(axis.at(tick) + 4),
             round(tick, 6),
         )
-        for tick in axis.ticks()
+        for tick in axis.ticks(step_min=1)
     )
     return lines + Markup(
         '<text class="axis" transform="rotate(-90)" x="{}" y="12" text-anchor="middle">{}</text>'
