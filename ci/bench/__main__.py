@@ -1,0 +1,73 @@
+"""``python -m ci.bench [NAME ...]``: run benchmarks and print what was measured.
+
+Numbers are medians over interleaved rounds (A, B, A, B, ...). Goals are printed PASS or MISS as
+they came out; the exit code is 0 either way, since a shared machine proves nothing about speed,
+unless ``--strict`` asks otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from ci.bench.registry import BENCHMARKS, Options, Report
+
+MODULES = ("ci.bench.audit",)
+"""Modules that register benchmarks; add yours."""
+
+
+def render(report: Report) -> str:
+    """Return the report for a terminal."""
+    lines = [f"{report.benchmark}: {report.input}", ""]
+    width = max((len(item.contestant) for item in report.measured), default=0)
+    for item in report.measured:
+        value = f"{item.value:,.2f}" if item.value < 1000 else f"{item.value:,.0f}"
+        lines.append(f"  {item.contestant:<{width}}  {item.quantity:<22} {value:>14} {item.unit}")
+    lines.append("")
+    for goal in report.goals:
+        bound = "at most" if goal.at_most else "at least"
+        lines.append(f"  {goal.word}  {goal.name}: {goal.got:,.2f} ({bound} {goal.wanted:,.2f})")
+    lines.extend(f"  note: {remark}" for remark in report.remarks)
+    return "\n".join(lines)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the named benchmarks, all of them by default."""
+    for module in MODULES:
+        importlib.import_module(module)
+    parser = argparse.ArgumentParser(prog="python -m ci.bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(sorted(BENCHMARKS)))
+    parser.add_argument("--rounds", type=int, default=3, help="runs of each contestant")
+    parser.add_argument("--megabytes", type=float, default=500, help="size of generated input")
+    parser.add_argument("--seed", type=int, default=0, help="of generated input")
+    parser.add_argument("--folder", type=Path, help="keep generated inputs here")
+    parser.add_argument("--seconds-max", type=float, default=600, help="limit of one run")
+    parser.add_argument("--json", type=Path, help="also write the reports as JSON")
+    parser.add_argument("--strict", action="store_true", help="exit 1 if a goal is missed")
+    chosen = parser.parse_args(argv)
+    unknown = [name for name in chosen.names if name not in BENCHMARKS]
+    if unknown:
+        parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+    reports = []
+    with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
+        options = Options(
+            rounds=chosen.rounds, megabytes=chosen.megabytes, seed=chosen.seed,
+            folder=chosen.folder or Path(scratch), seconds_max=chosen.seconds_max,
+        )  # fmt: skip
+        options.folder.mkdir(parents=True, exist_ok=True)
+        for name in chosen.names or sorted(BENCHMARKS):
+            report = BENCHMARKS[name](options)
+            reports.append(report)
+            print(render(report), flush=True)
+    if chosen.json:
+        chosen.json.write_text(json.dumps([report.as_json() for report in reports], indent=2))
+    missed = any(not goal.is_met for report in reports for goal in report.goals)
+    return 1 if missed and chosen.strict else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
