@@ -1,0 +1,129 @@
+"""Prove theorems: every obligation, by every solver asked for, and every counterexample.
+
+A theorem is proved when each of its systems' obligations is: the invariants hold initially, every
+action preserves them, and they imply the statements. One that is undecided leaves it undecided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from models.bounded import Run, breach_of
+from models.concrete import Scope
+from models.solver import JUDGES, Answer, Judgment, shortest_run
+from models.system import Obligation, Statement, System, obligations
+from models.terms import Function
+from models.theorems import Counterexample, Theorem
+from vocabulary.verdict import Verdict, combine
+
+
+@dataclass(slots=True)
+class Proof:
+    """What came of one theorem under one solver."""
+
+    theorem: Theorem
+    solver: str
+    judgments: list[Judgment] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return HOLDS only if every obligation was proved, UNKNOWN if one is undecided."""
+        said = {
+            Answer.PROVED: Verdict.HOLDS,
+            Answer.UNDECIDED: Verdict.UNKNOWN,
+            Answer.REFUTED: Verdict.VIOLATED,
+        }
+        return combine(said[judgment.answer] for judgment in self.judgments)
+
+    @property
+    def seconds(self) -> float:
+        """Return the time that the solver took over all obligations."""
+        return sum(judgment.seconds for judgment in self.judgments)
+
+
+@dataclass(frozen=True, slots=True)
+class Refutation:
+    """What came of looking for one counterexample."""
+
+    counterexample: Counterexample
+    run: Run | None
+
+    @property
+    def as_expected(self) -> bool:
+        """Return whether a run was found and its length is the recorded one."""
+        return self.run is not None and len(self.run.steps) == self.counterexample.steps
+
+
+class ObligationCache:
+    """Obligations of a system, and each solver's judgment, asked once for all theorems."""
+
+    def __init__(self) -> None:
+        self._judged: dict[tuple[str, str, str, str, int], Judgment] = {}
+
+    def judge(
+        self, obligation: Obligation, solver: str, *, timeout_s: float, seed: int
+    ) -> Judgment:
+        """Return the judgment, asking the solver only the first time."""
+        key = (obligation.system, obligation.statement, obligation.step, solver, seed)
+        if key not in self._judged:
+            self._judged[key] = JUDGES[solver](obligation, timeout_s=timeout_s, seed=seed)
+        return self._judged[key]
+
+
+def needed(system: System, statements: Sequence[str]) -> Iterator[Obligation]:
+    """Yield all induction obligations of a system, and the safety obligations of ``statements``."""
+    for obligation in obligations(system):
+        if obligation.step != "safety" or obligation.statement in statements:
+            yield obligation
+
+
+def prove(
+    theorem: Theorem,
+    solver: str,
+    cache: ObligationCache,
+    *,
+    timeout_s: float = 10.0,
+    seed: int = 0,
+    on_obligation: Callable[[Judgment], None] | None = None,
+) -> Proof:
+    """Return the proof of a theorem by one solver."""
+    proof = Proof(theorem, solver)
+    for build in theorem.systems:
+        system = build()
+        known = {statement.name for statement in system.safety}
+        missing = [name for name in theorem.statements if name not in known]
+        if missing:
+            raise ValueError(f"{theorem.id} names {missing}, which {system.name} does not state")
+        for obligation in needed(system, theorem.statements):
+            judgment = cache.judge(obligation, solver, timeout_s=timeout_s, seed=seed)
+            proof.judgments.append(judgment)
+            if on_obligation is not None:
+                on_obligation(judgment)
+    return proof
+
+
+def capacity_of(system: System) -> Function | None:
+    """Return the counter of delivered positions, if the system has one."""
+    return next((f for f in system.functions if f.name == "n" and not f.arguments), None)
+
+
+def safety_statement(system: System, name: str) -> Statement:
+    """Return a safety statement by name."""
+    return next(statement for statement in system.safety if statement.name == name)
+
+
+def refute(counterexample: Counterexample) -> Refutation:
+    """Look for the shortest run that breaks the statement; depths below are shown to have none."""
+    system = counterexample.system()
+    breach = breach_of(safety_statement(system, counterexample.statement))
+    run = shortest_run(
+        system, breach, counterexample.scope,
+        capacity=capacity_of(system), steps_max=counterexample.steps,
+    )  # fmt: skip
+    return Refutation(counterexample, run)
+
+
+def reach(system: System, situation: Statement, scope: Scope, steps_max: int) -> Run | None:
+    """Return a shortest run to a situation that must be reachable, or None within the bound."""
+    return shortest_run(system, situation, scope, capacity=capacity_of(system), steps_max=steps_max)

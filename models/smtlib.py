@@ -1,0 +1,112 @@
+"""Obligations as SMT-LIB 2 text: the form in which every solver reads them.
+
+Both solvers read this text, so there is one translation to trust, and a reviewer can take the
+files to a third one.
+"""
+
+from __future__ import annotations
+
+from models.system import Obligation
+from models.terms import (
+    BOOL,
+    INT,
+    And,
+    Apply,
+    Compare,
+    Equal,
+    Function,
+    Ite,
+    Literal,
+    Not,
+    Or,
+    Plus,
+    Quantified,
+    Sort,
+    Term,
+    Variable,
+    negate,
+)
+
+
+def text(node: Term) -> str:
+    """Return one term as SMT-LIB text."""
+    match node:
+        case Literal(bool() as value):
+            return "true" if value else "false"
+        case Literal(value):
+            return str(value) if value >= 0 else f"(- {-value})"
+        case Variable(name, _):
+            return name
+        case Apply(function, ()):
+            return function.name
+        case Apply(function, arguments):
+            return f"({function.name} {' '.join(map(text, arguments))})"
+        case Not(body):
+            return f"(not {text(body)})"
+        case And(parts):
+            return f"(and {' '.join(map(text, parts))})" if parts else "true"
+        case Or(parts):
+            return f"(or {' '.join(map(text, parts))})" if parts else "false"
+        case Ite(condition, then, otherwise):
+            return f"(ite {text(condition)} {text(then)} {text(otherwise)})"
+        case Equal(left, right):
+            return f"(= {text(left)} {text(right)})"
+        case Compare(operator, left, right):
+            return f"({operator} {text(left)} {text(right)})"
+        case Plus(left, constant):
+            return f"(+ {text(left)} {text(Literal(constant))})"
+        case Quantified(universal, variable, body):
+            word = "forall" if universal else "exists"
+            return f"({word} (({variable.name} {variable.sort})) {text(body)})"
+    raise TypeError(f"not a term: {node!r}")
+
+
+def symbols(node: Term, found: dict[str, Function]) -> None:
+    """Collect the functions that occur in ``node``."""
+    match node:
+        case Apply(function, arguments):
+            found[function.name] = function
+            for argument in arguments:
+                symbols(argument, found)
+        case Not(body) | Plus(body, _) | Quantified(_, _, body):
+            symbols(body, found)
+        case And(parts) | Or(parts):
+            for part in parts:
+                symbols(part, found)
+        case Ite(condition, then, otherwise):
+            for part in (condition, then, otherwise):
+                symbols(part, found)
+        case Equal(left, right) | Compare(_, left, right):
+            symbols(left, found)
+            symbols(right, found)
+        case _:
+            pass
+
+
+def script(obligation: Obligation) -> str:
+    """Return the obligation negated: ``unsat`` means that it is proved."""
+    found: dict[str, Function] = {}
+    assertions = [*obligation.hypotheses, negate(obligation.goal)]
+    for assertion in assertions:
+        symbols(assertion, found)
+    sorts: dict[str, Sort] = {}
+    for function in found.values():
+        for sort in (*function.arguments, function.result):
+            sorts[sort.name] = sort
+    for constant in obligation.constants:
+        sorts[constant.sort.name] = constant.sort
+    lines = [
+        f"; {obligation.system}: {obligation.statement} / {obligation.step}",
+        "(set-logic ALL)",
+        *(f"(declare-sort {name} 0)" for name, sort in sorted(sorts.items())
+          if sort not in (INT, BOOL)),
+    ]  # fmt: skip
+    for _, function in sorted(found.items()):
+        arguments = " ".join(sort.name for sort in function.arguments)
+        lines.append(f"(declare-fun {function.name} ({arguments}) {function.result.name})")
+    lines += [
+        f"(declare-const {constant.name} {constant.sort})" for constant in obligation.constants
+    ]
+    lines += [f"(assert {text(assertion)})" for assertion in assertions]
+    lines.append("(check-sat)")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import pytest
+
+from models.bounded import breach_of
+from models.concrete import Scope
+from models.proving import (
+    ObligationCache,
+    Proof,
+    needed,
+    prove,
+    reach,
+    refute,
+    safety_statement,
+)
+from models.solver import JUDGES, Answer, Judgment
+from models.system import Obligation, System, obligations
+from models.terms import FALSE, INT, Variable, conj, eq, implies
+from models.theorems import COUNTEREXAMPLES, THEOREMS, theorem
+from vocabulary.verdict import Verdict
+
+CACHE = ObligationCache()
+SYSTEMS = {build().name: build for entry in THEOREMS for build in entry.systems}
+
+
+@pytest.mark.parametrize("solver", sorted(JUDGES))
+@pytest.mark.parametrize("entry", THEOREMS, ids=lambda entry: entry.id)
+def test_theorem_is_proved_by_each_solver(entry, solver):
+    proof = prove(entry, solver, CACHE)
+    left = [
+        (judgment.obligation.statement, judgment.obligation.step, judgment.answer)
+        for judgment in proof.judgments
+        if judgment.answer is not Answer.PROVED
+    ]
+    assert not left
+    assert proof.verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("entry", COUNTEREXAMPLES, ids=lambda entry: entry.id)
+def test_refuted_statement_breaks_in_exactly_the_recorded_number_of_steps(entry):
+    found = refute(entry)
+    assert found.run is not None
+    assert len(found.run.steps) == entry.steps
+
+
+@pytest.mark.parametrize("entry", COUNTEREXAMPLES, ids=lambda entry: entry.id)
+def test_faulty_system_has_an_obligation_that_no_solver_proves(entry):
+    # The proof of the statement must notice the fault, not only the search for a run.
+    system = entry.system()
+    cache = ObligationCache()
+    answers = {
+        cache.judge(obligation, "z3", timeout_s=3.0, seed=0).answer
+        for obligation in needed(system, (entry.statement,))
+    }
+    assert answers != {Answer.PROVED}
+
+
+@pytest.mark.parametrize("name", sorted(SYSTEMS))
+def test_situations_that_make_a_proof_worth_having_are_reached(name):
+    system = SYSTEMS[name]()
+    assert system.covers
+    size = 2 if "certification" in name else 1
+    high = 0 if "certification" in name else 3
+    for situation in system.covers:
+        run = reach(system, situation, Scope(high=high, low=min(high, 0) - 1, size=size), 12)
+        assert run is not None, f"{name} never reaches {situation.name}"
+
+
+@pytest.mark.parametrize("name", sorted(SYSTEMS))
+def test_no_invariant_is_false_by_mistake_of_the_premise(name):
+    # Were the hypotheses contradictory, everything would follow from them, also falsehood.
+    system = SYSTEMS[name]()
+    some = obligations(system)[0]
+    nonsense = Obligation(
+        system.name, "falsehood", "safety",
+        tuple(s.closed for s in (*system.axioms, *system.invariants)), FALSE, some.constants,
+    )  # fmt: skip
+    assert JUDGES["z3"](nonsense, timeout_s=3.0, seed=0).answer is not Answer.PROVED
+
+
+def test_every_theorem_names_counterexamples_that_exist_and_none_is_left_over():
+    known = {entry.id for entry in COUNTEREXAMPLES}
+    named = {identifier for entry in THEOREMS for identifier in entry.delimited_by}
+    assert named == known
+
+
+def test_theorem_is_found_by_its_identifier_in_any_case():
+    assert theorem("p01") is THEOREMS[0]
+    assert theorem("C01") is COUNTEREXAMPLES[0]
+    assert theorem("P99") is None
+
+
+def counter(guarded):
+    system = System("counter")
+    n = system.state("n", INT)
+    system.starts_with("zero", (), eq(n(), 0))
+    system.action("up", guard=n() < 3 if guarded else n() >= 0, updates={n: lambda: n() + 1})
+    small = n() <= 3
+    system.safe("small", (), small, "")
+    system.invariant("small", (), small, "")
+    return system
+
+
+def test_undecided_obligation_leaves_the_theorem_undecided():
+    proof = Proof(THEOREMS[0], "z3")
+    assert proof.verdict is Verdict.UNKNOWN  # nothing judged is no proof
+    for answer in (Answer.PROVED, Answer.UNDECIDED):
+        proof.judgments.append(
+            Judgment(obligation=obligations(counter(True))[0], solver="z3", answer=answer,
+                     seconds=0.0)
+        )  # fmt: skip
+    assert proof.verdict is Verdict.UNKNOWN
+
+
+def test_counter_with_a_guard_is_proved_and_without_it_refuted():
+    cache = ObligationCache()
+    for guarded, expected in ((True, {Answer.PROVED}), (False, {Answer.PROVED, Answer.REFUTED})):
+        system = counter(guarded)
+        system.name += str(guarded)
+        answers = {
+            cache.judge(obligation, solver, timeout_s=3, seed=0).answer
+            for obligation in obligations(system)
+            for solver in JUDGES
+        }
+        assert answers == expected
+
+
+def test_shortest_run_stops_at_the_bound_and_finds_the_exact_depth():
+    system = counter(False)
+    breach = breach_of(safety_statement(system, "small"))
+    scope = Scope(high=9)
+    assert reach(system, breach, scope, 3) is None
+    found = reach(system, breach, scope, 9)
+    assert [step.action for step in found.steps] == ["up"] * 4
+
+
+def test_theorem_that_names_an_unstated_claim_is_refused():
+    bad = THEOREMS[0].__class__(
+        id="P99", claim="", systems=(lambda: counter(True),), statements=("large",), assumes=(),
+        delimited_by=(), source="",
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="large"):
+        prove(bad, "z3", CACHE)
+
+
+def test_update_of_a_rigid_function_is_refused():
+    system = System("s")
+    ws = system.rigid("ws", INT, INT)
+    with pytest.raises(ValueError, match="rigid"):
+        system.action("a", updates={ws: lambda p: p})
+    with pytest.raises(ValueError, match="twice"):
+        system.state("ws", INT)
+
+
+def test_sorts_are_checked_when_a_term_is_made():
+    system = System("s")
+    f = system.state("f", INT, INT)
+    with pytest.raises(TypeError, match="takes"):
+        f(conj())
+    with pytest.raises(TypeError, match="compare"):
+        eq(f(1), implies(conj(), conj()))
+    assert f(Variable("x", INT)) == f(Variable("x", INT))
