@@ -149,6 +149,10 @@ class History:
                 yield f"event {number} ({event.kind.value}) has no {name}"
         if event.outcome is not None and event.outcome not in OUTCOMES.get(event.kind, ()):
             yield f"event {number} ({event.kind.value}) has outcome {event.outcome.value}"
+        if event.worker is not None and event.worker < 0:
+            yield f"event {number} ({event.kind.value}) has worker {event.worker}"
+        if event.attempt < 1:
+            yield f"event {number} ({event.kind.value}) has attempt {event.attempt}"
         for name, named in (("transaction", event.transaction), ("other", event.other)):
             if named is not None and named not in self._by_id:
                 yield f"event {number} ({event.kind.value}) names {name} {named}, not listed"
