@@ -110,14 +110,16 @@ class LoggedTransaction:
     """MariaDB replication domain."""
     flags: frozenset[str] = frozenset()
     """MariaDB: transactional, allow_parallel, waited, ddl, standalone, prepared_xa, completed_xa.
-    MySQL: may_have_sbr."""
+    MySQL: may_have_sbr. Both: rolled_back (it ends in ROLLBACK: only changes of tables without
+    transactions stay), partly_rolled_back (it holds a ROLLBACK TO SAVEPOINT)."""
     committed_at_us: int | None = None
     """Commit time at the server that wrote this log, in microseconds since 1970, if recorded."""
     event_time_s: int = 0
     """Time of the first event, in seconds since 1970."""
     rows: list[RowChange] = field(default_factory=list)
     statements: tuple[str, ...] = ()
-    """DDL and statement-based SQL, in order, each cut at 4,096 characters."""
+    """DDL and statement-based SQL, in order, each cut at 4,096 characters (DDL at 65,536); the
+    first 1,024 of them."""
     default_schema: str = ""
     """The schema the first statement ran in."""
     xa_id: str = ""
@@ -141,6 +143,9 @@ class LoggedTransaction:
     shared key, with one that changes the table itself; two cascades into a table do not."""
     uncertain_keys: frozenset[ConflictKey] = frozenset()
     """The part of ``keys`` that rests on an assumption (a collation folded too coarsely, say)."""
+    undecoded_tables: frozenset[str] = frozenset()
+    """Changed tables of which some rows are not in ``rows``: a column type that cannot be decoded,
+    a missing table map, or more rows than the reader was allowed to keep."""
     complete: bool = True
     """False for a transaction whose end is missing from the log (crash, truncation)."""
 

@@ -1,0 +1,111 @@
+"""What a logged statement does to its transaction, told from its first words.
+
+Only what a server writes into a binary log is told apart; anything else counts as a change whose
+rows are not in the log.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+
+class StatementRole(Enum):
+    """What a statement means to the transaction it stands in."""
+
+    BEGIN = "begin"
+    END = "end"
+    """COMMIT."""
+    ROLL_BACK = "roll back"
+    SAVEPOINT = "savepoint"
+    """SAVEPOINT and RELEASE SAVEPOINT: no effect on what is applied."""
+    ROLL_BACK_TO = "roll back to"
+    """ROLLBACK TO SAVEPOINT: a part of the rows before it does not stay."""
+    XA_START = "xa start"
+    XA_END = "xa end"
+    XA_PREPARE = "xa prepare"
+    XA_FINISH = "xa finish"
+    """XA COMMIT and XA ROLLBACK of a prepared transaction."""
+    DDL = "ddl"
+    CHANGE = "change"
+    """Statement-based row changes, or anything unknown."""
+    NOTHING = "nothing"
+    """Only comments: servers replace events that a replica should ignore by such."""
+
+
+_COMMENT = re.compile(r"/\*(?![!M])(?:[^*]|\*(?!/))*\*/|--[ \t\r\n][^\n]*|#[^\n]*")
+_SPACE = re.compile(r"\s+")
+_EXECUTABLE_COMMENT = re.compile(r"/\*M?!\d*\s*|\*/")
+_WORD = re.compile(r"[A-Za-z_]+")
+_DDL = frozenset(
+    {
+        "ALTER", "ANALYZE", "CACHE", "CHANGE", "CHECK", "CREATE", "DROP", "FLUSH", "GRANT",
+        "IMPORT", "INSTALL", "LOCK", "OPTIMIZE", "PURGE", "RENAME", "REPAIR", "RESET", "REVOKE",
+        "SET", "SHUTDOWN", "TRUNCATE", "UNINSTALL", "UNLOCK",
+    }
+)  # fmt: skip
+_XA = {
+    "START": StatementRole.XA_START,
+    "BEGIN": StatementRole.XA_START,
+    "END": StatementRole.XA_END,
+    "PREPARE": StatementRole.XA_PREPARE,
+    "COMMIT": StatementRole.XA_FINISH,
+    "ROLLBACK": StatementRole.XA_FINISH,
+}
+_HEAD_CHARACTERS = 4096
+_WORDS_OF_INTEREST = 3
+
+
+def _first_words(sql: str) -> tuple[list[str], str]:
+    """Return the first words in capitals and the text they were read from."""
+    head = sql[:_HEAD_CHARACTERS]
+    words: list[str] = []
+    position = 0
+    while position < len(head) and len(words) < _WORDS_OF_INTEREST:
+        for skipped in (_SPACE, _COMMENT, _EXECUTABLE_COMMENT):
+            found = skipped.match(head, position)
+            if found:
+                break
+        else:
+            found = _WORD.match(head, position)
+            if not found:
+                break
+            words.append(found.group().upper())
+        position = found.end()
+    return words, head[position:]
+
+
+def statement_role(sql: str) -> StatementRole:
+    """Return what a logged statement does, from its first words; case and comments do not matter.
+
+    Words inside executable comments (``/*!50003 ... */``, ``/*M! ... */``) count.
+
+    >>> statement_role("/* app */ ROLLBACK TO `s1`").name
+    'ROLL_BACK_TO'
+    """
+    words, rest = _first_words(sql)
+    if not words:
+        return StatementRole.CHANGE if rest.strip() else StatementRole.NOTHING
+    first = words[0]
+    second = words[1] if len(words) > 1 else ""
+    if first == "BEGIN" or (first == "START" and second == "TRANSACTION"):
+        return StatementRole.BEGIN
+    if first == "COMMIT":
+        return StatementRole.END
+    if first == "ROLLBACK":
+        # ROLLBACK [WORK] TO: the server writes no WORK, an application's text might have it.
+        return StatementRole.ROLL_BACK_TO if "TO" in words[1:] else StatementRole.ROLL_BACK
+    if first in ("SAVEPOINT", "RELEASE"):
+        return StatementRole.SAVEPOINT
+    if first == "XA":
+        return _XA.get(second, StatementRole.CHANGE)
+    return StatementRole.DDL if first in _DDL else StatementRole.CHANGE
+
+
+_XID_TEXT = re.compile(r"\A\s*XA\s+\w+\s+(.*?)(?:\s+ONE\s+PHASE)?\s*;?\s*\Z", re.DOTALL | re.I)
+
+
+def xid_of_statement(sql: str) -> str:
+    """Return the XID of an XA statement as it is written there, empty if there is none."""
+    found = _XID_TEXT.match(sql[:_HEAD_CHARACTERS])
+    return found.group(1) if found else ""
