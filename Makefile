@@ -30,8 +30,8 @@ check: $(READY) ## format, lint, types, layers, sizes, words, generated pages
 bench: $(READY) ## speed, side by side with baselines; one of them: make bench ARGS=audit
 	@$(BIN)/python -m ci.bench $(ARGS)
 
-prove: $(READY) ## re-run every proof listed in proofs/manifest.toml
-	@$(BIN)/python -m ci.prove
+prove: $(READY) ## prove every theorem with two solvers, and refute what must be refuted
+	@$(BIN)/paraply prove $(ARGS)
 
 live: $(READY) ## tests against real servers (ci/servers installs them)
 	@$(BIN)/python -m pytest -m live --hypothesis-profile=ci $(ARGS)

@@ -58,7 +58,7 @@ LAYERS = (
     ),
     _layer(
         "paraply", "vocabulary properties reference_impl models adapters mining",
-        "rich jinja2",
+        "rich jinja2 markupsafe",
     ),
 )  # fmt: skip
 """The table, most general first."""

@@ -42,4 +42,9 @@ COMMANDS = (
         summary="judge binary logs: is their metadata safe to apply in parallel, and how parallel",
         module="paraply.commands.audit",
     ),
+    Command(
+        name="prove",
+        summary="prove the theorems for any number of transactions, and refute the rest",
+        module="paraply.commands.prove",
+    ),
 )
