@@ -68,6 +68,9 @@ class ForeignKey:
     parent_columns: tuple[str, ...]
     on_delete: str = "RESTRICT"
     on_update: str = "RESTRICT"
+    assumed: bool = False
+    """True where the server may not enforce it: a REFERENCES clause inside a column definition,
+    which MySQL before 9.0 and MariaDB before 10.5 ignore."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1,0 +1,275 @@
+"""What a schema statement says, as data: the hand-over from the DDL parser to the registry.
+
+Names are as written; a missing schema is an empty string and means the default schema.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class TableName:
+    """A table name, qualified or not."""
+
+    schema: str
+    table: str
+
+    def within(self, default_schema: str) -> str:
+        """Return ``schema.table``, with the default schema where the statement names none."""
+        return f"{self.schema or default_schema}.{self.table}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnDefinition:
+    """One column as defined; ``charset`` and ``collation`` are empty where the table decides."""
+
+    name: str
+    type_name: str
+    length: int = 0
+    charset: str = ""
+    collation: str = ""
+    binary_collation: bool = False
+    """The BINARY attribute: the ``_bin`` collation of whatever character set it gets."""
+    nullable: bool = True
+    unsigned: bool = False
+    generated: bool = False
+    visible: bool = True
+    is_primary: bool = False
+    is_unique: bool = False
+    versioning: bool = False
+    """A MariaDB ROW START or ROW END column."""
+    references: ForeignKeyDefinition | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyDefinition:
+    """A PRIMARY or UNIQUE key, or any other index (``is_unique`` False) for its name alone.
+
+    ``parts`` are (column name, prefix length); ``beyond`` says why the key cannot be built from
+    columns (an expression, a period), empty where it can.
+    """
+
+    name: str
+    parts: tuple[tuple[str, int], ...]
+    is_primary: bool = False
+    is_unique: bool = True
+    beyond: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignKeyDefinition:
+    """A foreign key; ``parent_columns`` is empty where it means the parent's PRIMARY key."""
+
+    name: str
+    columns: tuple[str, ...]
+    parent: TableName
+    parent_columns: tuple[str, ...]
+    on_delete: str = "RESTRICT"
+    on_update: str = "RESTRICT"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CharacterOptions:
+    """DEFAULT CHARACTER SET and COLLATE of a table or database, empty where not given."""
+
+    charset: str = ""
+    collation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateTable:
+    """CREATE TABLE; ``like`` copies another table, ``from_query`` has columns it does not name."""
+
+    table: TableName
+    if_not_exists: bool = False
+    or_replace: bool = False
+    columns: tuple[ColumnDefinition, ...] = ()
+    keys: tuple[KeyDefinition, ...] = ()
+    foreign_keys: tuple[ForeignKeyDefinition, ...] = ()
+    options: CharacterOptions = field(default_factory=CharacterOptions)
+    like: TableName | None = None
+    from_query: bool = False
+    versioned: bool = False
+    is_sequence: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddColumn:
+    """ADD COLUMN; ``after`` is None for the end, empty for FIRST."""
+
+    column: ColumnDefinition
+    after: str | None = None
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeColumn:
+    """CHANGE or MODIFY COLUMN; ``after`` is None where the column stays, empty for FIRST."""
+
+    old_name: str
+    column: ColumnDefinition
+    after: str | None = None
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenameColumn:
+    """RENAME COLUMN a TO b."""
+
+    old_name: str
+    new_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropColumn:
+    """DROP COLUMN."""
+
+    name: str
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddKey:
+    """ADD PRIMARY KEY, ADD UNIQUE, ADD INDEX, CREATE INDEX."""
+
+    key: KeyDefinition
+    if_not_exists: bool = False
+    or_replace: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropKey:
+    """DROP INDEX, DROP PRIMARY KEY (named PRIMARY), DROP CONSTRAINT (``may_be_other``)."""
+
+    name: str
+    if_exists: bool = False
+    may_be_other: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenameKey:
+    """RENAME INDEX a TO b."""
+
+    old_name: str
+    new_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddForeignKey:
+    """ADD FOREIGN KEY."""
+
+    foreign_key: ForeignKeyDefinition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropForeignKey:
+    """DROP FOREIGN KEY."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenameTo:
+    """ALTER TABLE ... RENAME TO."""
+
+    table: TableName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeCharacterOptions:
+    """DEFAULT CHARACTER SET / COLLATE, or CONVERT TO (``convert``: existing columns too)."""
+
+    options: CharacterOptions
+    convert: bool = False
+
+
+AlterAction = (
+    AddColumn
+    | ChangeColumn
+    | RenameColumn
+    | DropColumn
+    | AddKey
+    | DropKey
+    | RenameKey
+    | AddForeignKey
+    | DropForeignKey
+    | RenameTo
+    | ChangeCharacterOptions
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlterTable:
+    """ALTER TABLE, CREATE INDEX and DROP INDEX: actions in the order written."""
+
+    table: TableName
+    actions: tuple[AlterAction, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenameTables:
+    """RENAME TABLE, pairs in order."""
+
+    pairs: tuple[tuple[TableName, TableName], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropTables:
+    """DROP TABLE or DROP SEQUENCE."""
+
+    tables: tuple[TableName, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetDatabase:
+    """CREATE DATABASE or ALTER DATABASE; ``name`` is empty for the default schema."""
+
+    name: str
+    options: CharacterOptions
+    create: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropDatabase:
+    """DROP DATABASE."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UseDatabase:
+    """USE."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoSchemaChange:
+    """A statement that changes no table definition, or only temporary tables."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unreadable:
+    """A schema statement beyond the parser.
+
+    ``tables`` are those it is about; empty where not even that is clear, and then every table
+    is in doubt.
+    """
+
+    tables: tuple[TableName, ...]
+    reason: str
+    offset: int = 0
+
+
+SchemaStatement = (
+    CreateTable
+    | AlterTable
+    | RenameTables
+    | DropTables
+    | SetDatabase
+    | DropDatabase
+    | UseDatabase
+    | NoSchemaChange
+    | Unreadable
+)
