@@ -161,13 +161,15 @@ class CommitGroupRule:
     """MariaDB's conservative mode: transactions of one commit id that follow each other overlap.
 
     A transaction without a commit id is alone, and so is DDL (``rpl_parallel.cc``, FORCE_SWITCH).
-    Groups are followed per replication domain. A log of MySQL is read by the rule of 5.7.2,
-    where the transactions of one last_committed formed a group.
+    Groups are followed per replication domain. With ``by_last_committed`` a log of MySQL is read
+    by the rule of 5.7.2, where the transactions of one last_committed formed a group; otherwise
+    its transactions are alone.
     """
 
     name = COMMIT_GROUP
 
-    def __init__(self) -> None:
+    def __init__(self, *, by_last_committed: bool = False) -> None:
+        self._by_last_committed = by_last_committed
         self._lanes: dict[int, _Lane] = {}
 
     def place(self, txn: LoggedTransaction) -> Place:
@@ -180,6 +182,8 @@ class CommitGroupRule:
             # A domain that was forgotten must not meet its own past: ranks go on from the log's.
             lane = self._lanes[domain] = _Lane(rank=txn.ordinal, floor=txn.ordinal)
         group = get_commit_group(txn)
+        if txn.commit_id is None and not self._by_last_committed:
+            group = None
         if group is None or is_ddl(txn) or group != lane.group:
             lane.floor = lane.rank
         lane.group = None if is_ddl(txn) else group

@@ -62,7 +62,10 @@ class ParallelismJudge:
     def __init__(self, index: ConflictIndex, workers: Sequence[int]) -> None:
         self._index = index
         self._timelines = {model: WorkerTimeline(workers) for model in MODELS}
-        self._clock_rule, self._group_rule = LogicalClockRule(), CommitGroupRule()
+        self._clock_rule, self._group_rule = (
+            LogicalClockRule(),
+            CommitGroupRule(by_last_committed=True),
+        )
         self._clock = PrefixClockModel(self._timelines[LOGICAL_CLOCK])
         self._groups = GroupModel(self._timelines[COMMIT_GROUP])
         self._tables = PartitionModel(self._timelines[BY_TABLE])

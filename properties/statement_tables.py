@@ -43,6 +43,10 @@ class StatementTables:
     tables: frozenset[str] = frozenset()
     schemas: frozenset[str] = frozenset()
     """Schemas created, dropped or altered as a whole."""
+    target: str = ""
+    """The table named first: what CREATE, ALTER, TRUNCATE and CREATE INDEX act on."""
+    creates_table: bool = False
+    """``CREATE [OR REPLACE] TABLE``; not for a temporary table."""
     fills: bool = False
     """``CREATE TABLE ... SELECT``: rows arrive with the table."""
     if_not_exists: bool = False
@@ -70,7 +74,7 @@ def get_statement_tables(statement: str, default_schema: str) -> StatementTables
     tokens = _tokens_of(statement)
     words = [token.keyword for token in tokens]
     verb = words[0] if words else ""
-    tables: set[str] = set()
+    tables: dict[str, None] = {}
     schemas: set[str] = set()
     head = words[:8]
     if any(word in _BODY_NOT_RUN for word in head):
@@ -94,6 +98,8 @@ def get_statement_tables(statement: str, default_schema: str) -> StatementTables
         verb=verb,
         tables=frozenset(tables),
         schemas=frozenset(schemas),
+        target=next(iter(tables), ""),
+        creates_table=verb == "CREATE" and "TABLE" in head[:4] and "TEMPORARY" not in head,
         fills=verb == "CREATE" and selects,
         if_not_exists=_has_if_not_exists(words),
         cut=len(statement) >= STATEMENT_CHARACTERS_MAX,
@@ -145,7 +151,7 @@ def _read_tables(
     words: list[str],
     position: int,
     default_schema: str,
-    tables: set[str],
+    tables: dict[str, None],
 ) -> int:
     """Read ``a, b.c, ...`` from ``position`` into ``tables``; return the first position after."""
     while True:
@@ -153,7 +159,7 @@ def _read_tables(
         if not name:
             return position
         schema = name[0] if len(name) > 1 else default_schema
-        tables.add(f"{schema}.{name[-1]}".lower())
+        tables[f"{schema}.{name[-1]}".lower()] = None
         position = after
         if position >= len(tokens) or tokens[position].text != ",":
             return position

@@ -93,6 +93,11 @@ class ReplayResult:
     duplicate_keys: int = 0
     final_rows: int = 0
     rows_without_key: int = 0
+    rows_forgotten: int = 0
+    """Rows dropped from the bounded state; touched again, they count as never seen."""
+    rows_in_doubt: int = 0
+    """Images that did not fit a row which a foreign key's cascade may have changed unlogged."""
+    findings_dropped: int = 0
     findings: list[ReplayFinding] = field(default_factory=list)
     tables: dict[str, int] = field(default_factory=dict)
     """Rows per table at the end of the log, as far as the log tells."""
