@@ -88,7 +88,7 @@ _VARIABLE = frozenset({ColumnType.VARCHAR, ColumnType.VAR_STRING, ColumnType.VAR
 NUMERIC = frozenset(
     {
         ColumnType.TINY, ColumnType.SHORT, ColumnType.INT24, ColumnType.LONG, ColumnType.LONGLONG,
-        ColumnType.FLOAT, ColumnType.DOUBLE, ColumnType.NEWDECIMAL,
+        ColumnType.FLOAT, ColumnType.DOUBLE, ColumnType.NEWDECIMAL, ColumnType.YEAR,
     }
 )  # fmt: skip
 """The types that have a bit in the signedness metadata."""
@@ -96,10 +96,10 @@ CHARACTER = frozenset(
     {
         ColumnType.STRING, ColumnType.VAR_STRING, ColumnType.VARCHAR, ColumnType.BLOB,
         ColumnType.TINY_BLOB, ColumnType.MEDIUM_BLOB, ColumnType.LONG_BLOB,
-        ColumnType.BLOB_COMPRESSED, ColumnType.VARCHAR_COMPRESSED, ColumnType.VECTOR,
+        ColumnType.BLOB_COMPRESSED, ColumnType.VARCHAR_COMPRESSED,
     }
 )  # fmt: skip
-"""The types that have an entry in the character set metadata."""
+"""The types that hold text or bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,8 +45,8 @@ def inflate_column(data: bytes) -> bytes:
     """Unpack one value of a MariaDB COMPRESSED column.
 
     Layout (MariaDB sql/field.cc): empty for the empty string; a first byte of 0 is followed by
-    the plain value; else ``method << 4 | wrap << 3 | n``, the length in ``n`` bytes, most
-    significant first, and a raw (wrap 0) or zlib (wrap 1) stream.
+    the plain value; else ``method << 4 | raw << 3 | n``, the length in ``n`` bytes, most
+    significant first, and a zlib stream, without zlib's header where ``raw`` is set.
     """
     if not data:
         return b""
@@ -60,5 +60,5 @@ def inflate_column(data: bytes) -> bytes:
         raise MalformedError(f"0x{head:02x} does not start a compressed column")
     length = int.from_bytes(cursor.take(width), "big")
     return _inflate_exactly(
-        cursor.rest(), length, zlib.MAX_WBITS if head & 0x08 else -zlib.MAX_WBITS
+        cursor.rest(), length, -zlib.MAX_WBITS if head & 0x08 else zlib.MAX_WBITS
     )

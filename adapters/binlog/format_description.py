@@ -39,16 +39,12 @@ class FormatDescription:
     """
 
     server_version: str
+    is_mariadb: bool
     created_s: int
     header_length: int
     post_header_lengths: bytes
     checksum: Checksum
     has_checksum_field: bool
-
-    @property
-    def is_mariadb(self) -> bool:
-        """Return whether a MariaDB server wrote the log."""
-        return "mariadb" in self.server_version.lower()
 
     def post_header_length(self, kind: EventType, default: int) -> int:
         """Return the length of the fixed part of an event type, or the default if not listed."""
@@ -66,9 +62,13 @@ def parse_server_version(text: str) -> tuple[int, ...]:
     return tuple(map(int, found.groups())) if found else (0, 0, 0)
 
 
+def _is_mariadb(server_version: str) -> bool:
+    return "mariadb" in server_version.lower()
+
+
 def _has_checksum_field(server_version: str) -> bool:
     version = parse_server_version(server_version)
-    if "mariadb" in server_version.lower():
+    if _is_mariadb(server_version):
         return version >= _FIRST_MARIADB_WITH_CHECKSUM
     return version >= _FIRST_MYSQL_WITH_CHECKSUM
 
@@ -101,6 +101,7 @@ def parse_format_description(body: bytes) -> FormatDescription:
         lengths = lengths[: -1 - CHECKSUM_BYTES]
     return FormatDescription(
         server_version=server_version,
+        is_mariadb=_is_mariadb(server_version),
         created_s=created_s,
         header_length=header_length,
         post_header_lengths=lengths,

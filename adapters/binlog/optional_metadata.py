@@ -30,6 +30,9 @@ _COLUMN_VISIBILITY = 12
 _VECTOR_DIMENSIONS = 13
 
 _CHOICES = frozenset({ColumnType.ENUM, ColumnType.SET})
+_WITH_CHARSET_MYSQL = CHARACTER | {ColumnType.VECTOR}
+_WITH_CHARSET_MARIADB = CHARACTER | {ColumnType.GEOMETRY}
+"""The types with an entry in the character set metadata (seen in logs of 9.7 and 10.11)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +43,9 @@ class OptionalMetadata:
     primary_key: tuple[KeyPart, ...] | None
 
 
-def parse_optional_metadata(data: bytes, columns: Sequence[WireColumn]) -> OptionalMetadata:
+def parse_optional_metadata(
+    data: bytes, columns: Sequence[WireColumn], *, is_mariadb: bool
+) -> OptionalMetadata:
     """Decode all fields and return the columns enriched by them.
 
     Raises ``MalformedError`` where a field does not fit the columns.
@@ -52,7 +57,8 @@ def parse_optional_metadata(data: bytes, columns: Sequence[WireColumn]) -> Optio
         fields[kind] = cursor.packed_bytes()
     changes: list[dict[str, object]] = [{} for _ in columns]
     numeric = [index for index, column in enumerate(columns) if column.kind in NUMERIC]
-    texts = [index for index, column in enumerate(columns) if column.kind in CHARACTER]
+    with_charset = _WITH_CHARSET_MARIADB if is_mariadb else _WITH_CHARSET_MYSQL
+    texts = [index for index, column in enumerate(columns) if column.kind in with_charset]
     choices = [index for index, column in enumerate(columns) if column.kind in _CHOICES]
 
     def note(name: str, positions: Sequence[int], values: Sequence[object]) -> None:

@@ -63,7 +63,7 @@ class EventDecoder:
 
     def __init__(self) -> None:
         self._tables: dict[int, TableMap] = {}
-        self._definitions: dict[bytes, TableMap] = {}
+        self._definitions: dict[tuple[bool, bytes], TableMap] = {}
 
     def decode(self, raw: RawEvent, description: FormatDescription) -> Iterator[Event]:
         """Yield the event, and after a transaction payload the events inside it.
@@ -96,14 +96,15 @@ class EventDecoder:
     def _on_table_map(self, raw: RawEvent, description: FormatDescription) -> TableMapEvent:
         width = table_id_bytes(description)
         definition = raw.body[width + 2 :]
+        key = (description.is_mariadb, definition)
         if len(raw.body) < width + 2:
             raise MalformedError(f"a table map of {len(raw.body)} bytes")
-        table = self._definitions.get(definition)
+        table = self._definitions.get(key)
         if table is None:
-            table = parse_table_map(definition)
+            table = parse_table_map(definition, is_mariadb=description.is_mariadb)
             if len(self._definitions) >= _DEFINITIONS_MAX:
                 self._definitions.clear()
-            self._definitions[definition] = table
+            self._definitions[key] = table
         table_id = int.from_bytes(raw.body[:width], "little")
         if len(self._tables) >= _TABLE_IDS_MAX:
             raise MalformedError(f"more than {_TABLE_IDS_MAX} table maps in one statement")

@@ -40,10 +40,12 @@ class Source:
 
         Memory grows with the bytes that are there, not with ``count``.
         """
-        data = self._ahead[:count]
-        self._ahead = self._ahead[count:]
-        if len(data) < count:
-            data = data + self._read_stream(count - len(data)) if data else self._read_stream(count)
+        if self._ahead:
+            data = self._ahead[:count]
+            self._ahead = self._ahead[count:]
+            data += self._read_stream(count - len(data))
+        else:
+            data = self._read_stream(count)
         self.offset += len(data)
         return data
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from adapters.binlog.charsets import BINARY_COLLATION, collation_of
-from adapters.binlog.column_types import BLOBS, CHARACTER, NUMERIC, ColumnType, WireColumn
+from adapters.binlog.column_types import BLOBS, CHARACTER, ColumnType, WireColumn
 
 
 def sql_type(column: WireColumn) -> str:
     """Return the SQL type in lower case, as far as the wire tells it."""
     kind = column.kind
     is_binary = column.collation == BINARY_COLLATION
-    if kind in CHARACTER and kind is not ColumnType.VECTOR:
+    if kind in CHARACTER:
         names = _BINARY_NAMES if is_binary else _TEXT_NAMES
         if kind in BLOBS:
             return f"{_BLOB_PREFIXES[column.size]}{'blob' if is_binary else 'text'}"
         return names[kind]
     name = _SQL_NAMES[kind]
-    return f"{name} unsigned" if kind in NUMERIC and column.unsigned else name
+    return f"{name} unsigned" if column.unsigned and kind is not ColumnType.YEAR else name
 
 
 _BLOB_PREFIXES = {1: "tiny", 2: "", 3: "medium", 4: "long"}

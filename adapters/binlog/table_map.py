@@ -110,7 +110,7 @@ def bitmap_bytes(bits: int) -> int:
     return (bits + 7) // 8
 
 
-def parse_table_map(body: bytes) -> TableMap:
+def parse_table_map(body: bytes, *, is_mariadb: bool) -> TableMap:
     """Decode a table map from the byte after its table id and flags.
 
     Raises ``MalformedError`` for what no server writes. A column type that is not known makes the
@@ -140,7 +140,7 @@ def parse_table_map(body: bytes) -> TableMap:
     primary_key: tuple[KeyPart, ...] | None = None
     readers: list[Reader] = []
     if not undecodable:
-        optional = parse_optional_metadata(cursor.rest(), columns)
+        optional = parse_optional_metadata(cursor.rest(), columns, is_mariadb=is_mariadb)
         columns = optional.columns
         primary_key = optional.primary_key
         try:
