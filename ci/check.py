@@ -20,6 +20,7 @@ GENERATED_PAGES = (
     "vocabulary.history_format",
     "paraply.report.json_form",
     "paraply.error_pages",
+    "paraply.proof_pages",
 )
 """Modules that write a page with ``--write`` and compare it with ``--check``."""
 

@@ -94,7 +94,7 @@ class Unrolling:
                           for value in scope.values(sort)]  # fmt: skip
         self.header = [f"(declare-sort {sort} 0)" for sort in sorted(map(str, sorts))]
         self.header += [f"(declare-const {text(c)} {c.sort})" for c in self.constants]
-        for sort in sorts:
+        for sort in sorted(sorts, key=str):
             names = " ".join(text(c) for c in self.constants if c.sort == sort)
             if " " in names:
                 self.header.append(f"(assert (distinct {names}))")
@@ -209,6 +209,7 @@ def replayed(
     for moment, (number, position) in enumerate(taken):
         action = system.actions[number]
         chosen = list(unrolling.choices(action))[position]
+        world.tables = dict(world.tables)
         for havocked in action.havoc:
             world.tables[havocked.name] = tables[moment][havocked.name]
         assert is_enabled(action, world, chosen), f"{action.name} is not enabled at {moment}"

@@ -1,0 +1,219 @@
+"""The pages of ``proofs/``, made from the models, the stored runs and the reviewer's prose.
+
+``python -m paraply.proof_pages --check`` compares, ``--write`` writes them again, and ``--search``
+looks for every counterexample afresh and stores the runs it found, for ``--write`` to show.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from models.bounded import breach_of
+from models.proving import needed, refute, safety_statement
+from models.system import System
+from models.theorems import COUNTEREXAMPLES, THEOREMS, Counterexample, Theorem
+from models.traces import replay, to_data
+from paraply.pages import pages_main
+from paraply.report.proof_text import run_lines
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "proofs"
+RUNS = FOLDER / "counterexamples.json"
+
+
+def _load(name: str) -> dict[str, Any]:
+    return tomllib.loads((FOLDER / name).read_text(encoding="utf-8"))
+
+
+def stored_runs() -> dict[str, Any]:
+    """Return the stored run of each counterexample, by its identifier."""
+    runs: dict[str, Any] = json.loads(RUNS.read_text(encoding="utf-8"))
+    return runs
+
+
+def search() -> None:
+    """Find every counterexample again and store its run."""
+    found: dict[str, Any] = {}
+    for wanted in COUNTEREXAMPLES:
+        run = refute(wanted).run
+        if run is None:
+            raise SystemExit(f"{wanted.id}: no run within {wanted.steps} steps")
+        found[wanted.id] = to_data(run)
+    lines = [f'"{identifier}": {json.dumps(data)}' for identifier, data in found.items()]
+    RUNS.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def obligation_count(entry: Theorem) -> int:
+    """Return how many obligations a theorem has, over all its systems."""
+    return sum(1 for build in entry.systems for _ in needed(build(), entry.statements))
+
+
+def _systems(entry: Theorem) -> list[System]:
+    return [build() for build in entry.systems]
+
+
+def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, Any]) -> str:
+    """Return the page of one theorem."""
+    systems = _systems(entry)
+    first = systems[0]
+    stated = [safety_statement(first, name) for name in entry.statements]
+    lines = [
+        f"# {entry.id}: {entry.claim}", "",
+        "## Claim", "", *(f"`{s.name}`: {s.meaning}." for s in stated), "",
+        "## In plain words", "", prose["plain"], "",
+        "## Why it matters", "", prose["why"], "",
+        "## Model and its distance from real servers", "", prose["distance"], "",
+        f"Source: {entry.source}. The model is read in `models/`; its actions:", "",
+        "| action | what happens |", "| --- | --- |",
+        *(f"| `{action.name}` | {action.meaning or 'time passes'} |" for action in first.actions),
+        "", "## Assumptions", "",
+    ]  # fmt: skip
+    if entry.assumes:
+        lines += [f"- **{name}** {assumptions[name]['says']}" for name in entry.assumes]
+    else:
+        lines += ["None beyond the model."]
+    lines += [
+        "", "## Argument", "", prose["argument"], "", "The inductive invariant, line by line:", "",
+        "| invariant | meaning |", "| --- | --- |",
+        *(f"| `{s.name}` | {s.meaning} |" for s in first.invariants), "",
+        "## What was checked by machine", "",
+        f"{obligation_count(entry)} obligations over {len(systems)} "
+        f"system{'s' if len(systems) > 1 else ''} ({', '.join(s.name for s in systems)}): each "
+        "invariant holds initially, each action preserves it, together they imply the claim; by "
+        "Z3 and by cvc5, from the same SMT-LIB text. That the premises are not contradictory and "
+        "that the interesting situations are reached "
+        f"({', '.join(f'`{s.name}`' for s in first.covers)}) is checked by tests. What the proof "
+        "would notice: " + ", ".join(f"[{c}]({c}.md)" for c in entry.delimited_by) + ".", "",
+        "## What is not claimed", "", prose["not_claimed"], "",
+        "## How to re-run", "", "```", f"paraply prove {entry.id} --matrix", "```", "",
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def counterexample_page(entry: Counterexample, data: dict[str, Any]) -> str:
+    """Return the page of one counterexample, its run replayed while the page is made."""
+    system = entry.system()
+    statement = safety_statement(system, entry.statement)
+    run = replay(system, breach_of(statement), data)
+    theorems = [t.id for t in THEOREMS if entry.id in t.delimited_by]
+    return "\n".join([
+        f"# {entry.id}: {entry.title}", "",
+        "## Result", "", f"Refuted, as expected, after {len(run.steps)} steps.", "",
+        "## Property", "", f"`{entry.statement}`: {statement.meaning}.",
+        f"Delimits {', '.join(f'[{t}]({t}.md)' for t in theorems)}. Source: {entry.source}.", "",
+        "## Smallest run", "", "```", *(line[5:] for line in run_lines(run)), "```", "",
+        "## Why it cannot be shorter", "",
+        f"The search tries every length from 0; for each below {len(run.steps)} the solver shows "
+        "that no run in the scope breaks the property. The scope: integers from "
+        f"{entry.scope.low} to {entry.scope.high}, {entry.scope.size} "
+        f"element{'s' if entry.scope.size > 1 else ''} of each other sort.", "",
+        "## How to re-run", "", "```", f"paraply prove {entry.id}", "```", "",
+    ])  # fmt: skip
+
+
+def assumptions_page(assumptions: dict[str, Any]) -> str:
+    """Return the page of numbered assumptions."""
+    lines = [
+        "# Assumptions", "",
+        "| | says | kept by | without it | used by |", "| --- | --- | --- | --- | --- |",
+    ]  # fmt: skip
+    for name, entry in assumptions.items():
+        users = ", ".join(f"[{t.id}]({t.id}.md)" for t in THEOREMS if name in t.assumes)
+        broken = f"[{entry['without']}]({entry['without']}.md)"
+        lines.append(f"| {name} | {entry['says']} | {entry['kept_by']} | {broken} | {users} |")
+    return "\n".join([*lines, ""])
+
+
+def readme_page() -> str:
+    """Return the index of theorems and counterexamples."""
+    lines = [
+        "# Proofs", "",
+        "Each theorem is proved by induction, so it holds for any number of transactions, rows and "
+        "steps and for any interleaving. Each refuted statement has a shortest run. "
+        "`make prove` does all of it again (under a minute).", "",
+        "| | claim | obligations | assumes | delimited by |", "| --- | --- | --- | --- | --- |",
+    ]  # fmt: skip
+    for entry in THEOREMS:
+        limits = ", ".join(f"[{c}]({c}.md)" for c in entry.delimited_by)
+        assumed = ", ".join(entry.assumes) or "–"
+        lines.append(
+            f"| [{entry.id}]({entry.id}.md) | {entry.claim} | {obligation_count(entry)} | "
+            f"{assumed} | {limits} |"
+        )
+    lines += ["", "| | refuted, as expected | steps | source |", "| --- | --- | --- | --- |"]
+    lines += [
+        f"| [{entry.id}]({entry.id}.md) | {entry.title} | {entry.steps} | {entry.source} |"
+        for entry in COUNTEREXAMPLES
+    ]
+    lines += [
+        "", "[ASSUMPTIONS.md](ASSUMPTIONS.md) says what each assumption is and what breaks without "
+        "it. `prose.toml` and `assumptions.toml` are written by hand, `counterexamples.json` by "
+        "`python -m paraply.proof_pages --search`; the pages and `manifest.toml` are generated.",
+        "", "What is trusted: the models are close enough to the servers (each page says how far), "
+        "the printing as SMT-LIB (`models/smtlib.py`), and that two independent solvers do not err "
+        "alike. Counterexamples are replayed on plain values and trust no solver.", "",
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def manifest() -> str:
+    """Return ``manifest.toml``: the facts of every claim, for machines."""
+    lines = ["# Generated by paraply.proof_pages; do not edit.", ""]
+    for entry in THEOREMS:
+        lines += [
+            f"[{entry.id}]",
+            f"claim = {json.dumps(entry.claim)}",
+            f"model = {json.dumps([system.name for system in _systems(entry)])}",
+            f"properties = {json.dumps(list(entry.statements))}",
+            'method = "induction"',
+            f"assumes = {json.dumps(list(entry.assumes))}",
+            'result = "proved"',
+            f"obligations = {obligation_count(entry)}",
+            f"counterexamples = {json.dumps(list(entry.delimited_by))}",
+            "",
+        ]
+    for counter in COUNTEREXAMPLES:
+        lines += [
+            f"[{counter.id}]",
+            f"claim = {json.dumps(counter.title)}",
+            f"model = {json.dumps([counter.system().name])}",
+            f"properties = {json.dumps([counter.statement])}",
+            'method = "bounded"',
+            'result = "refuted-as-expected"',
+            f"steps = {counter.steps}",
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def pages() -> dict[str, str]:
+    """Return the text of every generated page by its path in the source tree."""
+    prose, assumptions, runs = _load("prose.toml"), _load("assumptions.toml"), stored_runs()
+    made = {
+        "proofs/README.md": readme_page(),
+        "proofs/manifest.toml": manifest(),
+        "proofs/ASSUMPTIONS.md": assumptions_page(assumptions),
+    }
+    for entry in THEOREMS:
+        made[f"proofs/{entry.id}.md"] = theorem_page(entry, prose[entry.id], assumptions)
+    for counter in COUNTEREXAMPLES:
+        made[f"proofs/{counter.id}.md"] = counterexample_page(counter, runs[counter.id])
+    return made
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Check or write the pages, or search afresh; exit code 1 if a page is stale."""
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    if arguments == ["--search"]:
+        search()
+        return 0
+    return pages_main("paraply.proof_pages", pages(), arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
