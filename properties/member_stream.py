@@ -49,6 +49,8 @@ class MemberStream:
     events: list[tuple[int, Event]] = field(default_factory=list)
     committed_at: dict[TransactionId, int] = field(default_factory=dict)
     """Transaction -> index of the event in which this member first committed or had it."""
+    elsewhere: list[Certified] = field(default_factory=list)
+    """Positive transactions that only others certified: this member was not there."""
 
     @property
     def remote(self) -> list[Certified]:
@@ -82,7 +84,19 @@ def member_streams(history: History) -> list[MemberStream]:
         elif event.kind is EventKind.RECOVERED:
             for transaction in event.transactions:
                 stream.committed_at.setdefault(transaction, index)
+    _share_what_others_certified(list(streams.values()))
     return list(streams.values())
+
+
+def _share_what_others_certified(streams: list[MemberStream]) -> None:
+    positive: dict[TransactionId, Certified] = {}
+    for stream in streams:
+        for one in stream.certified:
+            if one.is_positive:
+                positive.setdefault(one.transaction.id, one)
+    for stream in streams:
+        own = {one.transaction.id for one in stream.certified}
+        stream.elsewhere = [positive[one] for one in sorted(positive.keys() - own)]
 
 
 def snapshots(history: History) -> Snapshots:
@@ -104,8 +118,16 @@ def submitted_at(history: History) -> Mapping[TransactionId, int]:
 
 
 def positive_before(stream: MemberStream, one: Certified) -> Iterator[Certified]:
-    """Yield what the member certified positively before ``one``."""
-    return (other for other in stream.certified[: one.place] if other.is_positive)
+    """Yield what was certified positively before ``one``, as this member knows it.
+
+    That is what it decided itself, and what others decided while it was not in the group.
+    """
+    for other in stream.certified[: one.place]:
+        if other.is_positive:
+            yield other
+    for other in stream.elsewhere:
+        if other.transaction.id < one.transaction.id:
+            yield other
 
 
 def share_items(a: Transaction, b: Transaction) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from reference_impl.recorder import Recorder, program_of, seed_of
 from vocabulary.errors import ParaplyError, register
@@ -109,12 +109,12 @@ class Subject(ABC):
             documentation; to find them is expected, not to find them is a fault of the search.
     """
 
-    name: str = ""
-    meaning: str = ""
-    source: str = ""
-    dialects: tuple[str, ...] = ("",)
-    options: tuple[Option, ...] = ()
-    breaks: Mapping[str, frozenset[str]] = {}
+    name: ClassVar[str] = ""
+    meaning: ClassVar[str] = ""
+    source: ClassVar[str] = ""
+    dialects: ClassVar[tuple[str, ...]] = ("",)
+    options: ClassVar[tuple[Option, ...]] = ()
+    breaks: ClassVar[Mapping[str, frozenset[str]]] = {}
 
     def run(self, schedule: Schedule, workload: Workload) -> History:
         """Run once and return what happened; the history names the choices that made it.

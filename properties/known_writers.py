@@ -1,0 +1,54 @@
+"""The least last_committed that a member could have given, from what it knew.
+
+A second implementation of what a certifier remembers, written from the rules and not from the
+certifier: last remote writer per item, the last barrier, the last collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from properties.member_stream import Certified, MemberStream
+from vocabulary.events import EventKind
+from vocabulary.write_set import Item
+
+
+def compute_last_committed_needed(stream: MemberStream) -> Iterator[tuple[Certified, int]]:
+    """Yield each timestamped transaction of a member with the least last_committed it needs.
+
+    A collection is granted the number just before the next transaction's: servers that burn a
+    number use that one, others the last number given. Transactions with (0, 0) are left out.
+    """
+    certified = {one.event_index: one for one in stream.certified}
+    writers: dict[Item, int] = {}
+    window = 1
+    is_window_pending = False
+    for index, event in stream.events:
+        if event.kind is EventKind.STARTED:
+            writers.clear()
+            window, is_window_pending = 1, False
+        elif event.kind is EventKind.GARBAGE_COLLECTED:
+            is_window_pending = True
+            for item in event.items:
+                writers.pop(item, None)
+        elif index in certified and certified[index].is_positive:
+            one = certified[index]
+            if one.timestamp is None:
+                for item in one.transaction.write_set:
+                    writers.pop(item, None)
+                continue
+            if one.is_fence:
+                # The first remote transaction after a start keeps its number to itself.
+                is_window_pending = is_window_pending or not one.is_view_change
+                continue
+            number = one.timestamp.sequence_number
+            if is_window_pending:
+                window, is_window_pending = number - 1, False
+            if one.transaction.is_barrier:
+                yield one, number - 1
+                window = number
+            else:
+                known = [writers[item] for item in one.transaction.write_set if item in writers]
+                yield one, max([window, *known])
+            for item in one.transaction.write_set:
+                writers[item] = number

@@ -1,0 +1,165 @@
+"""A run of a group: which actions are possible, how many are left, and the choice among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from reference_impl.choices import choose_writes
+from reference_impl.group.group import Group
+from reference_impl.group.member import Member, Status
+from vocabulary.events import EventKind
+from vocabulary.schedule import Schedule
+
+STEPS_MAX = 100_000
+"""A run that takes more steps has a fault that lets it go on for ever."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Budget:
+    """How often something may still happen; each action takes one from its own."""
+
+    transactions: int
+    broadcasts: int
+    joins: int
+    departures: int
+    timers: int = 0
+    barriers: bool = True
+    """Whether transactions without write set, and CREATE TABLE ... SELECT, are submitted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something that may happen now."""
+
+    name: str
+    act: Callable[[], None]
+
+
+class GroupRun:
+    """Lets one thing happen after the other until nothing is left to happen."""
+
+    def __init__(
+        self, group: Group, schedule: Schedule, budget: Budget, rows: tuple[str, ...]
+    ) -> None:
+        self.group = group
+        self.schedule = schedule
+        self.budget = budget
+        self.rows = rows
+        self.writers: dict[str, tuple[int, ...]] = dict.fromkeys(rows, ())
+
+    def run(self) -> None:
+        """Choose among the possible actions until there are none; then the group is at rest."""
+        for _ in range(STEPS_MAX):
+            actions = self.actions()
+            if not actions:
+                break
+            self.group.recorder.next_step()
+            self.schedule.choose(actions, "what happens next").act()
+        for member in self.group.members.values():
+            if member.status is Status.ONLINE and not member.relay_log:
+                self.group.recorder.record(EventKind.STOPPED, member=member.name, note="at rest")
+
+    def actions(self) -> list[Action]:
+        """Return what may happen now, the plainest first."""
+        found: list[Action] = []
+        for member in self.group.members.values():
+            if member.status is Status.OFFLINE:
+                if self.budget.joins and self.has_online_member():
+                    found.append(Action(f"{member.name} joins", partial(self.join, member)))
+                continue
+            found.extend(self.actions_of(member))
+        return found
+
+    def actions_of(self, member: Member) -> list[Action]:
+        """Return what one member of the view may do."""
+        group = self.group
+        found: list[Action] = []
+
+        def offer(what: str, act: Callable[[], None]) -> None:
+            found.append(Action(f"{member.name} {what}", act))
+
+        is_certifying = member.status in (Status.ONLINE, Status.CATCHING_UP)
+        has_message = member.next_message < len(group.total_order)
+        if is_certifying and has_message:
+            offer("delivers", lambda: group.deliver_next(member))
+        for entry in member.applicable():
+            offer(f"applies T{entry.transaction}", partial(member.apply, entry))
+        if member.may_write() and self.budget.transactions:
+            offer("submits", lambda: self.submit(member))
+        if member.status is Status.RECOVERING:
+            if group.may_step_recovery(member):
+                offer("recovers", lambda: group.step_recovery(member))
+            elif group.has_lost_its_donors(member):
+                offer("gives up", lambda: group.leave(member))
+        if member.status is Status.CATCHING_UP and self.may_declare_online(member):
+            offer("is online", lambda: self.declare_online(member))
+        if not member.is_backlog_announced and member.has_applied_backlog():
+            offer("applied its backlog", lambda: group.announce_backlog_applied(member))
+        if self.budget.broadcasts:
+            offer("broadcasts", lambda: self.broadcast(member))
+        if self.budget.timers:
+            offer("looks at its memory", lambda: self.look_at_memory(member))
+        if self.budget.departures and self.may_depart(member):
+            offer("crashes", lambda: self.depart(member))
+        return found
+
+    def may_declare_online(self, member: Member) -> bool:
+        """Return whether a joiner has certified and applied what it found, and not said so."""
+        return (
+            not member.relay_log
+            and not member.has_announced_online
+            and member.next_message > 0
+            and member.view is not None
+        )
+
+    def declare_online(self, member: Member) -> None:
+        """Let a joiner say that it is ready."""
+        member.has_announced_online = True
+        self.group.declare_online(member)
+
+    def has_online_member(self) -> bool:
+        """Return whether somebody can be a donor."""
+        return any(
+            self.group.members[name].status is Status.ONLINE for name in self.group.view_members
+        )
+
+    def may_depart(self, member: Member) -> bool:
+        """Return whether another online member stays."""
+        return any(
+            self.group.members[name].status is Status.ONLINE
+            for name in self.group.view_members
+            if name != member.name
+        )
+
+    def submit(self, member: Member) -> None:
+        """Execute a transaction with a write set of the schedule's choice."""
+        kind, items = choose_writes(self.schedule, self.writers, barriers=self.budget.barriers)
+        if member.locks(items):
+            # It would wait for the lock; another time, then.
+            return
+        self.budget.transactions -= 1
+        transaction = self.group.submit(member, items, kind=kind)
+        for item in items:
+            self.writers[item] = (*self.writers[item], transaction)
+
+    def broadcast(self, member: Member) -> None:
+        """Send a member's executed set."""
+        self.budget.broadcasts -= 1
+        self.group.broadcast_executed_set(member)
+
+    def look_at_memory(self, member: Member) -> None:
+        """Let the timer of preemptive collection strike."""
+        self.budget.timers -= 1
+        member.collect_preemptively()
+
+    def join(self, member: Member) -> None:
+        """Let a server join."""
+        self.budget.joins -= 1
+        self.group.join(member)
+
+    def depart(self, member: Member) -> None:
+        """Let a member crash."""
+        self.budget.departures -= 1
+        self.group.crash(member)

@@ -1,0 +1,98 @@
+"""The group as a subject under test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from reference_impl.certification.dialects import DIALECTS
+from reference_impl.certification.parts import STANDARD_PARTS, Parts
+from reference_impl.group.group import Group
+from reference_impl.group.member import Settings
+from reference_impl.group.run import Budget, GroupRun
+from reference_impl.recorder import Recorder
+from reference_impl.subject import Option, Subject, Workload, register_subject
+from vocabulary.history import OptionValue
+from vocabulary.schedule import Schedule
+
+
+class GroupSubject(Subject):
+    """A group of members; mutants put other parts, or another class of group, into it."""
+
+    name = "group"
+    meaning = "group replication: certification, timestamps, garbage collection, view changes"
+    source = "WL#8440, WL#6833"
+    dialects = tuple(DIALECTS)
+    options = (
+        Option(name="broadcasts", default=4, meaning="executed sets that members broadcast"),
+        Option(name="joins", default=1, meaning="how often a server joins or rejoins"),
+        Option(name="departures", default=1, meaning="how often a member crashes"),
+        Option(name="absent", default=0, meaning="members that are not in the group at first"),
+        Option(name="barriers", default=True, meaning="submit transactions without write set"),
+        Option(name="single_primary", default=False, meaning="only one member takes writes"),
+        Option(name="block_size", default=1, meaning="GTIDs per assignment block"),
+        Option(
+            name="preserve_commit_order",
+            default=True,
+            meaning="remote transactions commit in relay log order",
+        ),
+        Option(
+            name="preemptive_rows_threshold",
+            default=0,
+            meaning="items at which preemptive collection strikes (0: off)",
+        ),
+        Option(
+            name="waits_for_backlog",
+            default=True,
+            meaning="a new primary applies its backlog before it takes writes",
+        ),
+    )
+    breaks: ClassVar[Mapping[str, frozenset[str]]] = {
+        "wl8440_literal": frozenset(
+            {
+                "barriers_are_ordered_with_all",
+                "last_committed_is_below_sequence_number",
+            }
+        ),
+        "mysql_8_0": frozenset({"sequence_numbers_are_contiguous"}),
+        "mysql_8_3": frozenset({"sequence_numbers_are_contiguous"}),
+    }
+
+    def __init__(self, parts: Parts = STANDARD_PARTS, group: type[Group] = Group) -> None:
+        self.parts = parts
+        self.group_class = group
+
+    def simulate(
+        self,
+        schedule: Schedule,
+        workload: Workload,
+        dialect: str,
+        options: Mapping[str, OptionValue],
+        recorder: Recorder,
+    ) -> tuple[str, ...]:
+        """Run a group until nothing is left to happen."""
+        names = tuple(f"r{number}" for number in range(1, workload.members + 1))
+        threshold = int(options["preemptive_rows_threshold"])
+        settings = Settings(
+            is_single_primary=bool(options["single_primary"]),
+            preserves_commit_order=bool(options["preserve_commit_order"]),
+            block_size=int(options["block_size"]),
+            preemptive_rows_threshold=threshold,
+            waits_for_backlog=bool(options["waits_for_backlog"]),
+        )
+        group = self.group_class(names, self.parts, self.parts.dialect(dialect), settings, recorder)
+        present = max(1, len(names) - int(options["absent"]))
+        group.boot(names[:present])
+        budget = Budget(
+            transactions=workload.transactions,
+            broadcasts=int(options["broadcasts"]),
+            joins=int(options["joins"]),
+            departures=int(options["departures"]),
+            timers=int(options["broadcasts"]) if threshold else 0,
+            barriers=bool(options["barriers"]),
+        )
+        GroupRun(group, schedule, budget, workload.row_names).run()
+        return names
+
+
+GROUP = register_subject(GroupSubject())
