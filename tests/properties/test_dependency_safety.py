@@ -1,0 +1,268 @@
+"""conflicting_transactions_are_ordered and definitions_change_alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from properties.audit import AuditOptions, Auditor
+from properties.conflict_index import Horizon
+from tests.builders.logged import NotationKeys, grouped, log, maria_log, stamped, transaction
+from vocabulary.audit_result import AuditResult
+from vocabulary.log import LoggedKind
+from vocabulary.verdict import Verdict
+
+
+def audited(transactions, **options) -> AuditResult:
+    auditor = Auditor(NotationKeys(), AuditOptions(**options))
+    for txn in transactions:
+        auditor.observe(txn)
+    return auditor.result()
+
+
+def violating_pairs(result: AuditResult) -> list[tuple[int, int]]:
+    return [(v.earlier.ordinal, v.later.ordinal) for v in result.violations]
+
+
+def safety_reasons(result: AuditResult) -> str:
+    return " | ".join(
+        reason.reason
+        for reason in result.unknown_because
+        if reason.property == "conflicting_transactions_are_ordered"
+    )
+
+
+def ddl(ordinal: int, stamp: str, statement: str):
+    return stamped(ordinal, stamp, kind=LoggedKind.DDL, statements=(statement,))
+
+
+# --- the prefix rule -----------------------------------------------------------------------
+
+
+def test_conflict_is_kept_apart_when_last_committed_covers_it():
+    result = audited(log("1<0 a", "2<0 b", "3<1 a"))
+    assert result.verdict is Verdict.HOLDS
+    assert result.conflicting_pairs_ordered == 1
+    # 2 beside 1; 3 beside 2.
+    assert result.pairs_allowed_to_overlap == 2
+
+
+def test_conflict_is_reported_when_last_committed_lies_before_it():
+    result = audited(log("1<0 a", "2<1 b", "3<0 a"))
+    assert result.verdict is Verdict.VIOLATED
+    (violation,) = result.violations
+    assert (violation.earlier.ordinal, violation.later.ordinal) == (1, 3)
+    assert violation.property == "conflicting_transactions_are_ordered"
+    assert violation.applier == "logical-clock"
+    assert (violation.table, violation.index, violation.key) == ("d.t", "PRIMARY", "PRIMARY(a)")
+    assert violation.certain
+
+
+def test_last_committed_is_a_prefix_and_not_a_single_parent():
+    # 4 names 3 as its parent and conflicts with 1: the prefix up to 3 holds 1, so it is safe.
+    result = audited(log("1<0 a", "2<0 b", "3<0 c", "4<3 a", "5<3 d"))
+    assert result.verdict is Verdict.HOLDS
+
+
+def test_conflict_at_last_committed_plus_one_may_overlap():
+    assert violating_pairs(audited(log("1<0 a", "2<1 b", "3<1 b"))) == [(2, 3)]
+
+
+def test_every_violating_pair_is_listed_and_not_only_the_last_writer():
+    result = audited(log("1<0 a", "2<0 a", "3<0 a", "4<2 a"))
+    assert violating_pairs(result) == [(1, 2), (1, 3), (2, 3), (3, 4)]
+
+
+def test_rotation_keeps_conflicts_apart_although_numbers_restart():
+    result = audited(
+        log("1<0 a", "2<0 b", "3<2 a", stamped(4, "1<0 a", clock=1), stamped(5, "2<1 c", clock=1))
+    )
+    assert result.verdict is Verdict.HOLDS
+
+
+def test_view_change_at_zero_keeps_conflicts_apart():
+    view = stamped(3, "0<0", kind=LoggedKind.VIEW_CHANGE)
+    result = audited(log("1<0 a", "2<0 b", view, "3<1 a", "4<1 b"))
+    assert violating_pairs(result) == []
+
+
+def test_gap_that_only_mysql_waits_at_is_a_violation_that_says_so():
+    result = audited(log("1<0 a", "5<0 a"))
+    assert violating_pairs(result) == [(1, 2)]
+    assert "a gap in the sequence numbers" in result.violations[0].consequence
+
+
+def test_last_committed_of_zero_is_no_excuse_but_is_named():
+    result = audited(log("1<0 a", "2<1 b", "3<0 a", "4<2 c"))
+    assert "last_committed=0" in result.violations[0].consequence
+
+
+def test_violation_without_any_break_names_no_scheduler():
+    result = audited(log("1<0 b", "2<1 a", "3<1 a"))
+    assert "scheduler" not in result.violations[0].consequence
+
+
+# --- commit groups -------------------------------------------------------------------------
+
+
+def test_members_of_one_commit_group_conflict_and_are_reported():
+    result = audited(maria_log("7 a", "7 b", "7 a", "- a"))
+    assert violating_pairs(result) == [(1, 3)]
+    assert result.violations[0].applier == "commit-group"
+
+
+def test_transactions_without_commit_id_never_overlap():
+    result = audited(maria_log("- a", "- a", "7 b", "7 c", "8 b", "8 d"))
+    assert result.verdict is Verdict.HOLDS
+    assert result.pairs_allowed_to_overlap == 2
+
+
+def test_commit_group_that_comes_back_is_two_groups():
+    assert violating_pairs(audited(maria_log("7 a", "- b", "7 a"))) == []
+
+
+def test_ddl_inside_a_commit_group_runs_alone():
+    middle = grouped(2, "7", kind=LoggedKind.DDL, statements=("ALTER TABLE t ADD x INT",))
+    assert violating_pairs(audited(maria_log("7 a", middle, "7 a"))) == []
+
+
+def test_commit_groups_are_followed_per_domain():
+    other = grouped(2, "9 x", domain=1)
+    assert violating_pairs(audited(maria_log("7 a", other, "7 a"))) == [(1, 3)]
+
+
+# --- foreign keys, uncertain keys, barriers -------------------------------------------------
+
+
+def test_two_children_of_one_parent_do_not_conflict():
+    assert violating_pairs(audited(log("1<0 c1/p.1", "2<0 c2/p.1"))) == []
+
+
+@pytest.mark.parametrize("texts", [("1<0 p.1", "2<0 c1/p.1"), ("1<0 c1/p.1", "2<0 p.1")])
+def test_child_and_writer_of_its_parent_conflict(texts):
+    result = audited(log(*texts))
+    assert violating_pairs(result) == [(1, 2)]
+    assert "child row" in result.violations[0].consequence
+
+
+def test_children_behind_a_later_writer_are_all_listed():
+    result = audited(log("1<0 c1/p.1", "2<0 c2/p.1", "3<0 p.1"))
+    assert violating_pairs(result) == [(1, 3), (2, 3)]
+
+
+def test_conflict_by_an_uncertain_key_makes_the_verdict_unknown():
+    result = audited(log("1<0 a?", "2<0 a?", "3<2 b", "4<3 b"))
+    assert result.verdict is Verdict.UNKNOWN
+    assert [violation.certain for violation in result.violations] == [False]
+    assert "assumption" in safety_reasons(result)
+
+
+def test_certain_key_outranks_an_uncertain_one_of_the_same_pair():
+    result = audited(log("1<0 a? z", "2<0 a? z"))
+    assert result.verdict is Verdict.VIOLATED
+    assert result.violations[0].key == "PRIMARY(z)"
+
+
+def test_ddl_overlapping_a_change_of_its_table_is_a_violation():
+    result = audited(log("1<0 a", ddl(2, "2<0", "ALTER TABLE t ADD x INT"), "3<1 b"))
+    assert violating_pairs(result) == [(1, 2), (2, 3)]
+    assert {v.property for v in result.violations} == {"definitions_change_alone"}
+
+
+def test_ddl_overlapping_other_tables_is_noted_only():
+    result = audited(
+        log("1<0 a", ddl(2, "2<0", "CREATE TABLE other (i INT)"), "3<1 b", "4<2 a", "5<3 b")
+    )
+    assert result.verdict is Verdict.HOLDS
+    assert "definitions_change_alone" in {f.rule for f in result.lint if f.severity == "note"}
+
+
+def test_dropping_a_schema_conflicts_with_every_table_in_it():
+    result = audited(log("1<0 u.a", ddl(2, "2<0", "DROP DATABASE d")))
+    assert violating_pairs(result) == [(1, 2)]
+
+
+def test_xa_commit_must_follow_its_own_prepare():
+    prepare = stamped(1, "1<0 a", kind=LoggedKind.XA, xa_id="X'61',X'',1")
+    commit = stamped(2, "2<0", kind=LoggedKind.XA, xa_id="X'61',X'',1")
+    assert violating_pairs(audited([prepare, commit])) == [(1, 2)]
+
+
+# --- unknown is never shown as holds --------------------------------------------------------
+
+
+def test_serial_metadata_is_unknown():
+    result = audited(log("1<0 a", "2<1 a", "3<2 a"))
+    assert result.verdict is Verdict.UNKNOWN
+    assert "no two transactions to overlap" in safety_reasons(result)
+
+
+def test_log_without_any_conflict_is_unknown():
+    result = audited(log("1<0 a", "2<0 b", "3<0 c"))
+    assert result.verdict is Verdict.UNKNOWN
+    assert "same key" in safety_reasons(result)
+
+
+def test_conflict_seen_only_by_an_uncertain_key_is_no_evidence():
+    assert audited(log("1<0 a?", "2<0 b", "3<2 a?")).verdict is Verdict.UNKNOWN
+
+
+def test_overlap_in_a_table_with_unknown_keys_is_unknown_and_names_it():
+    first = stamped(4, "4<3", unkeyed=["d.k"])
+    second = stamped(5, "5<3", unkeyed=["d.k"])
+    result = audited(log("1<0 a", "2<0 b", "3<1 a", first, second))
+    assert result.verdict is Verdict.UNKNOWN
+    (reason,) = [r for r in result.unknown_because if "may overlap" in r.reason]
+    assert reason.subject == "d.k"
+    assert "--schema" in reason.remedy
+
+
+def test_serial_changes_of_a_table_with_unknown_keys_do_not_overlap():
+    first = stamped(4, "4<3", unkeyed=["d.k"])
+    second = stamped(5, "5<4", unkeyed=["d.k"])
+    assert safety_reasons(audited(log("1<0 a", "2<0 b", "3<1 a", first, second))) == ""
+
+
+def test_statement_based_changes_that_may_overlap_are_unknown():
+    statement = stamped(4, "4<2", kind=LoggedKind.STATEMENT, statements=("UPDATE t SET a=1",))
+    result = audited(log("1<0 a", "2<0 b", "3<1 a", statement))
+    assert result.verdict is Verdict.UNKNOWN
+    assert "statement-based" in safety_reasons(result)
+
+
+def test_log_without_metadata_is_unknown():
+    result = audited([transaction(1, "a"), transaction(2, "a")])
+    assert result.verdict is Verdict.UNKNOWN
+    assert "no parallelisation metadata" in safety_reasons(result)
+
+
+def test_log_without_transactions_is_unknown():
+    result = audited([])
+    assert result.verdict is Verdict.UNKNOWN
+    assert "no transactions" in safety_reasons(result)
+
+
+def test_dependency_beyond_the_horizon_is_unknown_and_not_silently_safe():
+    transactions = log("1<0 a", *(f"{n}<{n - 1} k{n}" for n in range(2, 40)), "40<38 k38", "41<0 a")
+    assert violating_pairs(audited(transactions)) == [(1, 41)]
+    forgetful = audited(transactions, horizon=Horizon(keys=10, transactions=10))
+    assert violating_pairs(forgetful) == []
+    assert forgetful.verdict is Verdict.UNKNOWN
+    assert "horizon" in safety_reasons(forgetful)
+
+
+def test_horizon_does_not_matter_where_last_committed_is_recent():
+    transactions = log("1<0 a", *(f"{n}<{n - 2} k{n // 2}" for n in range(2, 60)))
+    forgetful = audited(transactions, horizon=Horizon(keys=10, transactions=10))
+    assert "horizon" not in safety_reasons(forgetful)
+
+
+def test_list_of_violations_is_bounded_and_the_rest_is_counted():
+    result = audited(log(*(f"{n}<0 a" for n in range(1, 30))), violations_max=5)
+    assert len(result.violations) == 5
+    assert result.violations_dropped >= 20
+    assert result.verdict is Verdict.VIOLATED
+
+
+def test_half_a_transaction_is_not_judged():
+    half = stamped(3, "3<0 a", complete=False)
+    assert violating_pairs(audited(log("1<0 a", "2<1 b", half))) == []
