@@ -32,6 +32,8 @@ class CertifierRun:
         self.certified: list[tuple[TransactionId, Gtid]] = []
         self.committed_here = 0
         """How many of ``certified`` this member has committed, always the first ones."""
+        self.stable = 0
+        """How many of ``certified`` are stable, always the first ones."""
         self.views = 1
         self.recorder.record(EventKind.STARTED, member=HERE)
 
@@ -110,9 +112,9 @@ class CertifierRun:
 
     def collect(self, stable: int | None = None) -> frozenset[Item]:
         """Collect with the first ``stable`` certified transactions stable, None for all."""
-        length = len(self.certified) if stable is None else stable
+        self.stable = max(self.stable, len(self.certified) if stable is None else stable)
         self.recorder.next_step()
-        prefix = self.certified[:length]
+        prefix = self.certified[: self.stable]
         purged = self.certifier.on_stable_set(frozenset(gtid for _, gtid in prefix) or NO_GTIDS)
         if purged is not None:
             self.recorder.record(

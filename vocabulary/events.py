@@ -28,6 +28,8 @@ class EventKind(Enum):
     """A member purged certification info of the stable set; ``items`` are those purged."""
     VIEW_INSTALLED = "view_installed"
     """A member installed a view of the group."""
+    ONLINE = "online"
+    """A member learned who of its view has recovered: ``members`` are all of them it knows."""
     SCHEDULED = "scheduled"
     """The coordinator gave the transaction to a worker."""
     BEGUN = "begun"
@@ -168,6 +170,7 @@ REQUIRED_FIELDS: dict[EventKind, tuple[str, ...]] = {
     EventKind.EXECUTED_SET_BROADCAST: (),
     EventKind.GARBAGE_COLLECTED: (),
     EventKind.VIEW_INSTALLED: ("view",),
+    EventKind.ONLINE: (),
     EventKind.SCHEDULED: _OF_A_TRANSACTION,
     EventKind.BEGUN: _OF_A_TRANSACTION,
     EventKind.ROW_APPLIED: ("transaction", "outcome"),

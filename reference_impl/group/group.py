@@ -66,12 +66,12 @@ class Group:
         for name in self.view_members:
             member = self.members[name]
             member.status = Status.ONLINE
-            member.online = frozenset(self.view_members)
             member.view = view
             self.recorder.record(EventKind.STARTED, member=name)
             self.recorder.record(
                 EventKind.VIEW_INSTALLED, member=name, view=self.views, members=self.view_members
             )
+            member.learn_online(frozenset(self.view_members))
             member.on_members_known()
 
     # What clients and members do.

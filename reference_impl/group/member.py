@@ -159,10 +159,11 @@ class Member:
         """Purge certification info of what is stable."""
         purged = self.certifier.on_stable_set(stable)
         if purged is not None:
-            self.record_collection(purged, stable)
+            self.record_collection(purged)
 
-    def record_collection(self, purged: frozenset[Item], stable: GtidSet) -> None:
+    def record_collection(self, purged: frozenset[Item]) -> None:
         """Write down what was purged, and on the ground of which stable set."""
+        stable = self.certifier.stable_set
         self.recorder.record(
             EventKind.GARBAGE_COLLECTED,
             member=self.name,
@@ -222,11 +223,16 @@ class Member:
 
     def on_online(self, message: OnlineMessage) -> None:
         """Learn that a member has finished recovery."""
-        self.online |= {message.member}
+        self.learn_online(self.online | {message.member})
         if message.member == self.name:
             self.status = Status.ONLINE
             self.must_apply_first = frozenset(entry.gtid for entry in self.relay_log)
         self.on_members_known()
+
+    def learn_online(self, online: frozenset[str]) -> None:
+        """Take note of who has finished recovery."""
+        self.online = online
+        self.recorder.record(EventKind.ONLINE, member=self.name, members=tuple(sorted(online)))
 
     def on_members_known(self) -> None:
         """Elect the first online member of the view, where there is to be one primary."""
@@ -310,7 +316,7 @@ class Member:
         """Forget certification info once it is too large: on a timer of this member's own."""
         purged = self.certifier.on_preemptive_collection()
         if purged is not None:
-            self.record_collection(purged, self.certifier.stable_set)
+            self.record_collection(purged)
 
     # Recovery of a joiner.
 
@@ -343,13 +349,13 @@ class Member:
         )
         self.certifier.stable_set = state.stable_set
         self.certifier.detects_conflicts = state.detects_conflicts
-        self.online = state.online
         self.recorder.record(
             EventKind.RECOVERED,
             member=self.name,
             gtid_set=format_gtid_set(self.executed),
             transactions=self.transactions_in(self.executed),
         )
+        self.learn_online(state.online)
 
     def transactions_in(self, gtids: GtidSet) -> tuple[TransactionId, ...]:
         """Return the transactions of this history that the GTIDs name, as far as known here."""

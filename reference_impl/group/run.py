@@ -9,6 +9,7 @@ from functools import partial
 from reference_impl.choices import choose_writes
 from reference_impl.group.group import Group
 from reference_impl.group.member import Member, Status
+from reference_impl.group.messages import ExecutedSetMessage
 from vocabulary.events import EventKind
 from vocabulary.schedule import Schedule
 
@@ -25,6 +26,8 @@ class Budget:
     joins: int
     departures: int
     timers: int = 0
+    sessions: int = 1
+    """Undecided local transactions that a member may have at a time."""
     barriers: bool = True
     """Whether transactions without write set, and CREATE TABLE ... SELECT, are submitted."""
 
@@ -86,7 +89,8 @@ class GroupRun:
             offer("delivers", lambda: group.deliver_next(member))
         for entry in member.applicable():
             offer(f"applies T{entry.transaction}", partial(member.apply, entry))
-        if member.may_write() and self.budget.transactions:
+        has_session = len(member.locked) < self.budget.sessions
+        if member.may_write() and has_session and self.budget.transactions:
             offer("submits", lambda: self.submit(member))
         if member.status is Status.RECOVERING:
             if group.may_step_recovery(member):
@@ -97,7 +101,7 @@ class GroupRun:
             offer("is online", lambda: self.declare_online(member))
         if not member.is_backlog_announced and member.has_applied_backlog():
             offer("applied its backlog", lambda: group.announce_backlog_applied(member))
-        if self.budget.broadcasts:
+        if self.budget.broadcasts and not self.is_broadcasting(member):
             offer("broadcasts", lambda: self.broadcast(member))
         if self.budget.timers:
             offer("looks at its memory", lambda: self.look_at_memory(member))
@@ -143,6 +147,13 @@ class GroupRun:
         transaction = self.group.submit(member, items, kind=kind)
         for item in items:
             self.writers[item] = (*self.writers[item], transaction)
+
+    def is_broadcasting(self, member: Member) -> bool:
+        """Return whether the last broadcast of ``member`` has yet to come back to it."""
+        return any(
+            isinstance(message, ExecutedSetMessage) and message.sender == member.name
+            for message in self.group.total_order[member.next_message :]
+        )
 
     def broadcast(self, member: Member) -> None:
         """Send a member's executed set."""

@@ -28,6 +28,7 @@ class GroupSubject(Subject):
         Option(name="joins", default=1, meaning="how often a server joins or rejoins"),
         Option(name="departures", default=1, meaning="how often a member crashes"),
         Option(name="absent", default=0, meaning="members that are not in the group at first"),
+        Option(name="sessions", default=1, meaning="undecided transactions a member may have"),
         Option(name="barriers", default=True, meaning="submit transactions without write set"),
         Option(name="single_primary", default=False, meaning="only one member takes writes"),
         Option(name="block_size", default=1, meaning="GTIDs per assignment block"),
@@ -88,6 +89,7 @@ class GroupSubject(Subject):
             broadcasts=int(options["broadcasts"]),
             joins=int(options["joins"]),
             departures=int(options["departures"]),
+            sessions=int(options["sessions"]),
             timers=int(options["broadcasts"]) if threshold else 0,
             barriers=bool(options["barriers"]),
         )
