@@ -52,13 +52,17 @@ class RecordField:
         return not self.is_required and bool(value == self.default)
 
 
-def encode_record(record: Any) -> dict[str, Any]:
-    """Return a record as a JSON object, without the fields that hold their default."""
+def encode_record(record: Any, *, with_defaults: bool = False) -> dict[str, Any]:
+    """Return a record as a JSON object, without the fields that hold their default.
+
+    ``with_defaults`` keeps those of the record itself, not of records inside it. What could not
+    be read back (a number of more than 64 bits, half a character) raises MalformedRecordError.
+    """
     encoded = {}
     cls: Any = type(record)
     for entry in record_fields(cls):
         value = getattr(record, entry.name)
-        if not entry.is_default(value):
+        if with_defaults or not entry.is_default(value):
             encoded[entry.name] = entry.codec.encode(value)
     return encoded
 
@@ -145,6 +149,16 @@ def _fault(path: str, wanted: str, value: object) -> MalformedRecordError:
     return MalformedRecordError(f"{_at(path)}expected {wanted}, got {shown}")
 
 
+def _encode_integer(value: Any) -> int:
+    if not INTEGER_MIN <= value <= INTEGER_MAX:
+        raise _fault("", "an integer of 64 bits", value)
+    return int(value)
+
+
+def _encode_text(value: Any) -> str:
+    return _decode_text(value, "")
+
+
 def _decode_integer(value: Any, path: str) -> int:
     if type(value) is not int or not INTEGER_MIN <= value <= INTEGER_MAX:
         raise _fault(path, "an integer of 64 bits", value)
@@ -179,7 +193,8 @@ def _encode_sql_value(value: Any) -> Any:
         return {}
     if isinstance(value, bytes):
         return {"hex": value.hex()}
-    return value
+    # A mapping is a form of JSON only, and no value of a column.
+    return _decode_sql_value([] if isinstance(value, dict) else value, "")
 
 
 def _decode_sql_value(value: Any, path: str) -> Any:
@@ -196,19 +211,21 @@ def _decode_sql_value(value: Any, path: str) -> Any:
         except ValueError:
             raise _fault(path, "hexadecimal digits", digits) from None
     if type(value) is int:
-        return _decode_integer(value, path)
+        return _decode_wide(value, path)
     raise _fault(path, 'null, a number, text, {} or {"hex": ...}', value)
 
 
 _INTEGER = {"type": "integer", "minimum": INTEGER_MIN, "maximum": INTEGER_MAX}
 
 _WIDE = Codec(
-    int, _decode_wide, {"type": "integer", "minimum": INTEGER_MIN, "maximum": UNSIGNED_MAX}
+    lambda value: _decode_wide(value, ""),
+    _decode_wide,
+    {"type": "integer", "minimum": INTEGER_MIN, "maximum": UNSIGNED_MAX},
 )
 
 _SCALARS: dict[Any, Codec] = {
-    int: Codec(int, _decode_integer, _INTEGER),
-    str: Codec(str, _decode_text, {"type": "string"}),
+    int: Codec(_encode_integer, _decode_integer, _INTEGER),
+    str: Codec(_encode_text, _decode_text, {"type": "string"}),
     bool: Codec(bool, _decode_bool, {"type": "boolean"}),
     # A column's value: NULL, number, text, {"hex": ...} for bytes, {} for "not recorded".
     object: Codec(
@@ -298,4 +315,4 @@ def _union_codec(arguments: tuple[Any, ...]) -> Codec:
             raise _fault(path, wanted, value)
         return codecs[type(value)].decode(value, path)
 
-    return Codec(lambda value: value, decode, schema)
+    return Codec(lambda value: decode(value, ""), decode, schema)

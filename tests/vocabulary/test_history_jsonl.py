@@ -9,11 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.vocabulary.histories import histories
+from tests.vocabulary.histories import column_values, histories
 from vocabulary import history_jsonl
 from vocabulary.errors import ParaplyError
+from vocabulary.history import History
 from vocabulary.history_jsonl import bounded_lines, read_histories, write_history
+from vocabulary.log import Operation
 from vocabulary.notation_parser import parse_history
+from vocabulary.transactions import RowWrite, Transaction
 
 SHORT = list(write_history(parse_history("seed=7 | T1{a} 1<0 | begun T1@w2 ; crashed")))
 
@@ -171,3 +174,12 @@ def test_item_may_be_an_unsigned_number_of_64_bits_and_no_more():
     assert history.transaction(1).write_set == {2**64 - 1}
     with pytest.raises(ParaplyError, match=r"write_set\[0\]: expected an integer of 64 bits"):
         read(SHORT[0], line % 2**64)
+
+
+@given(st.lists(column_values, max_size=3).map(tuple))
+def test_column_value_of_every_kind_round_trips(image):
+    row = RowWrite(table="t", operation=Operation.INSERT, after=image)
+    history = History(transactions=(Transaction(id=1, rows=(row,)),))
+    (back,) = read_histories(write_history(history))
+    assert back == history
+    assert [type(each) for each in back.transaction(1).rows[0].after] == [type(v) for v in image]
