@@ -109,7 +109,9 @@ class LoggedTransaction:
     domain: int | None = None
     """MariaDB replication domain."""
     flags: frozenset[str] = frozenset()
-    """MariaDB: transactional, allow_parallel, waited, ddl, standalone, prepared_xa, completed_xa.
+    """MariaDB: transactional, allow_parallel, waited, ddl, standalone, prepared_xa, completed_xa;
+    start_alter, commit_alter, rollback_alter where one ALTER is logged twice, at its start and at
+    its end (binlog_alter_two_phase).
     MySQL: may_have_sbr. Both: rolled_back (it ends in ROLLBACK: only changes of tables without
     transactions stay), partly_rolled_back (it holds a ROLLBACK TO SAVEPOINT)."""
     committed_at_us: int | None = None
@@ -137,12 +139,14 @@ class LoggedTransaction:
     known ones may exist, a minimal row image left out a value that the transaction released, or
     a value cannot be compared. Such a transaction may conflict, without a shared key, with any
     other one that changes the table; one of the two listing it is enough."""
-    cascaded_tables: frozenset[str] = frozenset()
-    """Tables of which a foreign key's CASCADE or SET NULL may have changed rows: the engine does
-    this below the log, so the rows are not in it. Such a transaction may conflict, without a
-    shared key, with one that changes the table itself; two cascades into a table do not."""
+    reached_tables: frozenset[str] = frozenset()
+    """Tables in which a foreign key made the transaction read or change rows that the log does not
+    name: a CASCADE or SET NULL, which the engine carries out below the log, or a parent whose key
+    value is not recorded or cannot be compared. Such a transaction may conflict, without a shared
+    key, with one that changes rows of the table itself; two that only reach it do not."""
     uncertain_keys: frozenset[ConflictKey] = frozenset()
-    """The part of ``keys`` that rests on an assumption (a collation folded too coarsely, say)."""
+    """The part of ``keys`` and ``shared_keys`` that rests on an assumption (a collation folded too
+    coarsely, say)."""
     undecoded_tables: frozenset[str] = frozenset()
     """Changed tables of which some rows are not in ``rows``: a column type that cannot be decoded,
     a missing table map, or more rows than the reader was allowed to keep."""

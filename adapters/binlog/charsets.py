@@ -108,6 +108,11 @@ def collation_of(number: int) -> Collation | None:
     return _collations().get(number)
 
 
+def codec_of(charset: str) -> str:
+    """Return the Python codec of a character set by name, empty if there is none."""
+    return _CODECS.get(charset, "")
+
+
 def text_decoder(number: int | None) -> Callable[[bytes], str | bytes]:
     """Return a function that decodes column bytes; what it cannot decode it returns unchanged.
 

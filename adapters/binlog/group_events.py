@@ -20,7 +20,7 @@ def parse_transaction_context(raw: RawEvent) -> TransactionContextEvent:
     writes = cursor.unsigned(4)
     reads = cursor.unsigned(4)
     server_uuid = cursor.take(uuid_bytes).decode("latin-1")
-    snapshot = parse_gtid_set(cursor.take(snapshot_bytes))
+    snapshot = parse_gtid_set(cursor.take(snapshot_bytes)) if snapshot_bytes else ""
     return TransactionContextEvent(
         header=raw.header,
         server_uuid=server_uuid,

@@ -155,8 +155,6 @@ def parse_gtid_set(data: bytes) -> str:
     The count's last byte tells the format: 0 plain, 1 with tags (8.3 and newer). Stored intervals
     exclude their end.
     """
-    if not data:
-        return ""
     cursor = Cursor(data)
     count = cursor.unsigned(8)
     tagged = count >> 56 == 1
@@ -207,6 +205,7 @@ _XA = 0x40 | 0x80
 _EXTRA_MULTI_ENGINE = 0x01
 _EXTRA_START_ALTER_FOLLOWS = 0x04 | 0x08
 _EXTRA_THREAD_ID = 0x10
+_EXTRA_FLAGS = ((0x02, "start_alter"), (0x04, "commit_alter"), (0x08, "rollback_alter"))
 
 
 def format_xid(format_id: int, gtrid: bytes, bqual: bytes) -> str:
@@ -248,7 +247,7 @@ def parse_mariadb_gtid_body(header: EventHeader, body: bytes) -> MariadbGtidEven
         gtid=f"{domain}-{header.server_id}-{sequence}",
         domain=domain,
         sequence=sequence,
-        flags=_FLAG_WORDS[flags],
+        flags=_FLAG_WORDS[flags] | {word for bit, word in _EXTRA_FLAGS if extra & bit},
         commit_id=commit_id,
         xa_id=xa_id,
         extra_flags=extra,

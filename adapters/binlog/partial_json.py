@@ -109,6 +109,7 @@ def _change(
                 del parent[leg]
             else:
                 parent[leg] = value
+                _restore_order(parent)
             return
     elif isinstance(parent, list) and isinstance(leg, int) and leg < len(parent):
         if operation is DiffOperation.REMOVE:
@@ -117,6 +118,13 @@ def _change(
             parent[leg] = value
         return
     raise MalformedError(f"JSON diff {operation.name} does not fit at {path}")
+
+
+def _restore_order(members: dict[str, object]) -> None:
+    """Put members in the order the server stores them: shorter names first, then by bytes."""
+    ordered = sorted(members.items(), key=lambda item: (len(item[0].encode()), item[0].encode()))
+    members.clear()
+    members.update(ordered)
 
 
 def parse_path(path: str) -> list[str | int]:

@@ -83,10 +83,11 @@ def inner_events(payload: Payload) -> Iterator[RawEvent]:
         decompressor = zstandard.ZstdDecompressor(max_window_size=_WINDOW_BYTES_MAX)
         unpacked = decompressor.stream_reader(payload.data, read_across_frames=True)
         stream = cast("BinaryIO", io.BufferedReader(unpacked, _CHUNK_BYTES))
+    unpacked_bytes = 0
     while True:
         head = _read(stream, HEADER_BYTES)
         if not head:
-            return
+            break
         if len(head) < HEADER_BYTES:
             raise MalformedError(f"the payload ends after {len(head)} bytes of an event header")
         timestamp_s, code, server_id, length, end_position, flags = HEADER.unpack(head)
@@ -97,6 +98,7 @@ def inner_events(payload: Payload) -> Iterator[RawEvent]:
         body = _read(stream, length - HEADER_BYTES)
         if len(body) < length - HEADER_BYTES:
             raise MalformedError(f"the payload ends inside an inner {event_name(code)}")
+        unpacked_bytes += length
         header = EventHeader(
             timestamp_s,
             code,
@@ -108,6 +110,9 @@ def inner_events(payload: Payload) -> Iterator[RawEvent]:
             outer.next_offset,
         )
         yield RawEvent(header, body)
+    claimed = payload.event.uncompressed_bytes
+    if claimed is not None and claimed != unpacked_bytes:
+        raise MalformedError(f"the payload unpacks to {unpacked_bytes} bytes, claims {claimed}")
 
 
 def _read(stream: BinaryIO, count: int) -> bytes:

@@ -18,6 +18,7 @@ STANDARD_INPUT = "-"
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _BUFFER_BYTES = 1 << 20
+_ZSTD_INPUT_BYTES = 1 << 10
 _ZSTD_WINDOW_BYTES_MAX = 1 << 27  # zstd's own default limit for streams
 
 
@@ -124,12 +125,47 @@ def source_of_stream(name: str, raw: BinaryIO) -> Source:
         )
         return Source(name, cast("BinaryIO", unzipped), "gzip")
     if magic == _ZSTD_MAGIC:
-        decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES_MAX)
-        unpacked = io.BufferedReader(
-            decompressor.stream_reader(buffered, read_across_frames=True), _BUFFER_BYTES
-        )
+        unpacked = io.BufferedReader(_ZstdFrames(buffered), _BUFFER_BYTES)
         return Source(name, cast("BinaryIO", unpacked), "zstd")
     return Source(name, cast("BinaryIO", buffered))
+
+
+class _ZstdFrames(io.RawIOBase):
+    """Unpacks concatenated zstandard frames and, unlike the library's reader, misses a cut one.
+
+    Input is fed in pieces so small that what one of them unpacks to (32 MiB at most) is bounded.
+    """
+
+    def __init__(self, packed: io.BufferedReader) -> None:
+        self._packed = packed
+        self._decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES_MAX)
+        self._frame = self._decompressor.decompressobj()
+        self._input = b""
+        self._in_frame = False
+        self._output = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(cast("bytearray", buffer))
+        while not self._output:
+            piece = self._input or self._packed.read(_ZSTD_INPUT_BYTES)
+            self._input = b""
+            if not piece:
+                if self._in_frame:
+                    raise zstandard.ZstdError("it ends inside a frame")
+                return 0
+            self._in_frame = True
+            self._output = memoryview(self._frame.decompress(piece))
+            if self._frame.eof:
+                self._input = self._frame.unused_data
+                self._frame = self._decompressor.decompressobj()
+                self._in_frame = False
+        count = min(len(view), len(self._output))
+        view[:count] = self._output[:count]
+        self._output = self._output[count:]
+        return count
 
 
 class _Rebuffered(io.BufferedReader):
