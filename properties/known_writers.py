@@ -21,12 +21,16 @@ def compute_last_committed_needed(stream: MemberStream) -> Iterator[tuple[Certif
     """
     certified = {one.event_index: one for one in stream.certified}
     writers: dict[Item, int] = {}
+    # A certifier numbers from 2, so that all wait for 1; a source numbers from 1.
     window = 1
     is_window_pending = False
     for index, event in stream.events:
         if event.kind is EventKind.STARTED:
             writers.clear()
             window, is_window_pending = 1, False
+        elif event.kind is EventKind.RELAY_ROTATED:
+            writers.clear()
+            window, is_window_pending = 0, False
         elif event.kind is EventKind.GARBAGE_COLLECTED:
             is_window_pending = True
             for item in event.items:

@@ -16,7 +16,7 @@ Snapshots = Mapping[TransactionId, frozenset[TransactionId]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certified:
-    """One transaction as one member certified it.
+    """One transaction as one member certified it, or logged it as its source.
 
     ``place`` counts the member's certified transactions from 0; ``event_index`` is that of the
     event in the history. ``timestamp`` is None for a local or a refused transaction.
@@ -28,6 +28,10 @@ class Certified:
     is_positive: bool
     timestamp: LogicalTimestamp | None
     gtid: str
+    clock: int = 0
+    """Run of the logical clock: numbers compare only inside one."""
+    is_source: bool = False
+    """Whether the member gave the timestamp as the source that logged its own transaction."""
 
     @property
     def is_view_change(self) -> bool:
@@ -49,6 +53,8 @@ class MemberStream:
     events: list[tuple[int, Event]] = field(default_factory=list)
     committed_at: dict[TransactionId, int] = field(default_factory=dict)
     """Transaction -> index of the event in which this member first committed or had it."""
+    clock: int = 0
+    """How often the log that is written was rotated."""
     elsewhere: list[Certified] = field(default_factory=list)
     """Positive transactions that only others certified: this member was not there."""
 
@@ -77,8 +83,24 @@ def member_streams(history: History) -> list[MemberStream]:
                     is_positive=event.outcome is Outcome.POSITIVE,
                     timestamp=event.timestamp,
                     gtid=event.gtid,
+                    clock=stream.clock,
                 )
             )
+        elif event.kind is EventKind.FLUSHED and event.timestamp and event.transaction is not None:
+            stream.certified.append(
+                Certified(
+                    place=len(stream.certified),
+                    event_index=index,
+                    transaction=history.transaction(event.transaction),
+                    is_positive=True,
+                    timestamp=event.timestamp,
+                    gtid=event.gtid,
+                    clock=stream.clock,
+                    is_source=True,
+                )
+            )
+        elif event.kind is EventKind.RELAY_ROTATED:
+            stream.clock += 1
         elif event.kind is EventKind.ENGINE_COMMITTED and event.transaction is not None:
             stream.committed_at.setdefault(event.transaction, index)
         elif event.kind is EventKind.RECOVERED:

@@ -10,7 +10,7 @@ from properties.known_writers import compute_last_committed_needed
 from properties.member_stream import Certified, MemberStream, member_streams, share_items
 from properties.registry import Violation, always, sometimes
 from vocabulary.history import History
-from vocabulary.timestamps import LogicalTimestamp
+from vocabulary.timestamps import LogicalTimestamp, may_overlap
 from vocabulary.transactions import TransactionId
 
 
@@ -70,6 +70,12 @@ class BarrierUnordered(DependencyUnordered):
     __slots__ = ()
 
 
+class SessionReordered(DependencyUnordered):
+    """The later of two transactions of one session may overlap with the earlier."""
+
+    __slots__ = ()
+
+
 BreachT = TypeVar("BreachT", bound=DependencyUnordered)
 
 
@@ -121,11 +127,7 @@ def a_barrier_meets_another_transaction(history: History) -> bool:
 @sometimes(source="WL#8440, EX3: 'T1 and T2 can be applied in parallel'")
 def independent_transactions_may_overlap(history: History) -> bool:
     """A member lets two transactions overlap."""
-    return any(
-        later.timestamp.last_committed < earlier.timestamp.sequence_number
-        for _, earlier, later in _ordered_pairs(history)
-        if later.timestamp is not None and earlier.timestamp is not None
-    )
+    return any(_may_overlap(earlier, later) for _, earlier, later in _ordered_pairs(history))
 
 
 @sometimes(source="server golden result gr_parallel_applier_indexes, server1")
@@ -180,8 +182,8 @@ def sequence_numbers_increase(history: History) -> list[SequenceNumberRepeated]:
 def conflicting_transactions_are_ordered(history: History) -> list[DependencyUnordered]:
     """The later of two transactions with a common item waits for the earlier one.
 
-    Its last_committed is not below the other's sequence_number, or a fence (0, 0) lies between,
-    or the member had committed the earlier one when it certified the later.
+    Its last_committed is not below the other's sequence_number, or a fence (0, 0) or a rotation
+    lies between, or the member had committed the earlier one when it certified the later.
     """
     return [
         _unordered(DependencyUnordered, stream, earlier, later)
@@ -236,6 +238,35 @@ def sequence_numbers_are_contiguous(history: History) -> list[SequenceNumberSkip
     ]
 
 
+@sometimes(source="MySQL manual, binlog_transaction_dependency_tracking")
+def a_session_logs_two_transactions(history: History) -> bool:
+    """A source logs two transactions of one session."""
+    return any(True for _ in _session_pairs(history))
+
+
+@always(
+    source="MySQL manual, WRITESET_SESSION; WL#8440, session commit order",
+    witness=a_session_logs_two_transactions,
+)
+def sessions_keep_their_order(history: History) -> list[SessionReordered]:
+    """The timestamps keep the transactions of one session in their order.
+
+    Weaker than keeping commit order. COMMIT_ORDER and WRITESET_SESSION promise it; WRITESET
+    leaves it to replica_preserve_commit_order.
+    """
+    return [
+        _unordered(SessionReordered, stream, earlier, later)
+        for stream, earlier, later in _session_pairs(history)
+        if _may_overlap(earlier, later)
+    ]
+
+
+def _session_pairs(history: History) -> Iterator[tuple[MemberStream, Certified, Certified]]:
+    for stream, earlier, later in _ordered_pairs(history):
+        if later.is_source and earlier.transaction.session == later.transaction.session != "":
+            yield stream, earlier, later
+
+
 def _neighbours(
     history: History,
 ) -> Iterator[tuple[MemberStream, Certified, Certified, tuple[int, int]]]:
@@ -246,6 +277,8 @@ def _neighbours(
             if one.is_fence:
                 previous = None
                 continue
+            if previous is not None and previous.clock != one.clock:
+                previous = None
             if previous is not None and previous.timestamp and one.timestamp:
                 numbers = (previous.timestamp.sequence_number, one.timestamp.sequence_number)
                 yield stream, previous, one, numbers
@@ -253,13 +286,15 @@ def _neighbours(
 
 
 def _ordered_pairs(history: History) -> Iterator[tuple[MemberStream, Certified, Certified]]:
-    """Yield every two transactions of a relay log with no fence at or between them."""
+    """Yield every two transactions of a log with no fence or rotation at or between them."""
     for stream in member_streams(history):
         since_fence: list[Certified] = []
         for one in stream.remote:
             if one.is_fence:
                 since_fence.clear()
                 continue
+            if since_fence and since_fence[-1].clock != one.clock:
+                since_fence.clear()
             for earlier in since_fence:
                 yield stream, earlier, one
             since_fence.append(one)
@@ -268,13 +303,21 @@ def _ordered_pairs(history: History) -> Iterator[tuple[MemberStream, Certified, 
 def _unordered_pairs(history: History) -> Iterator[tuple[MemberStream, Certified, Certified]]:
     """Yield the pairs that the timestamps let overlap while the earlier is not committed."""
     for stream, earlier, later in _ordered_pairs(history):
-        if (
-            earlier.timestamp is not None
-            and later.timestamp is not None
-            and later.timestamp.last_committed < earlier.timestamp.sequence_number
-            and not stream.had_committed(earlier.transaction.id, later.event_index)
+        if _may_overlap(earlier, later) and (
+            later.is_source or not stream.had_committed(earlier.transaction.id, later.event_index)
         ):
             yield stream, earlier, later
+
+
+def _may_overlap(earlier: Certified, later: Certified) -> bool:
+    """Return whether MySQL's coordinator may start ``later`` before ``earlier`` committed.
+
+    last_committed 0 makes it wait for all workers: the dependency lies in an older binary log
+    (WL#7165), or it is a view change.
+    """
+    if earlier.timestamp is None or later.timestamp is None or not later.timestamp.last_committed:
+        return False
+    return may_overlap(earlier.timestamp, later.timestamp)
 
 
 def _has_barrier(earlier: Certified, later: Certified) -> bool:

@@ -1,0 +1,9 @@
+"""Importing this module registers every subject of the reference implementation."""
+
+from __future__ import annotations
+
+from reference_impl.certifier_subject import CERTIFIER
+from reference_impl.group.subject import GROUP
+from reference_impl.source_subject import SOURCE_TRACKERS
+
+__all__ = ["CERTIFIER", "GROUP", "SOURCE_TRACKERS"]
