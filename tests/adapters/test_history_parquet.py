@@ -25,8 +25,8 @@ SHORT = parse_history(
 )
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(several=st.lists(histories(), max_size=3))
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(several=st.lists(histories(), max_size=2))
 def test_histories_round_trip_through_parquet(tmp_path, several):
     write_parquet(tmp_path, several)
     assert list(read_parquet(tmp_path)) == several

@@ -76,10 +76,10 @@ def values_of(hint):
 
 @st.composite
 def records_of(draw, cls, **fixed):
-    """Draw a record: required fields, the fixed ones, and up to four others not at default."""
+    """Draw a record: required fields, the fixed ones, and up to three others not at default."""
     entries = {e.name: e for e in record_fields(cls) if e.name not in fixed}
     optional = [name for name, entry in entries.items() if not entry.is_required]
-    varied = draw(st.sets(st.sampled_from(optional), max_size=4)) if optional else set()
+    varied = draw(st.sets(st.sampled_from(optional), max_size=3)) if optional else set()
     values = {name: draw(strategy) for name, strategy in fixed.items()}
     for name, entry in entries.items():
         if entry.is_required or name in varied:
@@ -94,9 +94,9 @@ headers = records_of(HistoryHeader, format_version=st.just(1))
 @st.composite
 def histories(draw):
     """Draw a history whose parts fit."""
-    ids = sorted(draw(st.sets(st.integers(1, 50), max_size=4)))
+    ids = sorted(draw(st.sets(st.integers(1, 50), max_size=3)))
     transactions = [replace(draw(any_transaction), id=number) for number in ids]
-    times = sorted(draw(st.lists(st.integers(-5, 40), max_size=5)))
+    times = sorted(draw(st.lists(st.integers(-5, 40), max_size=4)))
     events = [draw(events_at(time, transactions)) for time in times]
     return History(
         header=draw(headers),

@@ -6,7 +6,7 @@ import io
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.vocabulary.histories import column_values, histories
@@ -25,7 +25,8 @@ def read(*lines):
     return list(read_histories(lines, name="h.jsonl"))
 
 
-@given(st.lists(histories(), max_size=3))
+@settings(max_examples=40)
+@given(st.lists(histories(), max_size=2))
 def test_histories_round_trip_through_lines(several):
     lines = [line for history in several for line in write_history(history)]
     assert list(read_histories(lines)) == several
