@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paraply.report.words import METADATA_MODELS, count, share
+from paraply.report.words import count, metadata_model, share
 from vocabulary.audit_result import AuditResult, Parallelism
 from vocabulary.verdict import Verdict
 
@@ -31,7 +31,7 @@ def _steps(result: AuditResult) -> Iterator[str]:
         about = f" ({reason.subject})" if reason.subject else ""
         yield f"To turn unknown into an answer{about}: {reason.remedy}."
     models = {model.model: model for model in result.parallelism}
-    metadata = next((models[name] for name in METADATA_MODELS if name in models), None)
+    metadata = metadata_model(result)
     if result.violations:
         yield f"Until it is understood, apply this log serially ({_serially(result)})."
         yield "Keep the files: they are the evidence for a bug report to whoever wrote them."
@@ -72,7 +72,7 @@ def _tuning(
         gain = conflicts.ideal_speedup / metadata.ideal_speedup
         if gain >= GAIN_WORTH_MENTIONING:
             yield (
-                f"The rows would allow {gain:.1f} times the parallelism of the metadata "
+                f"The rows would allow up to {gain:.1f} times the parallelism of the metadata "
                 f"({conflicts.ideal_speedup:.1f} against {metadata.ideal_speedup:.1f}): "
                 f"{_lever(result)}."
             )

@@ -29,6 +29,7 @@ from paraply.report.words import (
     sentence,
     server_of,
     share,
+    size_bars,
     timestamp,
     why_they_may_overlap,
 )
@@ -258,9 +259,7 @@ def _parallelism(result: AuditResult) -> Iterator[Block]:
     if result.commit_group_sizes:
         yield Bars(
             caption="commit groups by size",
-            bars=[
-                (str(size), n) for size, n in sorted(result.commit_group_sizes.items())[:ROWS_MAX]
-            ],
+            bars=size_bars(result.commit_group_sizes, ROWS_MAX),
         )
     yield Facts(
         rows=[

@@ -18,7 +18,7 @@ def write_report(name: str, text: str) -> None:
 
     A reader never sees half a report: it is written beside the file and then takes its place. What
     is not a regular file (a pipe, a device) is written to directly. A file that cannot be written
-    raises ``ParaplyError`` P303.
+    raises ``ParaplyError`` P302.
     """
     if name == STANDARD_OUTPUT:
         sys.stdout.write(text)
@@ -36,7 +36,7 @@ def write_report(name: str, text: str) -> None:
 
 
 def require_writable(name: str) -> None:
-    """Raise ``ParaplyError`` P303 now, rather than after an hour, where a report cannot go."""
+    """Raise ``ParaplyError`` P302 now, rather than after an hour, where a report cannot go."""
     if name == STANDARD_OUTPUT:
         return
     target = Path(os.path.realpath(name))

@@ -18,7 +18,7 @@ from paraply.report.advice import next_steps
 from paraply.report.escape import shortened, visible
 from paraply.report.overlap_picture import overlap_picture
 from paraply.report.path_picture import path_picture, reason_colour, reasons_by_frequency
-from paraply.report.svg import Series, area_chart, bar_chart, speedup_chart
+from paraply.report.svg import Bar, Series, area_chart, bar_chart, speedup_chart
 from paraply.version import VERSION
 from vocabulary.audit_result import AuditResult
 
@@ -26,7 +26,7 @@ CARDS_MAX = 200
 """A page with more violations than this is read by nobody and slow for everybody."""
 
 BARS_MAX = 16
-"""Wider histograms are cut to bars that can be labelled; the rest is counted in the last."""
+"""As many bars as can be labelled side by side."""
 
 
 def render_html(result: AuditResult) -> str:
@@ -56,7 +56,8 @@ def render_html(result: AuditResult) -> str:
         overlap_picture=overlap_picture,
         violations=result.violations[:CARDS_MAX],
         violations_more=len(result.violations[CARDS_MAX:]) + result.violations_dropped,
-        workers=sorted({number for model in result.parallelism for number in model.speedup}),
+        # One worker is as fast as one worker, for every model.
+        workers=sorted({number for model in result.parallelism for number in model.speedup} - {1}),
         named_reasons=named,
         links=[(link, reason_colour(link, named)) for link in links],
         version=VERSION,
@@ -95,16 +96,22 @@ def _pictures(result: AuditResult) -> dict[str, Markup]:
         )
     if result.clock_distance:
         pictures["distance"] = bar_chart(
-            _cut([(words.distance_label(k), n) for k, n in sorted(result.clock_distance.items())]),
+            [
+                Bar(label=_compact(power), meaning=words.distance_label(power), value=number)
+                for power, number in sorted(result.clock_distance.items())
+            ],
             title="Distance from last_committed to sequence_number",
             description="How many transactions have each distance; a longer one is freer to "
             "overlap.",
-            x="sequence_number − last_committed",
+            x="sequence_number − last_committed, from",
             y="transactions",
         )
     if result.commit_group_sizes:
         pictures["groups"] = bar_chart(
-            _cut([(str(size), n) for size, n in sorted(result.commit_group_sizes.items())]),
+            [
+                Bar(label=label, meaning=f"groups of {label}", value=number)
+                for label, number in words.size_bars(result.commit_group_sizes, BARS_MAX)
+            ],
             title="Commit groups by size",
             description="How many groups of each number of transactions the source committed.",
             x="transactions in the group",
@@ -115,11 +122,8 @@ def _pictures(result: AuditResult) -> dict[str, Markup]:
     return pictures
 
 
-def _cut(bars: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    if len(bars) <= BARS_MAX:
-        return bars
-    kept, rest = bars[: BARS_MAX - 1], bars[BARS_MAX - 1 :]
-    return [*kept, (f"≥{rest[0][0].partition('–')[0]}", sum(number for _, number in rest))]
+def _compact(number: int) -> str:
+    return f"{number // 1024}k" if number >= 8192 else str(number)
 
 
 def _finalize(value: object) -> object:

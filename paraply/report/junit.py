@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from paraply.report.escape import visible
-from paraply.report.words import METADATA_MODELS, headline, name_of, place_of, timestamp
+from paraply.report.words import headline, metadata_model, name_of, place_of, timestamp
 from vocabulary.audit_result import AuditResult, TransactionRef
 from vocabulary.verdict import Verdict
 
@@ -118,15 +118,14 @@ def _safety(result: AuditResult) -> Iterator[_Case]:
             message=pairs[0].partition("\n")[0],
             details="\n".join(pairs),
         )
-    judged = {applier for _, applier in by_applier}
-    for model in result.parallelism:
-        if model.model in METADATA_MODELS and model.model not in judged:
-            yield _Case(
-                group="safety",
-                name=f"conflicting_transactions_are_ordered [{model.model}]",
-                verdict=model.safe,
-                message="not decided; see the reasons",
-            )
+    model = metadata_model(result)
+    if model is not None and model.model not in {applier for _, applier in by_applier}:
+        yield _Case(
+            group="safety",
+            name=f"conflicting_transactions_are_ordered [{model.model}]",
+            verdict=model.safe,
+            message="not decided; see the reasons",
+        )
 
 
 def _lint(result: AuditResult) -> Iterator[_Case]:

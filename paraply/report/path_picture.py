@@ -20,7 +20,7 @@ _MARGIN, _BELOW, _RISE_MAX = 24, 36, 150
 
 def reasons_by_frequency(links: Sequence[PathLink]) -> list[str]:
     """Return the most frequent reasons for waiting, which get a colour of their own."""
-    counted = Counter(link.because for link in links if link.because)
+    counted = Counter(link.because for link in links if link.waits_for)
     return [reason for reason, _ in counted.most_common(NAMED_REASONS_MAX)]
 
 

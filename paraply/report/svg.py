@@ -15,7 +15,7 @@ from markupsafe import Markup
 from paraply.report.escape import shortened, visible
 
 WIDTH = 720
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 16, 14, 44
+_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 16, 14, 44
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +39,15 @@ class Axis:
         first = math.ceil(self.low / step - 1e-9)
         last = math.floor(self.high / step + 1e-9)
         return [number * step for number in range(first, last + 1)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """One bar; ``label`` stands below it and must be short, ``meaning`` is said on hover."""
+
+    label: str
+    meaning: str
+    value: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,12 +102,10 @@ def area_chart(
     return picture(title, description, height, parts)
 
 
-def bar_chart(
-    bars: Sequence[tuple[str, float]], *, title: str, description: str, x: str, y: str
-) -> Markup:
+def bar_chart(bars: Sequence[Bar], *, title: str, description: str, x: str, y: str) -> Markup:
     """Return vertical bars, each with its label below and its value above, at half width."""
     height, full_width = 230, 480
-    top = max((value for _, value in bars), default=0)
+    top = max((bar.value for bar in bars), default=0)
     vertical = Axis(low=0, high=top * 1.12 or 1, start=height - _BOTTOM, end=_TOP, label=y)
     room = (full_width - _LEFT - _RIGHT) / max(1, len(bars))
     # Few bars stay slim and to the left, rather than becoming walls.
@@ -108,7 +115,7 @@ def bar_chart(
         _vertical_axis(vertical, full_width - _RIGHT),
         _x_label(x, height, WIDTH - full_width),
     ]
-    for position, (label, value) in enumerate(bars):
+    for position, bar in enumerate(bars):
         left = _LEFT + position * slot + (slot - width) / 2
         parts.append(
             Markup(
@@ -117,28 +124,31 @@ def bar_chart(
                 '<text x="{}" y="{}" text-anchor="middle">{}</text>'
                 '<text class="halo" x="{}" y="{}" text-anchor="middle">{:,}</text></g>'
             ).format(
-                visible(label),
-                value,
+                visible(bar.meaning),
+                bar.value,
                 _pixel(left),
-                _pixel(vertical.at(value)),
+                _pixel(vertical.at(bar.value)),
                 _pixel(width),
-                _pixel(vertical.start - vertical.at(value)),
+                _pixel(vertical.start - vertical.at(bar.value)),
                 _pixel(left + width / 2),
                 height - _BOTTOM + 16,
-                visible(label),
+                visible(bar.label),
                 _pixel(left + width / 2),
-                _pixel(vertical.at(value) - 5),
-                value,
+                _pixel(vertical.at(bar.value) - 5),
+                bar.value,
             )
         )
     return picture(title, description, height, parts, full_width)
 
 
 def speedup_chart(curves: Sequence[Series], *, title: str, description: str) -> Markup:
-    """Return speed-up against workers (doubling per tick), the knee of each curve ringed."""
+    """Return speed-up against workers, both doubling per tick; the knee of each curve is ringed.
+
+    On two logarithmic scales perfect scaling is a diagonal, and a curve that leaves it shows where.
+    """
     height, names_room = 320, 150
     workers = sorted({worker for curve in curves for worker, _ in curve.points})
-    highest = max(speed for curve in curves for _, speed in curve.points)
+    highest = max(2.0, *(speed for curve in curves for _, speed in curve.points))
     horizontal = Axis(
         low=math.log2(workers[0]),
         high=math.log2(workers[-1]) if len(workers) > 1 else math.log2(workers[0]) + 1,
@@ -147,9 +157,17 @@ def speedup_chart(curves: Sequence[Series], *, title: str, description: str) -> 
         label="workers",
     )
     vertical = Axis(
-        low=0, high=highest * 1.08, start=height - _BOTTOM, end=_TOP, label="times as fast as one"
+        low=0,
+        high=math.log2(highest) * 1.04,
+        start=height - _BOTTOM,
+        end=_TOP,
+        label="times as fast as one",
     )
-    parts = [_vertical_axis(vertical), _x_label("workers (each tick doubles)", height, names_room)]
+    ticks = [(float(exponent), f"{2**exponent}") for exponent in range(int(vertical.high) + 1)]
+    parts = [
+        _vertical_axis(vertical, WIDTH - _RIGHT - names_room, ticks),
+        _x_label("workers", height, names_room),
+    ]
     parts += [
         Markup('<text x="{}" y="{}" text-anchor="middle">{:g}</text>').format(
             _pixel(horizontal.at(math.log2(worker))), height - _BOTTOM + 16, worker
@@ -157,21 +175,29 @@ def speedup_chart(curves: Sequence[Series], *, title: str, description: str) -> 
         for worker in workers
     ]
     # Perfect scaling, for the eye to compare with, as far as it stays inside the picture.
-    linear = [(math.log2(worker), float(worker)) for worker in workers if worker <= vertical.high]
-    if len(linear) > 1:
+    diagonal_end = min(horizontal.high, vertical.high)
+    if diagonal_end > horizontal.low:
         parts.append(
             Markup('<polyline class="linear" points="{}"/>').format(
-                _points(linear, horizontal, vertical)
+                _points(
+                    [(horizontal.low, horizontal.low), (diagonal_end, diagonal_end)],
+                    horizontal,
+                    vertical,
+                )
             )
         )
-    labels = _spread([vertical.at(curve.points[-1][1]) for curve in curves], gap=16)
+    labels = _spread(
+        [vertical.at(_log2(curve.points[-1][1])) for curve in curves],
+        gap=16,
+        highest=vertical.start,
+    )
     for number, (curve, label_y) in enumerate(zip(curves, labels, strict=True)):
         parts.append(_curve(number, curve, label_y, horizontal, vertical))
     return picture(title, description, height, parts)
 
 
 def _curve(number: int, curve: Series, label_y: float, horizontal: Axis, vertical: Axis) -> Markup:
-    placed = [(math.log2(worker), speed) for worker, speed in curve.points]
+    placed = [(math.log2(worker), _log2(speed)) for worker, speed in curve.points]
     end_x, end_y = horizontal.at(placed[-1][0]), vertical.at(placed[-1][1])
     dots = Markup("").join(
         Markup(
@@ -180,7 +206,7 @@ def _curve(number: int, curve: Series, label_y: float, horizontal: Axis, vertica
         ).format(
             "knee" if worker == curve.marked else "dot",
             _pixel(horizontal.at(math.log2(worker))),
-            _pixel(vertical.at(speed)),
+            _pixel(vertical.at(_log2(speed))),
             6 if worker == curve.marked else 3,
             visible(curve.name),
             worker,
@@ -227,11 +253,17 @@ def _frame(horizontal: Axis, vertical: Axis) -> Markup:
     return _vertical_axis(vertical) + ticks + _x_label(horizontal.label, vertical.start + _BOTTOM)
 
 
-def _vertical_axis(axis: Axis, right: float = WIDTH - _RIGHT) -> Markup:
+def _vertical_axis(
+    axis: Axis,
+    right: float = WIDTH - _RIGHT,
+    ticks: Sequence[tuple[float, str]] | None = None,
+) -> Markup:
+    if ticks is None:
+        ticks = [(tick, f"{round(tick, 6):,g}") for tick in axis.ticks(step_min=1)]
     lines = Markup("").join(
         Markup(
             '<line class="grid" x1="{}" y1="{}" x2="{}" y2="{}"/>'
-            '<text x="{}" y="{}" text-anchor="end">{:,g}</text>'
+            '<text x="{}" y="{}" text-anchor="end">{}</text>'
         ).format(
             _LEFT,
             _pixel(axis.at(tick)),
@@ -239,9 +271,9 @@ def _vertical_axis(axis: Axis, right: float = WIDTH - _RIGHT) -> Markup:
             _pixel(axis.at(tick)),
             _LEFT - 7,
             _pixel(axis.at(tick) + 4),
-            round(tick, 6),
+            text,
         )
-        for tick in axis.ticks(step_min=1)
+        for tick, text in ticks
     )
     return lines + Markup(
         '<text class="axis" transform="rotate(-90)" x="{}" y="12" text-anchor="middle">{}</text>'
@@ -258,14 +290,26 @@ def _points(points: Sequence[tuple[float, float]], horizontal: Axis, vertical: A
     return " ".join(f"{_pixel(horizontal.at(a))},{_pixel(vertical.at(b))}" for a, b in points)
 
 
-def _spread(positions: Sequence[float], gap: float) -> list[float]:
-    """Return positions moved apart so that labels do not cover each other, order kept."""
+def _spread(positions: Sequence[float], gap: float, highest: float) -> list[float]:
+    """Return positions moved apart so that labels do not cover each other, order kept.
+
+    The labels end at ``highest`` at the latest, and move up where there is no room below.
+    """
     order = sorted(range(len(positions)), key=lambda index: positions[index])
     placed = list(positions)
-    lowest = -math.inf
+    last = -math.inf
     for index in order:
-        placed[index] = lowest = max(positions[index], lowest + gap)
+        placed[index] = last = max(positions[index], last + gap)
+    limit = highest
+    for index in reversed(order):
+        placed[index] = min(placed[index], limit)
+        limit = placed[index] - gap
     return placed
+
+
+def _log2(speed: float) -> float:
+    # List scheduling never loses against one worker; rounding might, by a hair.
+    return math.log2(max(1.0, speed))
 
 
 def _round_step(step: float) -> float:

@@ -262,6 +262,6 @@ def _number(value: float) -> str:
 
 def _wrapped(text: str, width: int) -> list[str]:
     # What ASCII lacks is spelled: a screen reader says "\u00e9" better than it says nothing.
-    spelled = text.replace("−", "-").replace("–", "-").replace("…", "...")
+    spelled = text.replace("−", "-").replace("–", "-").replace("…", "...").replace("≥", ">=")
     ascii_text = visible(spelled).encode("ascii", "backslashreplace").decode("ascii")
     return textwrap.wrap(ascii_text, width, subsequent_indent="  ") or [""]

@@ -23,7 +23,8 @@ MODEL_MEANINGS = {
 }
 
 METADATA_MODELS = ("logical-clock", "commit-group")
-"""The models that the log itself prescribes; the others ask what could be."""
+"""The models that the log itself prescribes, the more telling first; the others ask what could
+be."""
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
@@ -65,6 +66,12 @@ def server_of(file: FileSummary) -> str:
     return f"{product} {file.server}".strip()
 
 
+def metadata_model(result: AuditResult) -> Parallelism | None:
+    """Return how parallel the log is by its own metadata, None where it has none."""
+    models = {model.model: model for model in result.parallelism}
+    return next((models[name] for name in METADATA_MODELS if name in models), None)
+
+
 def safety_word(model: Parallelism) -> str:
     """Return whether a model keeps the conflicts of this log in order, with the number it loses."""
     if model.safe is Verdict.VIOLATED:
@@ -90,6 +97,15 @@ def why_they_may_overlap(violation: SafetyViolation) -> str:
     if earlier.commit_id is not None and earlier.commit_id == later.commit_id:
         return f"Both have commit_id {earlier.commit_id}: they may run side by side."
     return ""
+
+
+def size_bars(sizes: dict[int, int], bars_max: int) -> list[tuple[str, int]]:
+    """Return a histogram of group sizes as labelled bars; the largest sizes share the last."""
+    bars = [(str(size), number) for size, number in sorted(sizes.items())]
+    if len(bars) <= bars_max:
+        return bars
+    kept, rest = bars[: bars_max - 1], bars[bars_max - 1 :]
+    return [*kept, (f"≥{rest[0][0]}", sum(number for _, number in rest))]
 
 
 def headline(result: AuditResult) -> str:

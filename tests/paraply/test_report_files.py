@@ -60,7 +60,7 @@ def test_missing_folder_is_a_registered_error_that_names_the_file(tmp_path, chec
     name = str(tmp_path / "nowhere" / "report.json")
     with pytest.raises(ParaplyError) as raised:
         check(name)
-    assert raised.value.error.code == "P303"
+    assert raised.value.error.code == "P302"
     assert raised.value.where == name
 
 

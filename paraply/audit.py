@@ -1,0 +1,157 @@
+"""The audit as a line of work: read the log, follow its schema, key its rows, judge, sum up."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from adapters.binlog.errors import UNREADABLE_FILE
+from adapters.binlog.event_types import event_name
+from adapters.binlog.keys import KeyBuilder
+from adapters.binlog.report import FileReport, LogReport
+from adapters.binlog.schema_dump import load_schema_file
+from adapters.binlog.schema_registry import SchemaRegistry
+from adapters.binlog.table_map import TableMap
+from adapters.binlog.transactions import read_transactions
+from paraply.errors import NOTHING_READ
+from properties.audit import DEFAULT_WORKERS, AuditOptions, Auditor
+from properties.overlap_rules import RULES
+from vocabulary.audit_result import AuditResult, FileSummary, Reason
+from vocabulary.errors import ParaplyError
+from vocabulary.log import LoggedTransaction
+from vocabulary.verdict import Verdict, combine
+
+APPLIERS = tuple(RULES)
+"""The appliers whose reading of the metadata can be judged."""
+
+ENGINES = ("auto", "readable", "compiled")
+
+STANDARD_INPUT = "-"
+
+_TRANSACTIONS_PER_NEWS = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRequest:
+    """What to audit, and how."""
+
+    files: tuple[str, ...]
+    schema: str | None = None
+    workers: tuple[int, ...] = DEFAULT_WORKERS
+    appliers: tuple[str, ...] = APPLIERS
+    engine: str = "auto"
+
+    def bytes_total(self) -> int | None:
+        """Return the bytes there are to read, None where that cannot be known beforehand."""
+        total = 0
+        for name in self.files:
+            try:
+                status = os.stat(name)
+            except OSError:
+                return None
+            if not stat.S_ISREG(status.st_mode) or name.endswith((".gz", ".zst")):
+                return None
+            total += status.st_size
+        return total
+
+
+def audit(request: AuditRequest, advance: Callable[[float], None] = lambda _: None) -> AuditResult:
+    """Audit the files of a request as one stream; ``advance`` is told the bytes read so far.
+
+    A file that cannot be read to its end makes the verdict unknown, and everything before that
+    point is audited. Raises ``ParaplyError`` if no file gave a single event, or if the schema is
+    of no use.
+    """
+    for name in request.files:
+        _require_readable(name)
+    registry = SchemaRegistry()
+    if request.schema is not None:
+        load_schema_file(registry, request.schema)
+    keys = KeyBuilder(registry)
+    auditor = Auditor(keys, AuditOptions(appliers=request.appliers, workers=request.workers))
+    report = LogReport()
+    gtids: dict[str, tuple[str, str]] = {}
+
+    def on_table_map(table: TableMap) -> None:
+        registry.observe_table_map(table.table_schema())
+
+    for txn in read_transactions(request.files, report=report, on_table_map=on_table_map):
+        keys.complete_transaction(txn)
+        auditor.observe(txn)
+        _note_gtid(gtids, txn)
+        if txn.ordinal % _TRANSACTIONS_PER_NEWS == 0:
+            advance(sum(file.bytes_read for file in report.files))
+
+    if report.nothing_read:
+        raise _nothing_read(report)
+    result = auditor.result()
+    result.files = [_summary(file, *gtids.get(file.file, ("", ""))) for file in report.files]
+    _note_what_was_not_read(result, report)
+    result.assumptions += registry.assumptions
+    return result
+
+
+def _require_readable(name: str) -> None:
+    """Raise ``ParaplyError`` P101 for a mistyped name at once, not after the other files."""
+    if name == STANDARD_INPUT:
+        return
+    reason = (
+        "no such file or directory"
+        if not os.path.exists(name)
+        else "it is a folder"
+        if os.path.isdir(name)
+        else ""
+        if os.access(name, os.R_OK)
+        else "permission denied"
+    )
+    if reason:
+        raise ParaplyError(UNREADABLE_FILE, where=name, reason=reason)
+
+
+def _note_gtid(gtids: dict[str, tuple[str, str]], txn: LoggedTransaction) -> None:
+    if txn.gtid:
+        first, _ = gtids.get(txn.start.file, (txn.gtid, ""))
+        gtids[txn.start.file] = (first, txn.gtid)
+
+
+def _nothing_read(report: LogReport) -> ParaplyError:
+    first = next(report.diagnostics())
+    return ParaplyError(NOTHING_READ, reason=first.text, remedy=first.remedy)
+
+
+def _summary(file: FileReport, first_gtid: str, last_gtid: str) -> FileSummary:
+    version = file.server_version
+    return FileSummary(
+        name=file.file,
+        server=version,
+        format="" if not version else "mariadb" if "mariadb" in version.lower() else "mysql",
+        checksum=", ".join(name for name in file.checksums if name.upper() not in ("NONE", "OFF")),
+        bytes_read=file.bytes_read,
+        transactions=file.transactions,
+        first_gtid=first_gtid,
+        last_gtid=last_gtid,
+        events=dict(sorted(file.events.items())),
+        skipped_event_types={
+            event_name(code): number for code, number in sorted(file.unknown_events.items())
+        },
+        stopped=next((d.text for d in file.diagnostics if d.ends_file), ""),
+    )
+
+
+def _note_what_was_not_read(result: AuditResult, report: LogReport) -> None:
+    """Let what could not be read keep the verdict from holding."""
+    for file in report.files:
+        for diagnostic in file.diagnostics:
+            result.unknown_because.append(
+                Reason(
+                    property="file_is_read_to_its_end"
+                    if diagnostic.ends_file
+                    else "rows_are_decoded",
+                    subject=file.file,
+                    reason=diagnostic.text,
+                    remedy=diagnostic.remedy,
+                )
+            )
+            result.verdict = combine((result.verdict, Verdict.UNKNOWN))

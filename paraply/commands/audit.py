@@ -1,0 +1,193 @@
+"""``paraply audit``: judge binary logs and report in every form that was asked for."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import shutil
+import sys
+from typing import TextIO
+
+from paraply.audit import APPLIERS, ENGINES, AuditRequest, audit
+from paraply.errors import MALFORMED_WORKERS, STDIN_TWICE, STDOUT_TWICE, UNKNOWN_APPLIER
+from paraply.progress import progress
+from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.report.html import render_html
+from paraply.report.json_form import render_json
+from paraply.report.junit import render_junit
+from paraply.report.terminal import render_terminal
+from vocabulary.audit_result import AuditResult
+from vocabulary.errors import ParaplyError
+from vocabulary.verdict import Verdict
+
+WORKERS_DEFAULT = "1,2,4,8,16,32"
+
+WORKERS_MAX = 1024
+"""MySQL's own limit for replica_parallel_workers."""
+
+WIDTH_IN_PIPES = 100
+"""Where there is no terminal to ask; the width that a log file or a mail shows well."""
+
+DESCRIPTION = """\
+Read binary logs (MySQL 5.6 to 9.x, MariaDB 5.5 to 11), relay logs or the text that
+mysqlbinlog -v prints, and say with evidence: is their metadata well-formed, is it safe
+to apply them in parallel as it allows, do the row images fit each other, and how
+parallel are they and could they be? Several files are one stream, in the order given.
+"""
+
+EPILOG = """\
+exit codes:
+  0  holds     every check was decided and none was broken
+  1  violated  a check was broken (with --strict: or unknown, or a warning was found)
+  2  unknown   something could not be decided; the report says what, why, and the way out
+  3  wrong usage, or nothing could be read
+
+examples:
+  paraply audit binlog.000001 binlog.000002
+  paraply audit binlog.* --schema schema.sql --html report.html
+  mysqlbinlog -v binlog.000007 | paraply audit - --json - | jq .verdict
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``paraply audit``."""
+    parser.description = DESCRIPTION
+    parser.epilog = EPILOG
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="log file, plain, .gz or .zst; - is standard input"
+    )
+    parser.add_argument(
+        "--schema",
+        metavar="FILE",
+        help="dump of the table definitions (mysqldump --no-data), for keys the log does not tell",
+    )
+    parser.add_argument(
+        "--workers",
+        metavar="LIST",
+        default=WORKERS_DEFAULT,
+        help="worker counts to compute the speed-up for (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--appliers",
+        metavar="LIST",
+        help=f"whose reading of the metadata to judge (default: {','.join(APPLIERS)})",
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the JSON document; - is stdout")
+    parser.add_argument("--html", metavar="FILE", help="write the report as one HTML page")
+    parser.add_argument("--junit", metavar="FILE", help="write JUnit XML for a build server")
+    parser.add_argument(
+        "--strict", action="store_true", help="count unknown and warnings as failure: exit code 1"
+    )
+    parser.add_argument(
+        "--plain",
+        action="store_true",
+        help="print ASCII sentences instead of tables, charts and colours",
+    )
+    parser.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default="auto",
+        help="readable or compiled implementation; the result is the same (default: %(default)s)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Audit, report, and return the exit code."""
+    request = AuditRequest(
+        files=tuple(arguments.files),
+        schema=arguments.schema,
+        workers=parse_workers(arguments.workers),
+        appliers=parse_appliers(arguments.appliers),
+        engine=arguments.engine,
+    )
+    stdin_times = [*request.files, request.schema].count("-")
+    if stdin_times > 1:
+        raise ParaplyError(STDIN_TWICE, times=stdin_times)
+    outputs = {
+        option: name
+        for option in ("json", "html", "junit")
+        if (name := getattr(arguments, option)) is not None
+    }
+    on_stdout = [option for option, name in outputs.items() if name == STANDARD_OUTPUT]
+    if len(on_stdout) > 1:
+        raise ParaplyError(STDOUT_TWICE, first=f"--{on_stdout[0]}", second=f"--{on_stdout[1]}")
+    for name in outputs.values():
+        require_writable(name)
+
+    with progress("reading", total=request.bytes_total()) as advance:
+        result = audit(request, advance)
+
+    renderers = {
+        "json": lambda: render_json(result),
+        "html": lambda: render_html(result),
+        "junit": lambda: render_junit(result, strict=arguments.strict),
+    }
+    if not on_stdout:
+        sys.stdout.write(terminal_report(result, sys.stdout, plain=arguments.plain))
+    for option, name in outputs.items():
+        write_report(name, renderers[option]())
+    return exit_code(result, strict=arguments.strict)
+
+
+def terminal_report(result: AuditResult, stream: TextIO, *, plain: bool) -> str:
+    """Return the report as ``stream`` can show it: colour on a terminal, ASCII where it must be."""
+    is_terminal = stream.isatty()
+    colour = is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    fallback = (80 if is_terminal else WIDTH_IN_PIPES, 24)
+    width = shutil.get_terminal_size(fallback).columns
+    return render_terminal(
+        result, width=width, colour=colour, plain=plain or not _draws_blocks(stream)
+    )
+
+
+def exit_code(result: AuditResult, *, strict: bool) -> int:
+    """Return the verdict's exit code; under ``strict`` whatever is not proper fails with 1."""
+    doubtful = result.verdict is Verdict.UNKNOWN or any(
+        finding.severity == "warning" for finding in result.lint
+    )
+    if strict and doubtful:
+        return Verdict.VIOLATED.exit_code
+    return result.verdict.exit_code
+
+
+def parse_workers(text: str) -> tuple[int, ...]:
+    """Return the worker counts of a comma-separated list, ascending and without repetition."""
+    counts = set()
+    for part in text.split(","):
+        if not part.strip().isdecimal() or not part.strip().isascii():
+            raise ParaplyError(
+                MALFORMED_WORKERS, text=text, reason=f"'{part.strip()}' is not a whole number"
+            )
+        count = int(part.strip()[:9])
+        if not 1 <= count <= WORKERS_MAX:
+            raise ParaplyError(
+                MALFORMED_WORKERS, text=text, reason=f"{part.strip()} is not in 1..{WORKERS_MAX}"
+            )
+        counts.add(count)
+    return tuple(sorted(counts))
+
+
+def parse_appliers(text: str | None) -> tuple[str, ...]:
+    """Return the appliers of a comma-separated list in canonical order; all if there is none."""
+    if text is None:
+        return APPLIERS
+    names = {part.strip() for part in text.split(",")}
+    for name in sorted(names):
+        if name not in APPLIERS:
+            close = difflib.get_close_matches(name, APPLIERS, n=1)
+            raise ParaplyError(
+                UNKNOWN_APPLIER,
+                name=name,
+                suggestion=f"; did you mean {close[0]}?" if close else "",
+                known=", ".join(APPLIERS),
+            )
+    return tuple(name for name in APPLIERS if name in names)
+
+
+def _draws_blocks(stream: TextIO) -> bool:
+    try:
+        "▁█─✗…−".encode(stream.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
