@@ -143,7 +143,9 @@ class ConflictIndex:
     uses: AccessTable[str] = field(init=False)
     """Row changes by table, and row changes and table DDL by schema (``schema.*``)."""
     unkeyed: AccessTable[str] = field(init=False)
-    """Row changes of tables whose keys are unknown, by table."""
+    """Row changes with unknown keys, by table."""
+    blurred: AccessTable[str] = field(init=False)
+    """By table: row changes whose keys are only partly known, and foreign keys' reach into it."""
 
     def __post_init__(self) -> None:
         self.writes = AccessTable(self.horizon)
@@ -151,3 +153,4 @@ class ConflictIndex:
         self.redefinitions = AccessTable(self.horizon)
         self.uses = AccessTable(self.horizon)
         self.unkeyed = AccessTable(self.horizon)
+        self.blurred = AccessTable(self.horizon)

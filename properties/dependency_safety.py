@@ -19,6 +19,10 @@ rule still allows the overlap; what lies beyond cannot overlap, by the same argu
 list is full only heads are counted, so that a ruined log costs linear time; the number dropped is
 then a lower bound.
 
+Where keys are missing, a pair that may overlap is undecided, never a violation: two changes of a
+table whose keys are unknown, or a change of a table and a transaction that may have touched rows
+of it without a key to show for it (unknown UNIQUE keys, a foreign key's cascade).
+
 Barriers. DDL that overlaps a change of a table it names is a violation; that it overlaps others is
 legal (sources log it so under concurrent load) and only noted. Statement-based changes and
 incidents have unknown keys: an overlap with them is undecided. XA PREPARE is judged by its rows;
@@ -65,7 +69,11 @@ class Touches:
     redefinitions: frozenset[str] = frozenset()
     uses: frozenset[str] = frozenset()
     unkeyed: frozenset[str] = frozenset()
+    """Changed tables whose keys are unknown: conflicts with others that list the table here."""
+    blurred: frozenset[str] = frozenset()
+    """Tables of which it may touch rows without a key to show for it: conflicts with any change."""
     tables: frozenset[str] = frozenset()
+    """Tables whose rows it changes."""
 
 
 def get_touches(txn: LoggedTransaction) -> Touches:
@@ -85,6 +93,7 @@ def get_touches(txn: LoggedTransaction) -> Touches:
         redefinitions=frozenset(redefined),
         uses=frozenset(uses),
         unkeyed=txn.unkeyed_tables,
+        blurred=txn.partly_keyed_tables.union(txn.reached_tables, txn.undecoded_tables),
         tables=tables,
     )
 
@@ -124,7 +133,6 @@ class DependencySafety:
         self._violations_max = violations_max
         self.violations: list[SafetyViolation] = []
         self.evidence = [SafetyEvidence(rule.name) for rule in rules]
-        self._unkeyed_ever: set[str] = set()
 
     def place(self, txn: LoggedTransaction, touches: Touches) -> SeenTransaction:
         """Return what will be remembered of ``txn``; once per transaction, in log order."""
@@ -157,16 +165,8 @@ class DependencySafety:
         index.reads.add(seen, touches.reads.items())
         index.redefinitions.add(seen, ((name, True) for name in touches.redefinitions))
         index.uses.add(seen, ((name, True) for name in touches.uses))
-        self._unkeyed_ever |= touches.unkeyed
-        index.unkeyed.add(
-            seen, ((table, table in touches.unkeyed) for table in self._half_known(touches))
-        )
-
-    def _half_known(self, touches: Touches) -> list[str]:
-        """Return the changed tables some of whose changes, now or before, have unknown keys."""
-        if not self._unkeyed_ever and not touches.unkeyed:
-            return []
-        return [t for t in touches.tables if t in touches.unkeyed or t in self._unkeyed_ever]
+        index.unkeyed.add(seen, ((table, True) for table in touches.unkeyed))
+        index.blurred.add(seen, ((table, True) for table in touches.blurred))
 
     def _meetings(
         self, rule: int, place: Place, touches: Touches
@@ -272,17 +272,23 @@ class DependencySafety:
     def _note_undecided(
         self, rule: int, place: Place, seen: SeenTransaction, touches: Touches
     ) -> None:
+        index = self.index
         evidence = self.evidence[rule]
-        for name in self._half_known(touches):
-            head = self.index.unkeyed.newest(name)
-            if head is None:
-                if self.index.unkeyed.may_have_forgotten(rule, place):
-                    evidence.keys_forgotten += 1
-                continue
-            for access in self._overlapping(head, rule, place):
-                if access.certain or name in touches.unkeyed:
+        chains: list[tuple[AccessTable[str], frozenset[str]]] = [
+            (index.unkeyed, touches.unkeyed),
+            (index.blurred, touches.tables),
+            (index.uses, touches.blurred),
+        ]
+        for chain, tables in chains:
+            lost = chain.may_have_forgotten(rule, place)
+            for table in tables:
+                head = chain.newest(table.lower() if chain is index.uses else table)
+                if head is None:
+                    evidence.keys_forgotten += lost
+                    continue
+                for access in self._overlapping(head, rule, place):
                     assert access.seen is not None
-                    evidence.note_unkeyed(name, access.seen, seen)
+                    evidence.note_undecided(table, access.seen, seen)
                     break
 
     def pairs_allowed(self) -> int:

@@ -10,11 +10,11 @@ Cost: a transaction is ``1 + rows`` steps. It waits for all it depends on under 
 then given to the worker that is free first (:mod:`properties.worker_timeline`). In the models that
 look at rows, DDL, statement-based changes, XA, view changes and incidents run alone.
 
-``conflicting_pairs_apart`` counts pairs of a transaction and the last one to touch one of its keys
-(both of row changes) that the model does not order by what they share: allowed to overlap by the
-metadata, or with no table, schema or primary key in common. A chain of other transactions may
-order a pair that shares no partition; a consumer that splits transactions has no such chain, so
-the pair counts.
+``conflicting_pairs_apart`` counts pairs of a transaction and one it waits for under row conflicts
+(the last writer of a key, a foreign-key reader since; both of row changes) that the model does not
+order by what they share: allowed to overlap by the metadata, or with no table, schema or primary
+key in common. A chain of other transactions may order a pair that shares no partition; a consumer
+that splits transactions has no such chain, so the pair counts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from properties.scheduling_models import (
     GroupModel,
     PartitionModel,
     PrefixClockModel,
-    UnkeyedTables,
+    TableOrder,
 )
 from properties.transaction_facts import compute_work, get_schema
 from properties.width_over_time import WidthOverTime
@@ -70,7 +70,7 @@ class ParallelismJudge:
         self._groups = GroupModel(self._timelines[COMMIT_GROUP])
         self._tables = PartitionModel(self._timelines[BY_TABLE])
         self._schemas = PartitionModel(self._timelines[BY_SCHEMA])
-        self._unkeyed = UnkeyedTables()
+        self._table_order = TableOrder()
         start = self._timelines[ROW_CONFLICTS].start_of_log()
         self._barrier_finish = (start, start)
         self._barrier: SeenTransaction | None = None
@@ -92,7 +92,7 @@ class ParallelismJudge:
         tables = sorted(touches.tables)
         self._tables.place(tables, work, barrier=barrier)
         self._schemas.place(sorted({get_schema(t) for t in tables}), work, barrier=barrier)
-        self._keys_unknown |= bool(txn.unkeyed_tables)
+        self._keys_unknown |= bool(touches.unkeyed or touches.blurred)
         self._keys_uncertain |= bool(txn.uncertain_keys)
         if barrier:
             self._run_alone(txn, seen, work)
@@ -126,7 +126,7 @@ class ParallelismJudge:
         cause: Cause = (_kind_word(txn.kind.value), seen.statement or txn.kind.value)
         self._note_path(seen, before, cause, work, finish[_ROWS])
         self._barrier, self._barrier_finish = seen, finish
-        self._unkeyed.clear()
+        self._table_order.clear()
 
     def _follow_keys(self, seen: SeenTransaction, touches: Touches, work: int) -> None:
         waits = self._earlier_conflicts(touches)
@@ -136,7 +136,9 @@ class ParallelismJudge:
             finish = earlier.finish[_ROWS]
             row_ready = later_of(row_ready, finish)
             candidates.append((finish[UNBOUNDED], ordinal, ("key", str(key)), earlier))
-        for table, floor in self._unkeyed.waits(touches.tables, touches.unkeyed):
+        for table, floor in self._table_order.waits(
+            touches.tables, touches.unkeyed, touches.blurred
+        ):
             row_ready = later_of(row_ready, floor.finish[_ROWS])
             key_ready = later_of(key_ready, floor.finish[_PRIMARY_KEYS])
             last = floor.last
@@ -152,7 +154,7 @@ class ParallelismJudge:
         _, _, cause, before = max(candidates, key=lambda candidate: candidate[:3])
         self._note_path(seen, before, cause, work, seen.finish[_ROWS])
         self._count_apart(seen, waits, touches)
-        self._unkeyed.remember(seen, touches.tables, touches.unkeyed)
+        self._table_order.remember(seen, touches.tables, touches.unkeyed, touches.blurred)
 
     def _wait_for_barrier(self) -> _Wait:
         barrier = self._barrier
@@ -164,22 +166,24 @@ class ParallelismJudge:
     def _earlier_conflicts(
         self, touches: Touches
     ) -> dict[int, tuple[SeenTransaction, ConflictKey]]:
-        """Return the last conflicting toucher of each key, each with its smallest shared key."""
+        """Return whom a transaction waits for, each with the smallest key they share.
+
+        That is the last writer of each key and, for a key it writes, every reader since: readers
+        do not wait for each other, so the newest of them need not finish last. A reader is passed
+        here once, by the next writer.
+        """
         index = self._index
         found: dict[int, tuple[SeenTransaction, ConflictKey]] = {}
-        for table, keys in (
-            (index.writes, touches.writes),
-            (index.reads, touches.writes),
-            (index.writes, touches.reads),
-        ):
-            for key in keys:
-                access = table.newest(key)
-                if access is None or access.seen is None:
-                    continue
-                ordinal = access.seen.ref.ordinal
-                known = found.get(ordinal)
-                if known is None or _order(key) < _order(known[1]):
-                    found[ordinal] = (access.seen, key)
+        for key in (*touches.writes, *touches.reads):
+            written = index.writes.newest(key)
+            since = 0
+            if written is not None and written.seen is not None:
+                since = written.seen.ref.ordinal
+                _keep_smallest(found, written.seen, key)
+            read = index.reads.newest(key) if key in touches.writes else None
+            while read is not None and read.seen is not None and read.seen.ref.ordinal > since:
+                _keep_smallest(found, read.seen, key)
+                read = read.previous
         return found
 
     def _note_path(
@@ -253,6 +257,14 @@ class ParallelismJudge:
         if self._keys_unknown or self._keys_uncertain or not self._conflict_pairs:
             return Verdict.UNKNOWN
         return Verdict.HOLDS
+
+
+def _keep_smallest(
+    found: dict[int, tuple[SeenTransaction, ConflictKey]], seen: SeenTransaction, key: ConflictKey
+) -> None:
+    known = found.get(seen.ref.ordinal)
+    if known is None or _order(key) < _order(known[1]):
+        found[seen.ref.ordinal] = (seen, key)
 
 
 def _order(key: ConflictKey) -> tuple[bool, str, str, str]:

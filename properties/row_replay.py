@@ -47,6 +47,7 @@ INSERTED_KEYS_ARE_FREE = "inserted_keys_are_free"
 ROWS_EXIST = "rows_exist"
 FINDINGS_MAX = 1_000
 PREPARED_MAX = 10_000
+_UNDONE = frozenset({"rolled_back", "partly_rolled_back"})
 _CHANGES_CHILD = frozenset({"CASCADE", "SET NULL", "SET DEFAULT"})
 _CHANGES_ROWS = frozenset({"ALTER", "DROP", "RENAME", "TRUNCATE", "CREATE"})
 
@@ -64,6 +65,7 @@ class RowReplay:
         self._rows_checked = 0
         self._keyless: dict[str, None] = {}
         self._unknown_tables: dict[str, None] = {}
+        self._undecoded: dict[str, None] = {}
         self._blind = 0
         self._children: dict[str, dict[tuple[str, str], ForeignKey]] = {}
         """By parent (lower case): the foreign keys that refer to it, by child and name."""
@@ -83,8 +85,20 @@ class RowReplay:
                 self._apply_ddl(get_statement_tables(statement, txn.default_schema))
         for row in txn.rows:
             self._apply_row(txn, row)
+        self._lose_sight(txn)
         if txn.kind is LoggedKind.XA:
             self._follow_xa(txn)
+
+    def _lose_sight(self, txn: LoggedTransaction) -> None:
+        """Forget the tables of which ``txn`` changed other rows, or fewer, than it lists."""
+        lost = set(txn.undecoded_tables)
+        for table in lost:
+            self._undecoded[table] = None
+        if txn.flags & _UNDONE:
+            # What was rolled back is listed too, and nothing tells which rows that were.
+            lost |= get_changed_tables(txn)
+        for table in lost:
+            self._state.reset(table)
 
     def result(self) -> ReplayResult:
         """Return the counts, the findings and the rows left per table."""
@@ -114,6 +128,15 @@ class RowReplay:
             )
             for table in sorted(self._unknown_tables)
         ]
+        found.extend(
+            Reason(
+                property=BEFORE_IMAGES_MATCH,
+                reason=f"some rows of {table} could not be decoded, so it could not be followed",
+                remedy="see the file's summary for what was skipped, and report it",
+                subject=table,
+            )
+            for table in sorted(self._undecoded)
+        )
         if self._blind:
             found.append(
                 Reason(

@@ -15,7 +15,7 @@ from vocabulary.audit_result import Reason, TransactionRef
 from vocabulary.log import LoggedKind
 
 NAME = "conflicting_transactions_are_ordered"
-UNKEYED_TABLES_MAX = 1_000
+UNDECIDED_TABLES_MAX = 1_000
 """Tables named one by one in the reasons; the rest are counted."""
 
 
@@ -52,19 +52,19 @@ class SafetyEvidence:
     incidents: int = 0
     ddl_overlapping: int = 0
     """DDL overlapping changes of tables it does not name: legal, noted."""
-    unkeyed: dict[str, _Undecided] = field(default_factory=dict)
-    unkeyed_more: int = 0
+    undecided: dict[str, _Undecided] = field(default_factory=dict)
+    undecided_more: int = 0
     _lanes: dict[int, _LastOfKind] = field(default_factory=dict)
 
-    def note_unkeyed(self, table: str, earlier: SeenTransaction, later: SeenTransaction) -> None:
-        """Count a pair that may overlap and changes one table whose keys are unknown."""
-        known = self.unkeyed.get(table)
+    def note_undecided(self, table: str, earlier: SeenTransaction, later: SeenTransaction) -> None:
+        """Count a pair that may overlap in ``table``, where keys do not tell if it conflicts."""
+        known = self.undecided.get(table)
         if known is not None:
             known.pairs += 1
-        elif len(self.unkeyed) < UNKEYED_TABLES_MAX:
-            self.unkeyed[table] = _Undecided(1, earlier.ref, later.ref)
+        elif len(self.undecided) < UNDECIDED_TABLES_MAX:
+            self.undecided[table] = _Undecided(1, earlier.ref, later.ref)
         else:
-            self.unkeyed_more += 1
+            self.undecided_more += 1
 
     def observe_barriers(self, seen: SeenTransaction, place: Place) -> None:
         """Count overlaps that keys cannot decide: statements, incidents, unrelated DDL."""
@@ -131,7 +131,7 @@ class SafetyEvidence:
                     "pass --schema with the tables' collations and keys",
                 )
             )
-        found.extend(self._unkeyed_reasons())
+        found.extend(self._undecided_reasons())
         if self.statements_overlapping:
             found.append(
                 self._reason(
@@ -157,23 +157,23 @@ class SafetyEvidence:
             )
         return found
 
-    def _unkeyed_reasons(self) -> list[Reason]:
+    def _undecided_reasons(self) -> list[Reason]:
         found = [
             self._reason(
-                f"{undecided.pairs} transactions changing {table}, whose keys are unknown, may "
-                f"overlap another change of it (first: {get_name(undecided.earlier)} at "
+                f"{undecided.pairs} transactions may overlap another that changes {table}, and not "
+                f"all their keys in it are known (first: {get_name(undecided.earlier)} at "
                 f"{undecided.earlier.file}:{undecided.earlier.offset} and "
                 f"{get_name(undecided.later)} at {undecided.later.file}:{undecided.later.offset})",
-                f"pass --schema with the definition of {table}; give it a primary key if it has "
-                "none",
+                f"pass --schema with the definition of {table} and of tables it refers to; give it "
+                "a primary key if it has none, and log full row images",
                 table,
             )
-            for table, undecided in sorted(self.unkeyed.items())
+            for table, undecided in sorted(self.undecided.items())
         ]
-        if self.unkeyed_more:
+        if self.undecided_more:
             found.append(
                 self._reason(
-                    f"{self.unkeyed_more} more such overlaps in further tables",
+                    f"{self.undecided_more} more such overlaps in further tables",
                     "pass --schema with their definitions",
                 )
             )

@@ -121,48 +121,69 @@ class TableFinish:
         self.finish = tuple(map(later_of, self.finish, seen.finish))
 
 
-class UnkeyedTables:
-    """Keeps the changes of a table in order while its keys are unknown.
+@dataclass(slots=True)
+class _TableFinishes:
+    changed: TableFinish | None = None
+    unkeyed: TableFinish | None = None
+    blurred: TableFinish | None = None
 
-    A change with unknown keys waits for every earlier change of its table, and every later change
-    waits for it. A table is followed from its first change with unknown keys: keys that were known
-    become unknown only by DDL, which is a barrier anyway.
+
+class TableOrder:
+    """Keeps in order, table by table, the changes that keys do not order.
+
+    Two changes with unknown keys follow each other, and a transaction whose touches of a table are
+    only partly known (``blurred``) follows and is followed by every change of that table.
     """
 
     def __init__(self) -> None:
-        self._tables: dict[str, tuple[TableFinish, TableFinish]] = {}
-        """By table: all changes, and those with unknown keys."""
+        self._tables: dict[str, _TableFinishes] = {}
 
     def waits(
-        self, tables: Iterable[str], unkeyed: frozenset[str]
+        self, tables: frozenset[str], unkeyed: frozenset[str], blurred: frozenset[str]
     ) -> list[tuple[str, TableFinish]]:
-        """Return what a change of ``tables``, of which ``unkeyed`` have no keys, waits for."""
-        if not self._tables:
-            return []
-        return [
-            (table, self._tables[table][0 if table in unkeyed else 1])
-            for table in sorted(tables)
-            if table in self._tables
-        ]
+        """Return what a transaction waits for besides its keys, by table name."""
+        found = []
+        for table in sorted(tables | blurred):
+            known = self._tables.get(table)
+            if known is None:
+                continue
+            for applies, finish in (
+                (table in unkeyed, known.unkeyed),
+                (table in blurred, known.changed),
+                (table in tables, known.blurred),
+            ):
+                if applies and finish is not None:
+                    found.append((table, finish))
+        return found
 
     def remember(
-        self, seen: SeenTransaction, tables: Iterable[str], unkeyed: frozenset[str]
+        self,
+        seen: SeenTransaction,
+        tables: frozenset[str],
+        unkeyed: frozenset[str],
+        blurred: frozenset[str],
     ) -> None:
         """Add a scheduled transaction."""
-        for table in tables:
+        for table in tables | blurred:
             known = self._tables.get(table)
-            if known is not None:
-                known[0].extend(seen)
-                if table in unkeyed:
-                    known[1].extend(seen)
-            elif table in unkeyed:
+            if known is None:
                 if len(self._tables) >= PARTITIONS_MAX:
                     del self._tables[next(iter(self._tables))]
-                self._tables[table] = (
-                    TableFinish(seen.finish, seen),
-                    TableFinish(seen.finish, seen),
-                )
+                known = self._tables[table] = _TableFinishes()
+            if table in tables:
+                known.changed = _extended(known.changed, seen)
+            if table in unkeyed:
+                known.unkeyed = _extended(known.unkeyed, seen)
+            if table in blurred:
+                known.blurred = _extended(known.blurred, seen)
 
     def clear(self) -> None:
         """Forget everything: a barrier has been waited for."""
         self._tables.clear()
+
+
+def _extended(finish: TableFinish | None, seen: SeenTransaction) -> TableFinish:
+    if finish is None:
+        return TableFinish(seen.finish, seen)
+    finish.extend(seen)
+    return finish

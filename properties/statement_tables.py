@@ -130,7 +130,7 @@ def _is_followed_by_tables(
     if word in _NAME_FOLLOWS:
         return True
     if word == "TRUNCATE":
-        return position == 0
+        return position == 0 and words[1:2] != ["TABLE"]
     if word == "ON":
         return names_after_on and before not in ("DELETE", "UPDATE")
     if word in _READ_FOLLOWS:

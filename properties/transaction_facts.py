@@ -29,7 +29,8 @@ def get_name(reference: TransactionRef) -> str:
 
 def get_changed_tables(txn: LoggedTransaction) -> frozenset[str]:
     """Return the tables whose rows ``txn`` changed, as the log spells them."""
-    return frozenset(row.table for row in txn.rows) | txn.unkeyed_tables
+    rows = frozenset(row.table for row in txn.rows)
+    return rows.union(txn.unkeyed_tables, txn.partly_keyed_tables, txn.undecoded_tables)
 
 
 def get_schema(table: str) -> str:
