@@ -71,7 +71,9 @@ def decimal(precision: int, scale: int) -> ColumnSpec:
 def encode_decimal(value: Decimal, precision: int, scale: int) -> bytes:
     """Nine digits in four bytes, incomplete groups outermost, top bit flipped, minus inverted."""
     sizes = [0, 1, 1, 2, 2, 3, 3, 4, 4, 4]
-    digits = f"{abs(value):0{precision + 1 if scale else precision}.{scale}f}".replace(".", "")
+    _, figures, exponent = value.as_tuple()
+    number = int("".join(map(str, figures))) * 10 ** (exponent + scale)
+    digits = f"{number:0{precision}d}"
     whole, fraction = digits[: precision - scale], digits[precision - scale :]
     first = len(whole) % 9
     groups = [whole[:first]] if first else []
