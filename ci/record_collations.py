@@ -59,7 +59,9 @@ def family_of(name: str) -> tuple[str, str]:
         return "uca0900", f"utf8mb4_0900_{flavour}"
     if "general" in name:
         return "unicode", "utf8mb4_general_ci"
-    if any(part in name for part in ("_520", "vietnamese", "_croatian_ci", "myanmar")):
+    if "_w2" in name:  # Two levels: nothing to share with a base of one.
+        return "unicode", name
+    if "_520" in name or "myanmar" in name:
         return "unicode", "utf8mb4_unicode_520_ci"
     return "unicode", "utf8mb4_unicode_ci"
 
