@@ -55,9 +55,14 @@ INSERT, UPDATE, DELETE = 0, 1, 2
     D_KEY_START,
     D_KEY_END,
     D_NUMBER,
-) = range(6)
-"""D_NUMBER is the number of the table by name: several descriptors may describe one table."""
-TABLE_COLUMNS = 6
+    D_PRIMARY,
+) = range(7)
+"""D_NUMBER is the number of the table by name: several descriptors may describe one table;
+D_PRIMARY says that its first key is the primary key."""
+TABLE_COLUMNS = 7
+
+MALFORMED = -1
+"""In D_SUPPORTED: not even the table map is for the scanner."""
 
 # How to step over a column: an operation and its width.
 FIXED, PREFIXED = 0, 1
@@ -71,7 +76,14 @@ P_COLUMN, P_RULE, P_LENGTH, P_WEIGHTS = range(4)
 # Part rules.
 RAW = 0
 """Equal values have equal bytes."""
-TEXT = 1
-"""ASCII text compared by one weight per byte, trailing spaces kept."""
-TEXT_PADDED = 2
-"""The same, trailing spaces ignored."""
+RAW_FIXED = 1
+"""The same, but for zero bytes at the end (BINARY)."""
+TEXT = 2
+"""ASCII text compared by one weight per character; bits 2 and 3 are TEXT_CHAR and TEXT_PADDED."""
+TEXT_CHAR = 4
+"""Spaces at the end do not count, whatever the collation (CHAR)."""
+TEXT_PADDED = 8
+"""Characters at the end that weigh as a space do not count (PAD SPACE)."""
+
+KEYS_OF_TABLE_MAX = 64
+"""Unique keys of a table; MySQL and MariaDB allow 64."""

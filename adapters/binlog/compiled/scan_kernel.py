@@ -93,9 +93,7 @@ def _source_index(data: Bytes, at: int, uuids: Bytes, progress: Ints) -> int:
 
 
 @njit(cache=True)
-def _begin_mysql(
-    data: Bytes, at: int, end: int, uuids: Bytes, progress: Ints, txn: Ints
-) -> bool:
+def _begin_mysql(data: Bytes, at: int, end: int, uuids: Bytes, progress: Ints, txn: Ints) -> bool:
     """Fill in ``txn`` from a GTID or anonymous GTID event; False if it is odd."""
     body = at + HEADER_BYTES
     if body + 42 > end or data[body + 25] != _LOGICAL_TIMESTAMP:
@@ -108,11 +106,26 @@ def _begin_mysql(
     txn[L.T_NUMBER] = signed64(data, body + 17)
     txn[L.T_LAST_COMMITTED] = signed64(data, body + 26)
     txn[L.T_SEQUENCE_NUMBER] = signed64(data, body + 34)
-    if txn[L.T_LAST_COMMITTED] < 0 or txn[L.T_SEQUENCE_NUMBER] <= 0 or txn[L.T_NUMBER] < 0:
+    if txn[L.T_LAST_COMMITTED] < 0 or txn[L.T_SEQUENCE_NUMBER] <= 0:
         return False
-    if body + 49 <= end:
-        txn[L.T_COMMITTED_US] = unsigned(data, body + 42, 7) & ((1 << 55) - 1)
-    return True
+    if txn[L.T_NUMBER] <= 0 and data[at + 4] == _GTID:
+        return False
+    rest = body + 42
+    if rest + 7 <= end:
+        time = unsigned(data, rest, 7)
+        rest += 7
+        txn[L.T_COMMITTED_US] = time & ((1 << 55) - 1)
+        if time >> 55 & 1:
+            rest += 7
+    # The transaction's length: only that it is there; the rest cannot be malformed.
+    if rest >= end:
+        return rest == end
+    first = int(data[rest])
+    wide = 1 if first < 251 else 3 if first == 252 else 4 if first == 253 else 9
+    if first in (251, 255) or rest + wide > end:
+        return False
+    rest += wide
+    return not (rest + 4 <= end and data[rest + 3] & 0x80 and rest + 8 > end)
 
 
 @njit(cache=True)
@@ -131,15 +144,17 @@ def _begin_mariadb(data: Bytes, at: int, end: int, txn: Ints) -> bool:
         return False
     rest = body + 13
     if flags & 0x02:
-        if body + 21 != end:
+        if rest + 8 > end:
             return False
         txn[L.T_COMMIT_ID] = signed64(data, rest)
-        return bool(txn[L.T_COMMIT_ID] >= 0)
-    # Bytes past the fixed part would be flags_extra or what later servers add.
-    for at_pad in range(rest, end):
-        if data[at_pad] != 0:
+        if txn[L.T_COMMIT_ID] < 0:
             return False
-    return body + 19 == end
+        rest += 8
+    if rest == end:
+        return True
+    # Zero padding reads as "no extra flags"; several engines and a thread id change nothing.
+    extra = int(data[rest])
+    return not extra & ~0x11 and not (extra & 0x01 and rest + 2 > end)
 
 
 @njit(cache=True)
@@ -190,20 +205,36 @@ def _image_digest(data: Bytes, at: int, end: int, count: int) -> np.uint64:
 
 @njit(cache=True)
 def _text_digest(
-    state: np.uint64, data: Bytes, start: int, end: int, length_max: int, padded: bool,
-    weights: NDArray[np.uint32],
-) -> tuple[bool, np.uint64]:  # fmt: skip
-    """Fold an ASCII string's weights into a digest; False if it is not ASCII."""
-    if length_max and end - start > length_max:
-        end = start + length_max
-    if padded:
+    state: np.uint64, data: Bytes, start: int, end: int, rule: int, weights: NDArray[np.uint32]
+) -> tuple[bool, np.uint64]:
+    """Fold an ASCII string's weights into a digest; False if it is not ASCII.
+
+    ``weights[byte]`` is 0 for a character without weight; ``weights[128]`` says what a space has.
+    """
+    if rule & L.TEXT_CHAR:
         while end > start and data[end - 1] == 32:
             end -= 1
+    space = weights[128]
+    spaces, length = 0, 0
     for at in range(start, end):
         if data[at] >= 128:
             return False, state
-        state = mix(state, np.uint64(weights[data[at]]))
-    return True, mix(state, np.uint64(end - start) | np.uint64(1 << 40))
+        weight = weights[data[at]]
+        if weight == 0:
+            continue
+        if weight == space:
+            spaces += 1
+            continue
+        for _ in range(spaces):
+            state = mix(state, np.uint64(space))
+        length += spaces + 1
+        spaces = 0
+        state = mix(state, np.uint64(weight))
+    if not rule & L.TEXT_PADDED:
+        for _ in range(spaces):
+            state = mix(state, np.uint64(space))
+        length += spaces
+    return True, mix(state, np.uint64(length) | np.uint64(1 << 40))
 
 
 @njit(cache=True)
@@ -220,18 +251,20 @@ def _key_digest(
             return True, np.uint64(0)
         end = start + places[column, 1]
         length_max = parts[part, L.P_LENGTH]
+        if length_max and end - start > length_max:
+            end = start + length_max
         rule = parts[part, L.P_RULE]
-        if rule == L.RAW:
-            if length_max and end - start > length_max:
-                end = start + length_max
-            state = mix_bytes(state, data, start, end)
-        else:
+        if rule & L.TEXT:
             fine, state = _text_digest(
-                state, data, start, end, length_max, rule == L.TEXT_PADDED,
-                weights[parts[part, L.P_WEIGHTS]],
-            )  # fmt: skip
+                state, data, start, end, rule, weights[parts[part, L.P_WEIGHTS]]
+            )
             if not fine:
                 return False, state
+        else:
+            if rule == L.RAW_FIXED:
+                while end > start and data[end - 1] == 0:
+                    end -= 1
+            state = mix_bytes(state, data, start, end)
     return True, finish(state)
 
 
@@ -264,16 +297,17 @@ def _scan_rows(
         if map_numbers[index] == number:
             slot = map_slots[index]
             break
-    if slot < 0 or not tables[slot, L.D_SUPPORTED]:
+    if slot < 0 or tables[slot, L.D_SUPPORTED] != 1:
         return _STOP_ODD
     here = body + 8
     if is_v2:
         if here + 2 > end:
             return _STOP_ODD
-        # Without extra row information the length counts only itself.
-        if unsigned(data, here, 2) != 2:
+        # The length of the extra row information counts itself.
+        extra = unsigned(data, here, 2)
+        if extra < 2:
             return _STOP_ODD
-        here += 2
+        here += extra
     first, last = tables[slot, L.D_COLUMN_START], tables[slot, L.D_COLUMN_END]
     count = last - first
     if here + 1 > end:
@@ -316,6 +350,7 @@ def _scan_rows(
             if image_end < 0:
                 return _STOP_ODD
             digests[row, side] = _image_digest(data, here, image_end, count)
+            has_key = False
             for index in range(key_count):
                 fine, digest = _key_digest(
                     data, key_first + index, key_table, seeds, parts, weights, places
@@ -323,6 +358,11 @@ def _scan_rows(
                 if not fine:
                     return _STOP_ODD
                 keys[key + index, side] = digest
+                # A primary key identifies a row, or else any key without a NULL part does.
+                if index == 0 or not tables[slot, L.D_PRIMARY]:
+                    has_key |= digest != 0
+            if not has_key:
+                return _STOP_ODD
             here = image_end
         progress[L.ROWS] = row + 1
         progress[L.KEYS] = key + key_count
@@ -350,7 +390,7 @@ def table_map_digest(data: Bytes, start: int, end: int) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def scan(
-    data: Bytes, end: int, base: int, trailer: int, query_post_header: int,
+    data: Bytes, end: int, base: int, trailer: int, query_post_header: int, is_mariadb: bool,
     crc: NDArray[np.uint32], words: Bytes, hashes: Words, slots: Ints,
     tables: Ints, columns: Ints, key_table: Ints, seeds: Words, parts: Ints,
     weights: NDArray[np.uint32], uuids: Bytes, scratch: Ints,
@@ -372,7 +412,7 @@ def scan(
             progress[L.STATUS] = stop
             return
         kind = int(data[start + 4])
-        if kind not in (_GTID, _ANONYMOUS, _MARIADB_GTID):
+        if kind != _MARIADB_GTID if is_mariadb else kind not in (_GTID, _ANONYMOUS):
             progress[L.STATUS] = L.ODD
             return
         if progress[L.TRANSACTIONS] == len(transactions):
@@ -416,13 +456,16 @@ def scan(
                     progress[L.DETAIL] = at
                     stop = L.NEED_TABLE
                     break
-                if maps == _MAPS_MAX:
+                if maps == _MAPS_MAX or tables[slot, L.D_SUPPORTED] == L.MALFORMED:
                     stop = L.ODD
                     break
                 map_numbers[maps] = unsigned(data, at + HEADER_BYTES, 6)
                 map_slots[maps] = slot
                 maps += 1
             elif kind == _XID:
+                if event_end - at < HEADER_BYTES + 8:
+                    stop = L.ODD
+                    break
                 done = True
             elif kind == _QUERY:
                 if not _is_query(data, at, event_end, query_post_header, words[1, :6]):

@@ -1,0 +1,1 @@
+"""Compiled judges for the common shapes of transactions, equal to the readable ones."""

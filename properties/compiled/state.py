@@ -1,0 +1,231 @@
+"""Everything the compiled judges remember, as named arrays of bounded size.
+
+Rings are indexed by a running number modulo their length; they begin small and grow by half
+while the horizon is not reached, so that a short log costs little and a long one no more than
+the horizon.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from properties.compiled import columns as C
+
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+Times = NDArray[np.int64]
+
+LANES_MAX = 64
+"""Replication domains; the readable judge takes over beyond."""
+LEVELS = 1 << 17
+"""More than ``worker_timeline.LEVELS_MAX``."""
+
+
+class State(NamedTuple):
+    """The arrays; see ``columns`` for what their columns are."""
+
+    scalars: Ints
+    limits: Ints
+    evidence: Ints
+    """Per rule."""
+    judged: Ints
+    """Per rule: whether safety is judged by it."""
+    stretch_starts: Ints
+    stretch_counts: Ints
+    lanes: Ints
+    """Per lane under commit groups: known, group clock, group id, rank, floor."""
+    ranks: Ints
+    past: Ints
+    finish: NDArray[np.int32]
+    """(transaction of the past, row conflicts or primary keys, time vector)."""
+    touch_keys: Words
+    touch_owner: Ints
+    touch_previous: Ints
+    touch_primary: NDArray[np.bool_]
+    newest: Ints
+    """Open addressing: running number of a touch plus one, 0 for none."""
+    forgotten: Ints
+    """(rule, lane): known, run and rank of the last transaction that took a key with it."""
+    barriers: Ints
+    """(rule, lane, statement/rows/ddl): known, run and rank of the last of the kind."""
+    workers: Ints
+    worker_start: Ints
+    free: Times
+    """(model, worker of every column): a heap per column."""
+    end: Times
+    """(model, time vector)."""
+    levels: Ints
+    """(model, round modulo LEVELS): transactions in the round."""
+    width_max: Ints
+    totals: Ints
+    """(model): work, transactions."""
+    clock_begin: Times
+    prefix_ranks: Ints
+    prefix_times: Times
+    lane_floor: Ints
+    lane_ready: Times
+    lane_end: Times
+    barrier_finish: Times
+    """(model, time vector) of the last barrier."""
+    table_schema: Ints
+    part_times: Times
+    """(table or schema, number, time vector)."""
+    part_epoch: Ints
+    apart: Ints
+    slices: Ints
+    ready: Times
+    """Scratch: time vectors."""
+    findings: Ints
+    """(rule, earlier transaction) of the transaction judged last."""
+    finding_keys: Words
+    ties: Words
+    """Ring of the key digests that bind a link of the critical path to the one before."""
+
+
+def new_state(
+    *,
+    workers: tuple[int, ...],
+    rules_judged: tuple[bool, bool],
+    limits: tuple[int, ...],
+    small: int = 1 << 12,
+) -> State:
+    """Return the state before the first transaction; ``small`` is the first size of the rings."""
+    width = 2 + len(workers)
+    starts = np.concatenate([[0], np.cumsum(workers)]).astype(np.int64)
+    scalars = np.zeros(C.SCALARS, np.int64)
+    scalars[C.S_CLOCK] = -1
+    scalars[C.S_MODEL_RUN] = -1
+    scalars[C.S_SLICE_SIZE] = 1
+    scalars[C.S_OLDEST] = 1
+
+    def zeros(*shape: int) -> Ints:
+        return np.zeros(shape, np.int64)
+
+    return State(
+        scalars=scalars,
+        limits=np.array(limits, np.int64),
+        evidence=zeros(2, C.EVIDENCE_COLUMNS),
+        judged=np.array(rules_judged, np.int64),
+        stretch_starts=zeros(limits[C.L_STRETCHES] + 1),
+        stretch_counts=zeros(limits[C.L_STRETCHES] + 1),
+        lanes=zeros(LANES_MAX, 5),
+        ranks=zeros(small, C.RANK_COLUMNS),
+        past=zeros(small, C.HISTORY_COLUMNS),
+        finish=np.zeros((small, 2, width), np.int32),
+        touch_keys=np.zeros(small, np.uint64),
+        touch_owner=zeros(small),
+        touch_previous=zeros(small),
+        touch_primary=np.zeros(small, np.bool_),
+        newest=zeros(2 * small),
+        forgotten=zeros(2, LANES_MAX, 3),
+        barriers=zeros(2, LANES_MAX, 3, 3),
+        workers=np.array(workers, np.int64),
+        worker_start=starts,
+        free=zeros(C.MODELS, max(1, int(starts[-1]))),
+        end=zeros(C.MODELS, width),
+        levels=zeros(C.MODELS, LEVELS),
+        width_max=zeros(C.MODELS),
+        totals=zeros(C.MODELS, 2),
+        clock_begin=zeros(width),
+        prefix_ranks=zeros(small),
+        prefix_times=zeros(small, width),
+        lane_floor=np.full(LANES_MAX, -1, np.int64),
+        lane_ready=zeros(LANES_MAX, width),
+        lane_end=zeros(LANES_MAX, width),
+        barrier_finish=zeros(C.MODELS, width),
+        table_schema=zeros(64),
+        part_times=zeros(2, 64, width),
+        part_epoch=np.full((2, 64), -1, np.int64),
+        apart=zeros(C.MODELS),
+        slices=zeros(limits[C.L_SLICES], 3),
+        ready=zeros(4, width),
+        findings=zeros(small, 2),
+        finding_keys=np.zeros(small, np.uint64),
+        ties=np.zeros(small, np.uint64),
+    )
+
+
+def _regrown_ring(
+    ring: NDArray[np.generic], first: int, next_: int, size: int
+) -> NDArray[np.generic]:
+    """Return a longer ring with the entries ``first`` to ``next_`` in their places."""
+    numbers = np.arange(first, next_)
+    longer = np.zeros((size, *ring.shape[1:]), ring.dtype)
+    longer[numbers % size] = ring[numbers % len(ring)]
+    return longer
+
+
+def grown(state: State, status: int, needed: int) -> State:
+    """Return the state with more room where ``status`` says that it is missing."""
+    scalars = state.scalars
+    ordinal = int(scalars[C.S_ORDINAL])
+    if status == C.GROW_TOUCHES:
+        first, next_ = int(scalars[C.S_TOUCH_OLD]), int(scalars[C.S_TOUCH_NEXT])
+        size = max(len(state.touch_keys) * 3 // 2, next_ - first + needed)
+        slots = len(state.newest)
+        while slots < 3 * size // 2:
+            slots *= 2
+        state = state._replace(
+            touch_keys=_regrown_ring(state.touch_keys, first, next_, size),
+            touch_owner=_regrown_ring(state.touch_owner, first, next_, size),
+            touch_previous=_regrown_ring(state.touch_previous, first, next_, size),
+            touch_primary=_regrown_ring(state.touch_primary, first, next_, size),
+        )
+        if slots > len(state.newest):
+            entries = state.newest[state.newest != 0]
+            state = state._replace(newest=np.zeros(slots, np.int64))
+            insert_all(state, entries)
+        return state
+    if status == C.GROW_PAST:
+        size = len(state.past) * 3 // 2
+        first = max(1, ordinal + 1 - len(state.past))
+        return state._replace(
+            ranks=_regrown_ring(state.ranks, first, ordinal + 1, size),
+            past=_regrown_ring(state.past, first, ordinal + 1, size),
+            finish=_regrown_ring(state.finish, first, ordinal + 1, size),
+        )
+    if status == C.GROW_TIES:
+        next_ = int(scalars[C.S_TIE_NEXT])
+        size = max(len(state.ties) * 3 // 2, len(state.ties) + needed)
+        first = max(0, next_ - len(state.ties))
+        return state._replace(ties=_regrown_ring(state.ties, first, next_, size))
+    if status == C.GROW_PREFIXES:
+        size = len(state.prefix_ranks) * 2
+        return state._replace(
+            prefix_ranks=_lengthened(state.prefix_ranks, size),
+            prefix_times=_lengthened(state.prefix_times, size),
+        )
+    assert status == C.GROW_FINDINGS, status
+    size = max(len(state.findings) * 2, needed)
+    return state._replace(
+        findings=_lengthened(state.findings, size),
+        finding_keys=_lengthened(state.finding_keys, size),
+    )
+
+
+def _lengthened(array: NDArray[np.generic], size: int) -> NDArray[np.generic]:
+    longer = np.zeros((size, *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+def with_tables(state: State, schema_of_table: list[int]) -> State:
+    """Return the state with room for these tables; ``schema_of_table`` has every table's schema."""
+    room = len(state.table_schema)
+    while room < len(schema_of_table):
+        room *= 2
+    if room > len(state.table_schema):
+        times = np.zeros((2, room, state.part_times.shape[2]), np.int64)
+        epochs = np.full((2, room), -1, np.int64)
+        times[:, : state.part_times.shape[1]] = state.part_times
+        epochs[:, : state.part_epoch.shape[1]] = state.part_epoch
+        state = state._replace(
+            part_times=times,
+            part_epoch=epochs,
+            table_schema=_lengthened(state.table_schema, room),
+        )
+    state.table_schema[: len(schema_of_table)] = schema_of_table
+    return state

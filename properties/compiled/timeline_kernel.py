@@ -1,0 +1,142 @@
+"""List scheduling on several numbers of workers at once: the twin of ``worker_timeline``."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from properties.compiled import columns as C
+from properties.compiled.state import LEVELS, State
+
+Times = NDArray[np.int64]
+
+
+@njit(cache=True)
+def _replace_first(free: Times, first: int, count: int, time: int) -> None:
+    """Give the worker that is free first the new time: sift down in a binary heap."""
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= count:
+            break
+        if child + 1 < count and free[first + child + 1] < free[first + child]:
+            child += 1
+        if free[first + child] >= time:
+            break
+        free[first + at] = free[first + child]
+        at = child
+    free[first + at] = time
+
+
+@njit(cache=True)
+def schedule(state: State, model: int, ready: Times, work: int, finish: Times) -> bool:
+    """Run ``work`` steps that may start at ``ready``; False if a round was forgotten before."""
+    state.totals[model, 0] += work
+    state.totals[model, 1] += 1
+    finish[C.ROUND] = ready[C.ROUND] + 1
+    finish[C.UNBOUNDED] = ready[C.UNBOUNDED] + work
+    free = state.free[model]
+    for index in range(len(state.workers)):
+        first = state.worker_start[index]
+        start = max(free[first], ready[2 + index])
+        finish[2 + index] = start + work
+        _replace_first(free, first, state.workers[index], start + work)
+    end = state.end[model]
+    level = finish[C.ROUND]
+    if end[C.ROUND] - level >= state.limits[C.L_LEVELS]:
+        return False
+    slot = level & (LEVELS - 1)
+    if level > end[C.ROUND]:
+        state.levels[model, slot] = 0
+    state.levels[model, slot] += 1
+    state.width_max[model] = max(state.width_max[model], state.levels[model, slot])
+    for column in range(len(finish)):
+        end[column] = max(end[column], finish[column])
+    return True
+
+
+@njit(cache=True)
+def take_later(time: Times, other: Times) -> None:
+    """Raise ``time`` to ``other`` where that is later."""
+    for column in range(len(time)):
+        time[column] = max(time[column], other[column])
+
+
+@njit(cache=True)
+def place_on_clock(state: State, place: Times, work: int, finish: Times) -> bool:
+    """Schedule by the prefix rule: the twin of ``PrefixClockModel``."""
+    scalars = state.scalars
+    ranks, times = state.prefix_ranks, state.prefix_times
+    if place[C.P_RUN] != scalars[C.S_MODEL_RUN]:
+        scalars[C.S_MODEL_RUN] = place[C.P_RUN]
+        state.clock_begin[:] = state.end[C.M_CLOCK]
+        scalars[C.S_PREFIXES] = 0
+    known = scalars[C.S_PREFIXES]
+    low, high = 0, known
+    while low < high:
+        middle = (low + high) >> 1
+        if ranks[middle] <= place[C.P_FLOOR]:
+            low = middle + 1
+        else:
+            high = middle
+    ready = times[low - 1] if low else state.clock_begin
+    if not schedule(state, C.M_CLOCK, ready, work, finish):
+        return False
+    before = times[known - 1] if known else state.clock_begin
+    rises = False
+    for column in range(len(finish)):
+        if finish[column] > before[column]:
+            rises = True
+    if rises:
+        ranks[known] = place[C.P_RANK]
+        for column in range(len(finish)):
+            times[known, column] = max(before[column], finish[column])
+        known += 1
+        window = state.limits[C.L_WINDOW]
+        if known > 2 * window:
+            for at in range(known - window):
+                ranks[at] = ranks[at + window]
+                times[at] = times[at + window]
+            known -= window
+            state.clock_begin[:] = times[0]
+        scalars[C.S_PREFIXES] = known
+    return True
+
+
+@njit(cache=True)
+def place_in_group(state: State, place: Times, work: int, finish: Times) -> bool:
+    """Schedule by commit groups: the twin of ``GroupModel``."""
+    lane = place[C.P_LANE]
+    ready, end = state.lane_ready[lane], state.lane_end[lane]
+    if place[C.P_FLOOR] != state.lane_floor[lane]:
+        state.lane_floor[lane] = place[C.P_FLOOR]
+        ready[:] = end
+    if not schedule(state, C.M_GROUP, ready, work, finish):
+        return False
+    take_later(end, finish)
+    return True
+
+
+@njit(cache=True)
+def observe_width(state: State, ordinal: int, level: int) -> None:
+    """Count a transaction into its slice of the log: the twin of ``WidthOverTime``."""
+    scalars, slices = state.scalars, state.slices
+    rounds = max(0, level - scalars[C.S_ROUNDS])
+    scalars[C.S_ROUNDS] += rounds
+    known = scalars[C.S_SLICES]
+    if known and slices[known - 1, 1] < scalars[C.S_SLICE_SIZE]:
+        slices[known - 1, 1] += 1
+        slices[known - 1, 2] += rounds
+        return
+    if known >= len(slices):
+        for at in range(known // 2):
+            slices[at, 0] = slices[2 * at, 0]
+            slices[at, 1] = slices[2 * at, 1] + slices[2 * at + 1, 1]
+            slices[at, 2] = slices[2 * at, 2] + slices[2 * at + 1, 2]
+        known //= 2
+        scalars[C.S_SLICE_SIZE] *= 2
+    slices[known, 0] = ordinal
+    slices[known, 1] = 1
+    slices[known, 2] = rounds
+    scalars[C.S_SLICES] = known + 1
