@@ -292,7 +292,7 @@ class BinlogWriter:
         row_data: bytes | None = None,
     ) -> int:
         """Rows of an insert or delete, or (before, after) one after the other for an update."""
-        is_update = code in (21, 24, 31, 39, 167)
+        is_update = code in (21, 24, 31, 39, 167, 170)
         everything = [True] * len(columns)
         first = list(before_present or everything)
         second = list(after_present or everything)
