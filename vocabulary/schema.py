@@ -31,6 +31,7 @@ class Column:
     length: int = 0
     generated: bool = False
     visible: bool = True
+    auto_increment: bool = False
     charset: str = ""
     """Server name of the character set, empty where unknown or not text. Text whose collation is
     unknown has an empty ``collation`` and may have a charset all the same."""

@@ -37,6 +37,7 @@ class ColumnDefinition:
     visible: bool = True
     is_primary: bool = False
     is_unique: bool = False
+    auto_increment: bool = False
     versioning: bool = False
     """A MariaDB ROW START or ROW END column."""
     references: ForeignKeyDefinition | None = None

@@ -34,7 +34,7 @@ _TO_BINARY = {"char": "binary", "varchar": "varbinary"} | {
 }
 _NATIONAL = frozenset({"NATIONAL", "NCHAR", "NVARCHAR"})
 _FLAGS_WITHOUT_MEANING = (
-    "AUTO_INCREMENT", "SIGNED", "VIRTUAL", "STORED", "PERSISTENT", "ENFORCED", "COMPRESSED",
+    "SIGNED", "VIRTUAL", "STORED", "PERSISTENT", "ENFORCED", "COMPRESSED",
 )  # fmt: skip
 _OPTIONS_WITH_VALUE = (
     "COMMENT", "COLUMN_FORMAT", "STORAGE", "ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_ATTRIBUTE",
@@ -86,7 +86,7 @@ class _ColumnBuilder:
         self.charset = self.collation = ""
         self.nullable = self.visible = True
         self.binary_collation = self.unsigned = self.generated = False
-        self.is_primary = self.is_unique = self.versioning = False
+        self.is_primary = self.is_unique = self.versioning = self.auto_increment = False
         self.references: ForeignKeyDefinition | None = None
 
     def finished(self) -> ColumnDefinition:
@@ -107,6 +107,7 @@ class _ColumnBuilder:
             visible=self.visible,
             is_primary=self.is_primary,
             is_unique=self.is_unique,
+            auto_increment=self.auto_increment,
             versioning=self.versioning,
             references=self.references,
         )
@@ -131,6 +132,7 @@ class _ColumnBuilder:
             cursor.accept("PRECISION")
         if word == "SERIAL":
             self.unsigned, self.nullable, self.is_unique = True, False, True
+            self.auto_increment = True
             cursor.accept("DEFAULT", "VALUE")
         if self.type_name in ("char", "binary"):
             self.length = 1
@@ -156,6 +158,8 @@ class _ColumnBuilder:
             self.nullable = False
         elif word := cursor.accept_any("VISIBLE", "INVISIBLE"):
             self.visible = word == "VISIBLE"
+        elif cursor.accept("AUTO_INCREMENT"):
+            self.auto_increment = True
         elif cursor.accept("UNIQUE"):
             cursor.accept_any("KEY", "INDEX")
             self.is_unique = True

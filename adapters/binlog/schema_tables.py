@@ -160,6 +160,7 @@ class TableDraft:
             length=definition.length,
             generated=definition.generated,
             visible=definition.visible,
+            auto_increment=definition.auto_increment,
         )
 
     def place(self, draft: ColumnDraft, after: str | None) -> None:

@@ -122,7 +122,7 @@ def test_a_table_as_mysqldump_prints_it():
           CONSTRAINT `positive` CHECK ((`total` > 0)) /*!80016 NOT ENFORCED */
         ) ENGINE=InnoDB AUTO_INCREMENT=7 DEFAULT CHARSET=utf8mb4
         COLLATE=utf8mb4_0900_ai_ci COMMENT='x'
-        /*!50100 PARTITION BY RANGE (`id`) 
+        /*!50100 PARTITION BY RANGE (`id`)
         (PARTITION p0 VALUES LESS THAN (10) ENGINE = InnoDB) */"""
     )
     assert [c.name for c in table.columns] == [
