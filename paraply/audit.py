@@ -15,7 +15,7 @@ from adapters.binlog.schema_dump import load_schema_file
 from adapters.binlog.schema_registry import SchemaRegistry
 from adapters.binlog.table_map import TableMap
 from adapters.binlog.transactions import read_transactions
-from paraply.errors import NOTHING_READ
+from paraply.errors import ENGINE_UNAVAILABLE, NOTHING_READ
 from properties.audit import DEFAULT_WORKERS, AuditOptions, Auditor
 from properties.overlap_rules import RULES
 from vocabulary.audit_result import AuditResult, FileSummary, Reason
@@ -64,6 +64,8 @@ def audit(request: AuditRequest, advance: Callable[[float], None] = lambda _: No
     point is audited. Raises ``ParaplyError`` if no file gave a single event, or if the schema is
     of no use.
     """
+    if request.engine == "compiled":
+        raise ParaplyError(ENGINE_UNAVAILABLE, engine="compiled", reason="it is not built in")
     for name in request.files:
         _require_readable(name)
     registry = SchemaRegistry()

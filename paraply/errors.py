@@ -31,3 +31,8 @@ NOTHING_READ = register(
     "nothing could be read: {reason}",
     "{remedy}",
 )
+ENGINE_UNAVAILABLE = register(
+    "P308",
+    "the {engine} engine cannot audit this: {reason}",
+    "use --engine auto, which takes the fastest engine that can",
+)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from vocabulary.audit_result import (
     AuditResult,
     FileSummary,
@@ -25,6 +27,9 @@ MODEL_MEANINGS = {
 METADATA_MODELS = ("logical-clock", "commit-group")
 """The models that the log itself prescribes, the more telling first; the others ask what could
 be."""
+
+
+_VERSION = re.compile(r"\d+(\.\d+)+")
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
@@ -59,11 +64,17 @@ def place_of(reference: TransactionRef) -> str:
 
 
 def server_of(file: FileSummary) -> str:
-    """Return the product and version that wrote a file, as far as it says."""
+    """Return the product and version that wrote a file, as far as it says.
+
+    The version is without what packagers add, and without the ``5.5.5-`` that MariaDB puts before
+    its own for clients that know MySQL only.
+    """
     product = {"mysql": "MySQL", "mariadb": "MariaDB", "text": "text dump"}.get(
         file.format, file.format
     )
-    return f"{product} {file.server}".strip()
+    version = file.server.removeprefix("5.5.5-") if file.format == "mariadb" else file.server
+    number = _VERSION.match(version)
+    return f"{product} {number[0] if number else version}".strip()
 
 
 def metadata_model(result: AuditResult) -> Parallelism | None:

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import re
 from html.parser import HTMLParser
+from importlib import resources
 
 import pytest
 
@@ -187,3 +188,46 @@ def test_knee_of_each_curve_is_ringed():
     page = Page(render_html(holding_result()))
     rings = [a for a in page.all("circle") if a.get("class") == "knee"]
     assert len(rings) == len(holding_result().parallelism)
+
+
+def colours():
+    """Return the page's colours by name: for light and for dark."""
+    css = resources.files("paraply.report").joinpath("templates", "audit.css").read_text()
+    blocks = re.findall(r":root \{(.*?)\n *\}", css.partition("@media print")[0], re.DOTALL)
+    light, dark = (dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", block)) for block in blocks)
+    return {"light": light, "dark": dark}
+
+
+def contrast(one, other):
+    """Return the contrast ratio of two colours, as WCAG 2 defines it."""
+
+    def luminance(colour):
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        red, green, blue = (
+            part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+        )
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_has_the_contrast_that_wcag_asks_for(theme):
+    palette = colours()[theme]
+    pairs = [(text, ground) for text in ("ink", "quiet", "link")
+             for ground in ("page", "card", "soft")]  # fmt: skip
+    pairs += [(verdict, f"{verdict}-soft") for verdict in ("good", "unsure", "bad")]
+    pairs += [(text, f"{verdict}-soft") for text in ("ink", "quiet")
+              for verdict in ("good", "unsure", "bad")]  # fmt: skip
+    pairs += [(tone, ground) for tone in ("bad", "unsure", "warn") for ground in ("page", "card")]
+    too_faint = {pair: round(contrast(palette[pair[0]], palette[pair[1]]), 2) for pair in pairs
+                 if contrast(palette[pair[0]], palette[pair[1]]) < 4.5}  # fmt: skip
+    assert too_faint == {}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_curves_and_their_names_stand_out_from_the_card(theme):
+    palette = colours()[theme]
+    for number in range(6):
+        assert contrast(palette[f"c{number}"], palette["card"]) >= 4.5, number

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from paraply.report.advice import next_steps
+from paraply.report.words import (
+    count,
+    distance_label,
+    headline,
+    safety_word,
+    sentence,
+    server_of,
+    share,
+    size_bars,
+    why_they_may_overlap,
+)
+from tests.builders.audit_results import (
+    empty_result,
+    holding_result,
+    mariadb_result,
+    truncated_result,
+    violated_result,
+)
+from vocabulary.audit_result import AuditResult, FileSummary
+from vocabulary.verdict import Verdict
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(0, "0 pairs"), (1, "1 pair"), (2, "2 pairs"), (1_200, "1,200 pairs")]
+)
+def test_count_agrees_in_number(number, text):
+    assert count(number, "pair") == text
+
+
+@pytest.mark.parametrize(
+    ("part", "text"), [(0, "0%"), (0.004, "<1%"), (0.01, "1%"), (0.61, "61%"), (1, "100%")]
+)
+def test_share_never_rounds_something_to_nothing(part, text):
+    assert share(part) == text
+
+
+@pytest.mark.parametrize(
+    ("power", "text"), [(0, "0"), (1, "1"), (2, "2–3"), (4, "4–7"), (1024, "1024–2047")]
+)
+def test_distance_is_named_by_its_range(power, text):
+    assert distance_label(power) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("the log ends", "The log ends."),
+        ("P104 bin.1: cut", "P104 bin.1: cut."),
+        ("Really?", "Really?"),
+        ("", "."),
+    ],
+)
+def test_sentence_begins_and_ends_like_one(text, result):
+    assert sentence(text) == result
+
+
+@pytest.mark.parametrize(
+    ("form", "version", "text"),
+    [
+        ("mysql", "8.0.36-28.1-log", "MySQL 8.0.36"),
+        ("mariadb", "5.5.5-10.11.6-MariaDB-1:10.11.6+maria~deb12-log", "MariaDB 10.11.6"),
+        ("mariadb", "10.5.15-MariaDB-1:10.5.15+maria~focal-log", "MariaDB 10.5.15"),
+        ("text", "", "text dump"),
+        ("", "", ""),
+        ("mysql", "unheard-of", "MySQL unheard-of"),
+    ],
+)
+def test_server_is_named_without_what_packagers_add(form, version, text):
+    assert server_of(FileSummary(name="bin.1", format=form, server=version)) == text
+
+
+def test_sizes_past_the_last_bar_share_it():
+    sizes = {size: size for size in range(1, 8)}
+    assert size_bars(sizes, 4) == [("1", 1), ("2", 2), ("3", 3), ("≥4", 4 + 5 + 6 + 7)]
+
+
+def test_as_many_sizes_as_bars_are_shown_one_by_one():
+    assert size_bars({1: 5, 9: 2}, 2) == [("1", 5), ("9", 2)]
+
+
+def test_headline_of_each_verdict_gives_its_reason():
+    assert "2 pairs of conflicting transactions may be applied" in headline(violated_result())
+    assert "18,224 pairs" in headline(holding_result())
+    assert headline(empty_result()) == "The log holds no transaction."
+    assert headline(truncated_result()).endswith("And 1 more reason.")
+
+
+def test_verdict_without_a_reason_does_not_read_as_safe():
+    assert headline(AuditResult()) == "The evidence does not suffice for a verdict."
+
+
+def test_uncertain_pairs_are_not_counted_as_certain():
+    result = violated_result()
+    result.violations[1] = replace(result.violations[1], certain=False)
+    assert headline(result).startswith("1 of 2 pairs of conflicting transactions")
+
+
+def test_overlap_is_explained_from_the_logical_clock_or_the_commit_id():
+    violation = violated_result().violations[0]
+    assert why_they_may_overlap(violation) == (
+        "B waits for sequence numbers up to 408 (its last_committed); A has 411."
+    )
+    grouped = {"last_committed": None, "sequence_number": None, "commit_id": 17}
+    in_one_group = replace(
+        violation,
+        earlier=replace(violation.earlier, **grouped),
+        later=replace(violation.later, **grouped),
+    )
+    assert why_they_may_overlap(in_one_group) == (
+        "Both have commit_id 17: they may run side by side."
+    )
+
+
+def test_pair_that_the_clock_keeps_apart_is_not_explained_away():
+    violation = violated_result().violations[0]
+    apart = replace(violation, later=replace(violation.later, last_committed=411))
+    assert why_they_may_overlap(apart) == ""
+
+
+def test_advice_about_unknown_comes_first_and_repeats_the_remedy():
+    steps = next_steps(truncated_result())
+    assert "copy the file again after FLUSH BINARY LOGS" in steps[0]
+    assert "binlog_row_metadata=FULL" in steps[1]
+
+
+def test_advice_does_not_praise_workers_for_a_log_that_is_not_safe():
+    steps = " ".join(next_steps(violated_result()))
+    assert "worth having" not in steps
+    assert "replica_parallel_workers=1" in steps
+
+
+@pytest.mark.parametrize(
+    ("version", "advice"),
+    [
+        ("8.0.36", "set binlog_transaction_dependency_tracking=WRITESET"),
+        ("8.4.3", "already tracks write sets"),
+        ("9.7.4", "already tracks write sets"),
+    ],
+)
+def test_advice_names_a_setting_that_the_server_has(version, advice):
+    result = holding_result()
+    for file in result.files:
+        file.server = version
+    assert advice in " ".join(next_steps(result))
+
+
+def test_advice_for_mariadb_names_its_own_settings():
+    steps = " ".join(next_steps(mariadb_result()))
+    assert "slave_parallel_mode=optimistic" in steps
+    assert "replica_parallel_workers" not in steps
+
+
+def test_advice_is_silent_about_small_gains():
+    result = holding_result()
+    result.parallelism[1] = replace(result.parallelism[1], ideal_speedup=3.3)
+    assert "The rows would allow" not in " ".join(next_steps(result))
+
+
+def test_safety_of_a_model_is_said_with_what_it_loses():
+    words = {model.model: safety_word(model) for model in holding_result().parallelism}
+    assert words["by-primary-key"] == "no: 41 pairs"
+    assert words["row-conflicts"] == "yes"
+
+
+def test_model_that_could_not_be_judged_is_neither_safe_nor_unsafe():
+    model = replace(holding_result().parallelism[0], safe=Verdict.UNKNOWN)
+    assert safety_word(model) == "unknown"
