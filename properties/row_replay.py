@@ -198,12 +198,9 @@ class RowReplay:
         before = self._keys_of(row.table, row.before)
         after_image = _complete(row.after, row.before)
         after = self._keys_of(row.table, after_image)
-        if before is None or after is None:
-            self._unknown_tables[row.table] = None
-            self._result.rows_without_key += 1
-            return
         if not before and not after:
-            self._keyless[row.table] = None
+            keyless = self._has_no_keys(row.table, before, after)
+            (self._keyless if keyless else self._unknown_tables)[row.table] = None
             self._result.rows_without_key += 1
             return
         self._rows_checked += 1
@@ -216,6 +213,13 @@ class RowReplay:
             self._put_in(txn, row, table, after, after_image, known)
         if row.before is not None:
             self._doubt_children(row, after_image)
+
+    def _has_no_keys(self, table: str, *keys: tuple[ConflictKey, ...] | None) -> bool:
+        """Return whether it is known that no key identifies the row, rather than not known."""
+        if None not in keys:
+            return True
+        schema = self._row_keys.schema_of(table)
+        return schema is not None and schema.keys_complete and not schema.unique_keys
 
     def _keys_of(self, table: str, image: RowImage | None) -> tuple[ConflictKey, ...] | None:
         return () if image is None else self._row_keys.keys_of(table, image)
