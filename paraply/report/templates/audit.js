@@ -35,10 +35,10 @@ function openTarget() {
 }
 addEventListener("hashchange", openTarget);
 if (location.hash.startsWith("#link-")) openTarget();
-// Paper cannot be clicked: print with everything open, and close again what was closed.
+// Paper cannot be clicked: print what is folded, but not each link of a path of hundreds.
 let closed = [];
 addEventListener("beforeprint", () => {
-  closed = [...document.querySelectorAll("details:not([open])")];
+  closed = [...document.querySelectorAll("main > section > details:not([open], .more)")];
   closed.forEach((details) => { details.open = true; });
 });
 addEventListener("afterprint", () => closed.forEach((details) => { details.open = false; }));
