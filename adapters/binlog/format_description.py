@@ -18,6 +18,8 @@ HEADER_BYTES = 19
 CHECKSUM_BYTES = 4
 _FIRST_MYSQL_WITH_CHECKSUM = (5, 6, 1)
 _FIRST_MARIADB_WITH_CHECKSUM = (5, 3, 0)
+_EVENT_TYPES_MAX_WITHOUT_CHECKSUM = 34
+"""Servers before checksums list 27 types; 35 came with 5.6, which has them."""
 
 
 class Checksum(IntEnum):
@@ -99,6 +101,9 @@ def parse_format_description(body: bytes) -> FormatDescription:
             raise MalformedError(f"checksum algorithm {algorithm} is unknown")
         checksum = Checksum(algorithm)
         lengths = lengths[: -1 - CHECKSUM_BYTES]
+    elif len(lengths) > _EVENT_TYPES_MAX_WITHOUT_CHECKSUM:
+        # A damaged version must not switch the checksums off.
+        raise MalformedError(f"server {server_version!r} does not know {len(lengths)} event types")
     return FormatDescription(
         server_version=server_version,
         is_mariadb=_is_mariadb(server_version),

@@ -140,7 +140,7 @@ class BinlogWriter:
             self.checksum = checksum
         if server_version is not None:
             self.server_version = server_version
-        types = 171 if "MariaDB" in self.server_version else 42
+        types = (171 if "MariaDB" in self.server_version else 42) if has_field else 27
         body = struct.pack("<H50sIB", binlog_version, self.server_version.encode(), 0, 19)
         body += bytes(_POST_HEADERS.get(code, 0) for code in range(1, types + 1))
         if not has_field:

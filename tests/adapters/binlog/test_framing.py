@@ -52,6 +52,14 @@ def test_servers_older_than_checksums_have_no_checksum_field(version):
     assert len(raw_events_of(writer.data)) == 2
 
 
+def test_damaged_version_cannot_switch_checksums_off():
+    writer = _small_log(server_version="9.7.4")
+    writer.data[writer.data.index(b"9.7.4")] = ord("1")
+    fault = _fault(writer.data)
+    assert fault.error.code == "P107"
+    assert "'1.7.4'" in fault.text
+
+
 def test_checksum_of_format_description_ignores_the_in_use_bit():
     assert len(raw_events_of(_small_log(in_use=True).data)) == 3
 
