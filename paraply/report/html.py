@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from functools import cache
 from importlib import resources
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -32,6 +33,39 @@ BARS_MAX = 16
 def render_html(result: AuditResult) -> str:
     """Return the page for one audit."""
     style, script = _resource("audit.css"), _resource("audit.js")
+    links = result.critical_path
+    named = reasons_by_frequency(links)
+    return (
+        _environment()
+        .get_template("audit.html.j2")
+        .render(
+            result=result,
+            words=words,
+            mark=words.MARKS[result.verdict],
+            steps=next_steps(result),
+            pictures=_pictures(result),
+            overlap_picture=overlap_picture,
+            violations=result.violations[:CARDS_MAX],
+            violations_more=len(result.violations[CARDS_MAX:]) + result.violations_dropped,
+            # One worker is as fast as one worker, for every model.
+            workers=sorted(
+                {number for model in result.parallelism for number in model.speedup} - {1}
+            ),
+            named_reasons=named,
+            links=[(link, reason_colour(link, named)) for link in links],
+            version=VERSION,
+            style=Markup(style),
+            script=Markup(script),
+            policy=Markup(
+                f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+                "base-uri 'none'; form-action 'none'"
+            ),
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("paraply.report", "templates"),
         autoescape=True,
@@ -45,29 +79,7 @@ def render_html(result: AuditResult) -> str:
     environment.filters["share"] = words.share
     environment.filters["sentence"] = words.sentence
     environment.filters["comma"] = lambda number: f"{number:,}"
-    links = result.critical_path
-    named = reasons_by_frequency(links)
-    return environment.get_template("audit.html.j2").render(
-        result=result,
-        words=words,
-        mark=words.MARKS[result.verdict],
-        steps=next_steps(result),
-        pictures=_pictures(result),
-        overlap_picture=overlap_picture,
-        violations=result.violations[:CARDS_MAX],
-        violations_more=len(result.violations[CARDS_MAX:]) + result.violations_dropped,
-        # One worker is as fast as one worker, for every model.
-        workers=sorted({number for model in result.parallelism for number in model.speedup} - {1}),
-        named_reasons=named,
-        links=[(link, reason_colour(link, named)) for link in links],
-        version=VERSION,
-        style=Markup(style),
-        script=Markup(script),
-        policy=Markup(
-            f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
-            "base-uri 'none'; form-action 'none'"
-        ),
-    )
+    return environment
 
 
 def _pictures(result: AuditResult) -> dict[str, Markup]:

@@ -9,7 +9,7 @@ from paraply.report.html import render_html
 from paraply.report.json_form import render_json
 from paraply.report.junit import render_junit
 from paraply.report.terminal import render_terminal
-from tests.builders.audit_results import EVERY_SITUATION
+from tests.builders.audit_situations import EVERY_SITUATION
 
 
 def main(argv=None):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paraply.report.escape import ascii_escaped, shortened, visible
-from tests.builders.audit_results import HOSTILE
+from tests.builders.audit_situations import HOSTILE
 
 
 def hidden(text):

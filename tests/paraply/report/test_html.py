@@ -3,6 +3,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from functools import cache
 from html.parser import HTMLParser
 from importlib import resources
 
@@ -10,16 +11,20 @@ import pytest
 
 from paraply.report.html import CARDS_MAX, render_html
 from tests.builders.audit_results import (
-    EVERY_SITUATION,
-    HOSTILE,
     empty_result,
     holding_result,
     mariadb_result,
     violated_result,
 )
+from tests.builders.audit_situations import EVERY_SITUATION, HOSTILE
 
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source"}
 MAY_STAY_OPEN = {"p", "li", "dt", "dd"}
+
+
+@cache
+def page_of(situation):
+    return render_html(EVERY_SITUATION[situation]())
 
 
 class Page(HTMLParser):
@@ -64,7 +69,7 @@ class Page(HTMLParser):
 
 @pytest.mark.parametrize("situation", EVERY_SITUATION)
 def test_page_nests_and_its_ids_are_unique_where_the_log_has_unique_transactions(situation):
-    page = Page(render_html(EVERY_SITUATION[situation]()))
+    page = Page(page_of(situation))
     assert page.faults == []
     if situation != "hostile":  # There every link of the path is the same transaction.
         assert len(page.ids()) == len(set(page.ids()))
@@ -72,7 +77,7 @@ def test_page_nests_and_its_ids_are_unique_where_the_log_has_unique_transactions
 
 @pytest.mark.parametrize("situation", EVERY_SITUATION)
 def test_page_loads_nothing_and_links_only_into_itself(situation):
-    page = Page(render_html(EVERY_SITUATION[situation]()))
+    page = Page(page_of(situation))
     for tag, attributes in page.elements:
         assert "src" not in attributes, tag
         assert attributes.get("href", "#").startswith("#"), tag
@@ -83,7 +88,7 @@ def test_page_loads_nothing_and_links_only_into_itself(situation):
 
 @pytest.mark.parametrize("situation", EVERY_SITUATION)
 def test_links_lead_to_something(situation):
-    page = Page(render_html(EVERY_SITUATION[situation]()))
+    page = Page(page_of(situation))
     targets = {attributes["href"][1:] for attributes in page.all("a")}
     assert targets <= set(page.ids())
 
@@ -104,7 +109,7 @@ def test_policy_allows_exactly_the_style_and_script_of_the_page():
 
 
 def test_hostile_text_becomes_neither_element_nor_hidden_character():
-    text = render_html(EVERY_SITUATION["hostile"]())
+    text = page_of("hostile")
     page = Page(text)
     assert len(page.all("script")) == 1
     assert HOSTILE not in text
@@ -115,7 +120,7 @@ def test_hostile_text_becomes_neither_element_nor_hidden_character():
 
 @pytest.mark.parametrize("situation", EVERY_SITUATION)
 def test_every_picture_has_a_title_and_a_description(situation):
-    text = render_html(EVERY_SITUATION[situation]())
+    text = page_of(situation)
     pictures = re.findall(r"<svg[^>]*role=\"img\".*?</svg>", text, re.DOTALL)
     for picture in pictures:
         assert re.search(r'aria-label="[^"]+"', picture)
@@ -124,7 +129,7 @@ def test_every_picture_has_a_title_and_a_description(situation):
 
 @pytest.mark.parametrize("situation", EVERY_SITUATION)
 def test_tables_have_captions_and_headings_have_scope(situation):
-    page = Page(render_html(EVERY_SITUATION[situation]()))
+    page = Page(page_of(situation))
     assert len(page.all("caption")) == len(page.all("table"))
     assert all("scope" in attributes for attributes in page.all("th"))
 
@@ -149,8 +154,8 @@ def test_small_logs_show_no_empty_pictures():
 
 
 def test_numbers_in_pictures_are_numbers():
-    for situation in EVERY_SITUATION.values():
-        assert not re.search(r'"[^"<>]*\b(nan|inf)\b[^"<>]*"', render_html(situation()))
+    for situation in EVERY_SITUATION:
+        assert not re.search(r'"[^"<>]*\b(nan|inf)\b[^"<>]*"', page_of(situation))
 
 
 def test_both_transactions_of_a_violation_and_what_lets_them_overlap_are_on_one_card():

@@ -8,7 +8,8 @@ import pytest
 from paraply.pages import stale_pages
 from paraply.report.json_form import SCHEMA_PATH, pages, render_json, to_document
 from paraply.report.json_schema import schema_of
-from tests.builders.audit_results import EVERY_SITUATION, HOSTILE, holding_result, violated_result
+from tests.builders.audit_results import holding_result, violated_result
+from tests.builders.audit_situations import EVERY_SITUATION, HOSTILE
 from tests.builders.json_schema import faults
 
 NAMED_IN_THE_TASK = {

@@ -6,12 +6,12 @@ import pytest
 
 from paraply.report.junit import render_junit
 from tests.builders.audit_results import (
-    EVERY_SITUATION,
     empty_result,
     holding_result,
     truncated_result,
     violated_result,
 )
+from tests.builders.audit_situations import EVERY_SITUATION
 
 
 def cases(result, *, strict=False):

@@ -7,7 +7,8 @@ from rich.cells import cell_len
 
 from paraply.report.charts import bar, curve, resampled
 from paraply.report.terminal import render_terminal
-from tests.builders.audit_results import EVERY_SITUATION, HOSTILE, violated_result
+from tests.builders.audit_results import violated_result
+from tests.builders.audit_situations import EVERY_SITUATION, HOSTILE
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 GREEN = re.compile(r"\x1b\[(?:\d+;)*32(?:;\d+)*m")
