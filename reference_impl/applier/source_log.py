@@ -7,7 +7,7 @@ from them, so that a replica that keeps the rules must end in the source's state
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -82,6 +82,8 @@ class SourceSettings:
     collections: int
     """How often garbage collection may open a new window."""
     sessions: int
+    view_changes: int
+    """How often a view change of a group is logged, with (0, 0)."""
 
 
 class Source:
@@ -98,24 +100,27 @@ class Source:
         self.log = RelayLog()
         self.relay_files_left = self.rotations_left = settings.rotations
         self.collections_left = settings.collections
+        self.view_changes_left = settings.view_changes
 
     def execute(self, schedule: Schedule, recorder: Recorder, count: int) -> RelayLog:
         """Run ``count`` transactions and return the relay log that holds them."""
         for number in range(count):
             if number:
-                self._between(schedule)
+                self._between(schedule, recorder)
             self._one(schedule, recorder)
         return self.log
 
-    def _between(self, schedule: Schedule) -> None:
+    def _between(self, schedule: Schedule, recorder: Recorder) -> None:
         """Let something happen between two transactions, or plainly nothing."""
-        options = []
+        options: list[Callable[[Schedule], None]] = []
         if self.relay_files_left:
             options.append(self.on_relay_log_full)
         if self.rotations_left:
             options.append(self.on_source_rotated)
         if self.collections_left and self.item_writers:
             options.append(self.on_garbage_collected)
+        if self.view_changes_left:
+            options.append(lambda _: self.on_view_change(recorder))
         # Asked in two steps, so that random runs are not torn into pieces of one transaction.
         if options and schedule.choose_index(2, "does anything happen between"):
             schedule.choose(options, "what happens between")(schedule)
@@ -145,6 +150,18 @@ class Source:
         """Begin a new relay log file, between transactions and never inside one."""
         del schedule  # A server that allowed it inside one would have something to choose.
         self.log.new_file()
+
+    def on_view_change(self, recorder: Recorder) -> None:
+        """Log a view change; the counters of an existing member go on (EX7)."""
+        self.view_changes_left -= 1
+        transaction = Transaction(
+            id=recorder.next_id(),
+            kind=TransactionKind.VIEW_CHANGE,
+            timestamp=self.indexes.on_view_change(),
+            clock=self.clock,
+        )
+        recorder.add(transaction)
+        self.log.append(Entry(Part.WHOLE, transaction))
 
     def _one(self, schedule: Schedule, recorder: Recorder) -> None:
         kind, items = choose_writes(schedule, self.writers, barriers=self.settings.barriers)

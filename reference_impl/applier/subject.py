@@ -31,6 +31,7 @@ class ApplierSubject(Subject):
         Option(name="barriers", default=True, meaning="log transactions without write set"),
         Option(name="rotations", default=1, meaning="new files of the source's and the relay log"),
         Option(name="collections", default=1, meaning="garbage collections that open windows"),
+        Option(name="view_changes", default=0, meaning="view changes of a group in the log"),
         Option(name="sessions", default=2, meaning="client sessions at the source"),
         Option(name="extra_locks", default=False, meaning="lock rows beside those written"),
         Option(name="recovery", default="gtid", meaning="after a crash: gtid or positions"),
@@ -69,6 +70,7 @@ class ApplierSubject(Subject):
                 rotations=int(options["rotations"]),
                 collections=int(options["collections"]),
                 sessions=int(options["sessions"]),
+                view_changes=int(options["view_changes"]),
             ),
         )
         log = source.execute(schedule, recorder, workload.transactions)
