@@ -248,7 +248,7 @@ def a_session_logs_two_transactions(history: History) -> bool:
     source="MySQL manual, WRITESET_SESSION; WL#8440, session commit order",
     witness=a_session_logs_two_transactions,
 )
-def sessions_keep_their_order(history: History) -> list[SessionReordered]:
+def timestamps_keep_session_order(history: History) -> list[SessionReordered]:
     """The timestamps keep the transactions of one session in their order.
 
     Weaker than keeping commit order. COMMIT_ORDER and WRITESET_SESSION promise it; WRITESET

@@ -30,6 +30,9 @@ class Mutant:
         caught_by: name of the property that must be violated.
         subject: the system with the fault in it; its ``name`` stays that of the original.
         workload: the scope in which the fault shows.
+        survives_because: why no safety property can catch it, for the few that are equivalent
+            to the original in all that matters; ``caught_by`` is empty then. That none catches
+            it is tested too.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Mutant:
     caught_by: str
     subject: Subject
     workload: Workload
+    survives_because: str = ""
 
 
 _MUTANTS: dict[str, Mutant] = {}

@@ -92,7 +92,7 @@ class SourceSubject(Subject):
     )
     breaks: ClassVar[Mapping[str, frozenset[str]]] = {
         "commit_order": frozenset({"last_committed_is_minimal"}),
-        "writeset": frozenset({"last_committed_is_minimal", "sessions_keep_their_order"}),
+        "writeset": frozenset({"last_committed_is_minimal", "timestamps_keep_session_order"}),
         "writeset_session": frozenset({"last_committed_is_minimal"}),
     }
 
