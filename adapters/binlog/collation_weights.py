@@ -121,15 +121,6 @@ class WeightTable(dict[str, Weight]):
         number = int.from_bytes(weight[0], "big") + (code - first)
         return (number.to_bytes(len(weight[0]), "big"), *weight[1:])
 
-    def measured_codes(self) -> list[int]:
-        """Return every code point that has a weight, ascending."""
-        own = {
-            code
-            for run in self._runs
-            for code in range(run[0], (run[1] if len(run) == 4 else run[0]) + 1)
-        }
-        return sorted(own.union(self._base.measured_codes() if self._base else ()))
-
 
 @cache
 def _weight(text: str) -> Weight:

@@ -70,9 +70,12 @@ class _WeightFold(Fold):
             return None
         if len(self._space) == 1:
             return self._unpadded(b"".join([weight[0] for weight in weights]), 0)
+        # An ignorable character may lack levels: it has nothing to add to them.
         # A level's length goes before it, so that the levels cannot run into one another.
         levels = [
-            self._unpadded(b"".join([weight[level] for weight in weights]), level)
+            self._unpadded(
+                b"".join([weight[level] for weight in weights if len(weight) > level]), level
+            )
             for level in range(len(self._space))
         ]
         return b"".join(len(level).to_bytes(4, "big") + level for level in levels)
@@ -94,16 +97,19 @@ class _WeightFold(Fold):
         return level
 
 
-COARSE_CLASSES = {"j": "i", "y": "i", "v": "u", "w": "u"}
-"""Letters that some collation holds equal: i = j and u = v in roman_ci, i = y in lithuanian_ci,
-v = w in some Nordic ones. tests/adapters/binlog/test_collations.py checks all measured ones."""
+COARSE_CLASSES = {"j": "i", "y": "i", "~": "i", "v": "u", "n": "m"}
+"""Characters that some collation holds equal: i = j and u = v in roman_ci, i = y in lithuanian_ci,
+y = ~ in gbk_chinese_ci, m = n in macce_general_ci."""
+COARSE_DROPPED = " `@ehz\x7f" + "".join(map(chr, range(0x20)))
+"""What some collation passes over, alone or by way of others: control characters under UCA, the h
+of ch in lithuanian_ci, z = 0x7F in cp1257_lithuanian_ci, the backtick that is a space in
+cp1251_ukrainian_ci, e in big5_chinese_ci and @ in geostd8_general_ci. What is dropped everywhere
+is dropped as padding too."""
 _COARSE = {
-    **dict.fromkeys((*range(32), 127)),
-    **{ord(letter): COARSE_CLASSES.get(letter, letter) for letter in "abcdefghijklmnopqrstuvwxyz"},
-    **{
-        ord(letter.upper()): COARSE_CLASSES.get(letter, letter)
-        for letter in "abcdefghijklmnopqrstuvwxyz"
-    },
+    **{ord(letter.upper()): letter for letter in "abcdefghijklmnopqrstuvwxyz"},
+    **{ord(letter.upper()): to for letter, to in COARSE_CLASSES.items()},
+    **{ord(letter): to for letter, to in COARSE_CLASSES.items()},
+    **{ord(letter): None for letter in COARSE_DROPPED + COARSE_DROPPED.upper()},
 }
 
 
@@ -111,10 +117,7 @@ class _CoarseFold(Fold):
     certain = False
 
     def __call__(self, text: str) -> bytes | None:
-        if not text.isascii():
-            return None
-        # Control characters weigh nothing under UCA, so they may also hide trailing spaces.
-        return text.translate(_COARSE).rstrip(" ").encode("ascii")
+        return text.translate(_COARSE).encode("ascii") if text.isascii() else None
 
 
 COARSE_FOLD: Fold = _CoarseFold()
