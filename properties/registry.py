@@ -68,6 +68,11 @@ class Property:
     check: Check | None = None
     is_safety: bool = True
 
+    @property
+    def area(self) -> str:
+        """Return what it is about: the name of the module that registered it."""
+        return (self.check or self.witness).__module__.rpartition(".")[2]
+
     def violations(self, history: History) -> tuple[Violation, ...]:
         """Return the breaches in the history; none for a SOMETIMES property."""
         return () if self.check is None else tuple(self.check(history))

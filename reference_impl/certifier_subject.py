@@ -43,6 +43,29 @@ class CertifierSubject(Subject):
         "mysql_8_0": frozenset({"sequence_numbers_are_contiguous"}),
         "mysql_8_3": frozenset({"sequence_numbers_are_contiguous"}),
     }
+    areas: ClassVar[frozenset[str]] = frozenset(
+        {"certification", "timestamps", "garbage_collection", "view_change"}
+    )
+    # There is one member, nobody comes to rest or recovers, and no session logs.
+    unreachable: ClassVar[frozenset[str]] = frozenset(
+        {
+            "two_members_certify_one_transaction",
+            "members_decide_alike",
+            "a_group_comes_to_rest",
+            "members_execute_the_same",
+            "a_member_collects_after_broadcasts",
+            "stable_set_is_executed_everywhere",
+            "certification_info_is_bounded",
+            "a_session_logs_two_transactions",
+            "timestamps_keep_session_order",
+            "a_joiner_certifies",
+            "joiners_certify_as_their_donors",
+            "two_members_pass_a_view",
+            "no_delivery_crosses_a_view",
+            "a_member_recovers_from_a_donor",
+            "recovery_reaches_the_view_change",
+        }
+    )
 
     def __init__(self, parts: Parts = STANDARD_PARTS) -> None:
         self.parts = parts

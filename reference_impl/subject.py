@@ -107,6 +107,9 @@ class Subject(ABC):
         options: what can be set beside the size of the workload.
         breaks: dialect -> names of properties that it is known to break, each explained in the
             documentation; to find them is expected, not to find them is a fault of the search.
+        areas: modules of ``properties`` that speak of such a system; none named means all.
+        unreachable: names of properties of these areas whose situation no run can reach,
+            whatever its options. A campaign that reaches one shows that the claim is wrong.
     """
 
     name: ClassVar[str] = ""
@@ -115,6 +118,8 @@ class Subject(ABC):
     dialects: ClassVar[tuple[str, ...]] = ("",)
     options: ClassVar[tuple[Option, ...]] = ()
     breaks: ClassVar[Mapping[str, frozenset[str]]] = {}
+    areas: ClassVar[frozenset[str]] = frozenset()
+    unreachable: ClassVar[frozenset[str]] = frozenset()
 
     def run(self, schedule: Schedule, workload: Workload) -> History:
         """Run once and return what happened; the history names the choices that made it.

@@ -48,6 +48,7 @@ class ApplierSubject(Subject):
         "database": frozenset({"starts_respect_last_committed"}),
         "database_unordered": _out_of_order | {"starts_respect_last_committed"},
     }
+    areas: ClassVar[frozenset[str]] = frozenset({"parallel_apply", "commit_order", "replica_reads"})
 
     def __init__(self, parts: ApplierParts = ApplierParts()) -> None:  # noqa: B008 - frozen
         self.parts = parts

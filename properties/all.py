@@ -1,0 +1,23 @@
+"""Importing this module registers every property of histories."""
+
+from __future__ import annotations
+
+from properties import (
+    certification,
+    commit_order,
+    garbage_collection,
+    parallel_apply,
+    replica_reads,
+    timestamps,
+    view_change,
+)
+
+__all__ = [
+    "certification",
+    "commit_order",
+    "garbage_collection",
+    "parallel_apply",
+    "replica_reads",
+    "timestamps",
+    "view_change",
+]
