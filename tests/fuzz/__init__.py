@@ -1,0 +1,1 @@
+"""Fuzzing; run by hand or by ``make fuzz``, not collected by pytest."""
