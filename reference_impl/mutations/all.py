@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from reference_impl.applier import mutants as applier
+from reference_impl.applier import recovery_mutants
 from reference_impl.mutations import (
     certification,
     garbage_collection,
@@ -10,4 +12,12 @@ from reference_impl.mutations import (
     view_changes,
 )
 
-__all__ = ["certification", "garbage_collection", "timestamps", "trackers", "view_changes"]
+__all__ = [
+    "applier",
+    "certification",
+    "garbage_collection",
+    "recovery_mutants",
+    "timestamps",
+    "trackers",
+    "view_changes",
+]
