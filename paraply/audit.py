@@ -61,8 +61,8 @@ def audit(request: AuditRequest, advance: Callable[[float], None] = lambda _: No
     """Audit the files of a request as one stream; ``advance`` is told the bytes read so far.
 
     A file that cannot be read to its end makes the verdict unknown, and everything before that
-    point is audited. Raises ``ParaplyError`` if no file gave a single event, or if the schema is
-    of no use.
+    point is audited. Raises ``ParaplyError`` if a file is not there, if all of them stopped
+    before their first transaction, or if the schema is of no use.
     """
     if request.engine == "compiled":
         raise ParaplyError(ENGINE_UNAVAILABLE, engine="compiled", reason="it is not built in")
@@ -86,9 +86,10 @@ def audit(request: AuditRequest, advance: Callable[[float], None] = lambda _: No
         if txn.ordinal % _TRANSACTIONS_PER_NEWS == 0:
             advance(sum(file.bytes_read for file in report.files))
 
-    if report.nothing_read:
-        raise _nothing_read(report)
     result = auditor.result()
+    # A file that stopped before its first transaction (encrypted, say) gave nothing to judge.
+    if not result.transactions and not any(file.read_to_end for file in report.files):
+        raise _nothing_read(report)
     result.files = [_summary(file, *gtids.get(file.file, ("", ""))) for file in report.files]
     _note_what_was_not_read(result, report)
     result.assumptions += registry.assumptions

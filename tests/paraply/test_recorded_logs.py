@@ -1,0 +1,68 @@
+"""The shipped logs of real servers, from the file to every form of the report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from paraply.audit import AuditRequest, audit
+from paraply.report.html import render_html
+from paraply.report.json_form import SCHEMA_PATH, pages, render_json
+from paraply.report.junit import render_junit
+from paraply.report.terminal import render_terminal
+from paraply.report.words import MARKS
+from tests.builders.json_schema import faults
+from vocabulary.errors import ParaplyError
+from vocabulary.verdict import Verdict
+
+FOLDER = Path(__file__).resolve().parent.parent / "fixtures" / "binlogs"
+
+
+def recordings(is_encrypted):
+    """Yield every log of every recording: its name, its files, its schema, its transactions."""
+    for manifest in sorted(FOLDER.glob("*/*/manifest.json")):
+        folder = manifest.parent
+        for name, log in json.loads(manifest.read_text())["logs"].items():
+            files = [folder / file["file"] for file in log["files"]]
+            schema = folder / ("replica-schema.sql" if name == "replica" else "schema.sql")
+            counts = [file.get("transactions") for file in log["files"]]
+            label = f"{folder.parent.name}/{folder.name}/{name}"
+            # The server's own tool cannot count the transactions of what it cannot read.
+            if (None in counts) == is_encrypted:
+                yield pytest.param(files, schema, counts, id=label)
+
+
+RECORDINGS = list(recordings(is_encrypted=False))
+ENCRYPTED = list(recordings(is_encrypted=True))
+
+
+def test_there_are_recordings_of_both_servers():
+    names = {recording.id.split("-")[0] for recording in RECORDINGS}
+    assert names == {"mariadb", "mysql"}
+
+
+@pytest.mark.parametrize(("files", "schema", "counts"), RECORDINGS)
+def test_recorded_log_is_reported_in_every_form_and_a_real_server_is_not_accused(
+    files, schema, counts
+):
+    result = audit(AuditRequest(files=tuple(map(str, files)), schema=str(schema)))
+    drawn = render_terminal(result, width=100, colour=False)
+    assert result.verdict is not Verdict.VIOLATED, drawn
+    assert [file.transactions for file in result.files] == counts
+    document = json.loads(render_json(result))
+    assert faults(document, json.loads(pages()[SCHEMA_PATH])) == []
+    assert ElementTree.fromstring(render_junit(result)).get("failures") == "0"
+    assert f'<h1><span class="mark" aria-hidden="true">{MARKS[result.verdict]}' in (
+        render_html(result)
+    )
+    assert result.verdict.name in drawn
+
+
+@pytest.mark.parametrize(("files", "schema", "counts"), ENCRYPTED)
+def test_encrypted_log_is_refused_with_the_way_to_get_it_decrypted(files, schema, counts):
+    with pytest.raises(ParaplyError, match="P103") as raised:
+        audit(AuditRequest(files=tuple(map(str, files))))
+    assert "--read-from-remote-server" in raised.value.remedy
