@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from reference_impl.applier.subject import APPLIER
 from reference_impl.certifier_subject import CERTIFIER
 from reference_impl.group.subject import GROUP
 from reference_impl.source_subject import SOURCE_TRACKERS
 
-__all__ = ["CERTIFIER", "GROUP", "SOURCE_TRACKERS"]
+__all__ = ["APPLIER", "CERTIFIER", "GROUP", "SOURCE_TRACKERS"]

@@ -120,12 +120,6 @@ class StopsAtTheCrash(Replica):
 
 GTID: dict[str, Any] = {"crashes": 1, "reads": 0, "collections": 0}
 POSITIONS: dict[str, Any] = {**GTID, "recovery": "positions", "checkpoints": 2}
-    "crashes": 1,
-    "reads": 0,
-    "collections": 0,
-    "recovery": "positions",
-    "checkpoints": 2,
-}
 
 applier_mutant(
     "recovery_from_newest_file", family=RECOVERY, source="WL#8440, applier recovery: current log",

@@ -41,6 +41,7 @@ class ApplierSubject(Subject):
     )
     _out_of_order = frozenset({
         "engine_commits_follow_the_log", "sessions_keep_their_order", "readers_see_prefixes",
+        "reads_never_go_back",
     })  # fmt: skip
     breaks: ClassVar[Mapping[str, frozenset[str]]] = {
         "logical_clock_unordered": _out_of_order,

@@ -1,0 +1,119 @@
+"""The applier as a subject: what it keeps on every schedule, and which situations are reached."""
+
+from __future__ import annotations
+
+import pytest
+
+import reference_impl.applier.mutants
+import reference_impl.applier.recovery_mutants  # noqa: F401 - registers
+from properties import commit_order, parallel_apply, replica_reads
+from properties.registry import Expectation, registered_properties, verdict_of
+from properties.search import random_schedules
+from reference_impl.applier.subject import APPLIER, apply
+from reference_impl.subject import Workload
+from vocabulary.events import EventKind, Outcome
+from vocabulary.schedule import Exploration, RecordedSchedule, SeededSchedule
+from vocabulary.verdict import Verdict
+
+_MODULES = (parallel_apply, commit_order, replica_reads)
+JUDGES = {
+    prop.name: prop
+    for prop in registered_properties()
+    if any(prop.name in vars(module) for module in _MODULES)
+}
+
+SETTINGS = (
+    {"workers": 3},
+    {"workers": 2, "crashes": 1},
+    {"workers": 3, "crashes": 2, "recovery": "positions", "checkpoints": 2},
+    {"workers": 3, "extra_locks": True, "sessions": 1},
+    {"workers": 2, "view_changes": 1, "stamps": "mysql_8_4"},
+)
+
+
+@pytest.mark.parametrize("dialect", APPLIER.dialects)
+@pytest.mark.parametrize("options", SETTINGS, ids=str)
+def test_no_schedule_breaks_what_the_dialect_keeps(dialect, options):
+    workload = Workload(transactions=6, rows=4, dialect=dialect, options=options)
+    known = APPLIER.breaks.get(dialect, frozenset())
+    for schedule in random_schedules(0, 150):
+        history = APPLIER.run(schedule, workload)
+        assert not list(history.faults())
+        for prop in JUDGES.values():
+            if prop.name not in known:
+                assert not prop.violations(history), (prop.name, schedule.seed)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("two_transactions_overlap", {}),
+        ("conflicting_transactions_are_applied", {}),
+        ("replica_crashes_midway", {"crashes": 1}),
+        ("reader_sees_the_middle", {}),
+    ],
+)
+def test_interesting_situation_is_reached(name, options):
+    prop = JUDGES[name]
+    assert prop.expectation is Expectation.SOMETIMES
+    workload = Workload(transactions=5, options={"workers": 3, **options})
+    reached = sum(prop.witness(APPLIER.run(s, workload)) for s in random_schedules(0, 300))
+    assert reached >= 3
+
+
+@pytest.mark.parametrize("name", sorted(APPLIER.breaks["logical_clock_unordered"]))
+def test_without_commit_order_the_documented_anomalies_are_found(name):
+    options = {"workers": 3, "reads": 4, "barriers": False, "rotations": 0, "collections": 0}
+    workload = Workload(transactions=6, rows=6, dialect="logical_clock_unordered", options=options)
+    verdicts = {
+        verdict_of(APPLIER.run(schedule, workload), JUDGES[name])
+        for schedule in random_schedules(0, 800)
+    }
+    assert Verdict.VIOLATED in verdicts
+
+
+def test_deadlock_of_row_locks_and_commit_order_is_met_and_resolved():
+    workload = Workload(options={"extra_locks": True, "sessions": 1, "barriers": False})
+    retried = 0
+    for schedule in random_schedules(0, 200):
+        history = APPLIER.run(schedule, workload)
+        retried += any(history.events_of(EventKind.RETRIED))
+        assert history.events[-1].kind is EventKind.STOPPED
+    assert retried >= 3
+
+
+def test_run_is_replayed_by_the_program_in_its_header():
+    workload = Workload(options={"crashes": 1, "workers": 3})
+    schedule = SeededSchedule(7)
+    history = APPLIER.run(schedule, workload)
+    again = RecordedSchedule(schedule.choices, strict=True)
+    replayed = APPLIER.run(again, workload)
+    assert replayed.events == history.events
+    assert replayed.header.program == history.header.program
+    assert again.is_faithful
+
+
+def test_every_schedule_of_a_small_scope_keeps_the_properties():
+    # Two transactions, two rows, two workers: all workloads, all interleavings, all read moments.
+    workload = Workload(transactions=2, rows=2, options={
+        "rotations": 0, "collections": 0, "sessions": 1, "reads": 1})  # fmt: skip
+    exploration = Exploration()
+    distinct, overlaps = set(), 0
+    for schedule in exploration:
+        history = APPLIER.run(schedule, workload)
+        distinct.add((history.transactions, history.events))
+        overlaps += parallel_apply.two_transactions_overlap(history)
+        for prop in JUDGES.values():
+            assert not prop.violations(history), prop.name
+    assert exploration.is_complete
+    assert len(distinct) == exploration.count
+    # The first transaction of a group runs alone, so two never overlap: a bound that hides it.
+    assert overlaps == 0
+
+
+def test_history_names_what_made_it():
+    history = apply(SeededSchedule(1), workers=3)
+    assert history.header.subject == "applier"
+    assert history.header.options["workers"] == 3
+    outcomes = {event.outcome for event in history.events_of(EventKind.ROW_APPLIED)}
+    assert outcomes <= {Outcome.OK}
