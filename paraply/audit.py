@@ -20,7 +20,6 @@ from properties.audit import DEFAULT_WORKERS, AuditOptions, Auditor
 from properties.overlap_rules import RULES
 from vocabulary.audit_result import AuditResult, FileSummary, Reason
 from vocabulary.errors import ParaplyError
-from vocabulary.log import LoggedTransaction
 from vocabulary.verdict import Verdict, combine
 
 APPLIERS = tuple(RULES)
@@ -64,36 +63,63 @@ def audit(request: AuditRequest, advance: Callable[[float], None] = lambda _: No
     point is audited. Raises ``ParaplyError`` if a file is not there, if all of them stopped
     before their first transaction, or if the schema is of no use.
     """
-    if request.engine == "compiled":
-        raise ParaplyError(ENGINE_UNAVAILABLE, engine="compiled", reason="it is not built in")
     for name in request.files:
         _require_readable(name)
-    registry = SchemaRegistry()
-    if request.schema is not None:
-        load_schema_file(registry, request.schema)
-    keys = KeyBuilder(registry)
-    auditor = Auditor(keys, AuditOptions(appliers=request.appliers, workers=request.workers))
-    report = LogReport()
-    gtids: dict[str, tuple[str, str]] = {}
+    if request.engine == "compiled":
+        raise ParaplyError(ENGINE_UNAVAILABLE, engine="compiled", reason="it is not built in")
+    reading = _Reading(request)
+    return reading.summed_up(_judged_by_readable_engine(request, reading, advance))
+
+
+class _Reading:
+    """One pass over the files: what the log tells of itself beside what is judged."""
+
+    def __init__(self, request: AuditRequest) -> None:
+        self.registry = SchemaRegistry()
+        if request.schema is not None:
+            load_schema_file(self.registry, request.schema)
+        self.keys = KeyBuilder(self.registry)
+        self.options = AuditOptions(appliers=request.appliers, workers=request.workers)
+        self.report = LogReport()
+        self._gtids: dict[str, tuple[str, str]] = {}
+
+    @property
+    def bytes_read(self) -> int:
+        """Return how far the reading is, over all files."""
+        return sum(file.bytes_read for file in self.report.files)
+
+    def note_gtids(self, file: str, first: str, last: str) -> None:
+        """Note the first and the last GTID of the next stretch of a file; empty is none."""
+        known_first, known_last = self._gtids.get(file, ("", ""))
+        self._gtids[file] = (known_first or first, last or known_last)
+
+    def summed_up(self, result: AuditResult) -> AuditResult:
+        """Return ``result`` with what the reading showed of files, schema and gaps."""
+        files = self.report.files
+        # A file that stopped before its first transaction (encrypted, say) gave nothing to judge.
+        if not result.transactions and not any(file.read_to_end for file in files):
+            raise _nothing_read(self.report)
+        result.files = [_summary(file, *self._gtids.get(file.file, ("", ""))) for file in files]
+        _note_what_was_not_read(result, self.report)
+        result.assumptions += self.registry.assumptions
+        return result
+
+
+def _judged_by_readable_engine(
+    request: AuditRequest, reading: _Reading, advance: Callable[[float], None]
+) -> AuditResult:
+    auditor = Auditor(reading.keys, reading.options)
 
     def on_table_map(table: TableMap) -> None:
-        registry.observe_table_map(table.table_schema())
+        reading.registry.observe_table_map(table.table_schema())
 
-    for txn in read_transactions(request.files, report=report, on_table_map=on_table_map):
-        keys.complete_transaction(txn)
+    for txn in read_transactions(request.files, report=reading.report, on_table_map=on_table_map):
+        reading.keys.complete_transaction(txn)
         auditor.observe(txn)
-        _note_gtid(gtids, txn)
+        reading.note_gtids(txn.start.file, txn.gtid, txn.gtid)
         if txn.ordinal % _TRANSACTIONS_PER_NEWS == 0:
-            advance(sum(file.bytes_read for file in report.files))
-
-    result = auditor.result()
-    # A file that stopped before its first transaction (encrypted, say) gave nothing to judge.
-    if not result.transactions and not any(file.read_to_end for file in report.files):
-        raise _nothing_read(report)
-    result.files = [_summary(file, *gtids.get(file.file, ("", ""))) for file in report.files]
-    _note_what_was_not_read(result, report)
-    result.assumptions += registry.assumptions
-    return result
+            advance(reading.bytes_read)
+    return auditor.result()
 
 
 def _require_readable(name: str) -> None:
@@ -111,12 +137,6 @@ def _require_readable(name: str) -> None:
     )
     if reason:
         raise ParaplyError(UNREADABLE_FILE, where=name, reason=reason)
-
-
-def _note_gtid(gtids: dict[str, tuple[str, str]], txn: LoggedTransaction) -> None:
-    if txn.gtid:
-        first, _ = gtids.get(txn.start.file, (txn.gtid, ""))
-        gtids[txn.start.file] = (first, txn.gtid)
 
 
 def _nothing_read(report: LogReport) -> ParaplyError:
