@@ -9,7 +9,7 @@ was taken for granted stands in ``assumptions``.
 
 from __future__ import annotations
 
-from adapters.binlog.collation_names import settled_collation
+from adapters.binlog.collation_names import DUMPED_UTF8MB4_COLLATION, settled_collation
 from adapters.binlog.ddl import (
     AlterTable,
     CharacterOptions,
@@ -145,7 +145,7 @@ class SchemaRegistry:
         self, statement: CreateTable, default_schema: str, source: SchemaSource, place: str
     ) -> None:
         name = statement.table.within(default_schema)
-        known = self.table(name)
+        known = self.table(name) if name in self._drafts else None
         if statement.if_not_exists and source is SchemaSource.LOGGED_DDL:
             if known is not None and known.keys_complete:
                 return
@@ -155,7 +155,11 @@ class SchemaRegistry:
         if statement.like is not None:
             like = self._drafts.get(self._name_in_use(statement.like.within(default_schema)) or "")
         draft = created(statement, name, options, like, source, place)
-        self._drop(name)
+        if source is SchemaSource.DUMP and draft.settle_bare_utf8mb4():
+            self.assume(
+                f"utf8mb4 without a collation in a dump means {DUMPED_UTF8MB4_COLLATION}: servers "
+                "with another default print the collation"
+            )
         self._keep(name, draft)
 
     def _alter(

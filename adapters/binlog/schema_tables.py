@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass, field, replace
 
-from adapters.binlog.collation_names import settled_collation
+from adapters.binlog.collation_names import DUMPED_UTF8MB4_COLLATION, settled_collation
 from adapters.binlog.ddl import (
     CharacterOptions,
     ColumnDefinition,
@@ -207,6 +207,15 @@ class TableDraft:
         for draft in self.columns:
             if draft.column.type_name in CHARACTER_TYPES:
                 draft.column = replace(draft.column, charset=charset, collation=collation)
+
+    def settle_bare_utf8mb4(self) -> bool:
+        """Give utf8mb4 text the collation that a dump leaves out; return whether there is any."""
+        found = False
+        for draft in self.columns:
+            if draft.column.charset == "utf8mb4" and not draft.column.collation:
+                draft.column = replace(draft.column, collation=DUMPED_UTF8MB4_COLLATION)
+                found = True
+        return found
 
     # Keys
 
