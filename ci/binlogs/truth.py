@@ -1,0 +1,146 @@
+"""The truth beside a recorded log: schema, final rows, the server's own text, counts."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from adapters.servers import Installation, Server
+
+SYSTEM_SCHEMAS = ("information_schema", "mysql", "performance_schema", "sys")
+_BYTES_TYPES = frozenset(
+    ("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "vector", "geometry",
+     "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon",
+     "geometrycollection", "geomcollection")
+)  # fmt: skip
+
+
+def schemas(server: Server) -> list[str]:
+    """Return the user's schemas."""
+    return sorted(
+        str(row[0]) for row in server.query("SHOW DATABASES") if row[0] not in SYSTEM_SCHEMAS
+    )
+
+
+def schema_dump(server: Server) -> str:
+    """Return the dump of all user schemas without rows, as the server's dump program prints it."""
+    names = schemas(server)
+    if not names:
+        return ""
+    text = server.tool_output(
+        server.installation.dump_command,
+        f"--socket={server.socket}",
+        "--user=root",
+        "--no-data",
+        "--skip-triggers",
+        "--skip-dump-date",
+        *(() if server.is_mariadb else ("--set-gtid-purged=OFF", "--no-tablespaces")),
+        "--databases",
+        *names,
+    )
+    return text.decode("utf-8")
+
+
+def final_rows(server: Server) -> dict[str, Any]:
+    """Return every row of every user table in canonical text, ordered by that text."""
+    listed = server.query(
+        "SELECT table_schema, table_name FROM information_schema.tables WHERE table_type IN"
+        f" ('BASE TABLE', 'SYSTEM VERSIONED') AND table_schema NOT IN {SYSTEM_SCHEMAS}"
+        " ORDER BY 1, 2"
+    )
+    return {f"{schema}.{table}": _table_rows(server, schema, table) for schema, table in listed}
+
+
+def _table_rows(server: Server, schema: str, table: str) -> dict[str, Any]:
+    columns = server.query(
+        "SELECT column_name, data_type, column_type FROM information_schema.columns WHERE"
+        f" table_schema = '{schema}' AND table_name = '{table}' ORDER BY ordinal_position"
+    )
+    shown = ", ".join(canonical_expression(str(name), str(kind)) for name, kind, _ in columns)
+    rows = server.run(
+        ["SET SESSION time_zone = '+00:00'", f"SELECT {shown} FROM `{schema}`.`{table}`"], conv={}
+    )
+    cells = [
+        [_canonical(value, str(kind)) for value, (_, kind, _) in zip(row, columns, strict=True)]
+        for row in rows
+    ]
+    return {
+        "columns": [str(name) for name, _, _ in columns],
+        "types": [str(column_type) for _, _, column_type in columns],
+        "rows": sorted(cells, key=lambda row: json.dumps(row, sort_keys=True)),
+    }
+
+
+def canonical_expression(name: str, kind: str) -> str:
+    """Return the SQL expression that shows a column in its canonical text.
+
+    Byte strings, geometries and vectors in lower-case hexadecimal; bits as an unsigned number;
+    floating point as the exact double; everything else as the server prints it, in UTC.
+    """
+    if kind in _BYTES_TYPES:
+        return f"LOWER(HEX(`{name}`))"
+    if kind in ("bit", "float", "double"):
+        return f"`{name}` + {'0' if kind == 'bit' else '0e0'}"
+    return f"`{name}`"
+
+
+def _canonical(value: object, kind: str) -> str | None:
+    if value is None:
+        return None
+    text = value.decode("utf-8") if isinstance(value, bytes) else str(value)
+    return repr(float(text)) if kind in ("float", "double") else text
+
+
+def log_text(installation: Installation, path: Path) -> bytes:
+    """Return what the server's own program prints of one file, rows decoded, times in UTC."""
+    done = subprocess.run(
+        [
+            *installation.binlog_command,
+            "--no-defaults",
+            "-v",
+            "--base64-output=DECODE-ROWS",
+            path.name,
+        ],
+        cwd=path.parent,
+        capture_output=True,
+        timeout=120,
+        check=False,
+        env=os.environ | {"TZ": "UTC"},
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"{path}: {done.stderr.decode(errors='replace')}")
+    return done.stdout
+
+
+def counts(text: bytes) -> dict[str, int]:
+    """Return how many transactions and row changes a text twin shows."""
+    gtids = rb"^#\d{6} .*?(?:\tGTID(?: |\t)|\tAnonymous_GTID\t)"
+    rows = rb"^### (INSERT INTO|UPDATE|DELETE FROM) "
+    found = re.findall(rows, text, re.MULTILINE)
+    return {
+        "transactions": len(re.findall(gtids, text, re.MULTILINE)),
+        "inserts": found.count(b"INSERT INTO"),
+        "updates": found.count(b"UPDATE"),
+        "deletes": found.count(b"DELETE FROM"),
+    }
+
+
+def positions(server: Server) -> dict[str, str]:
+    """Return the GTID state that the server reports."""
+    names = (
+        ("gtid_binlog_state", "gtid_binlog_pos", "gtid_slave_pos")
+        if server.is_mariadb
+        else ("gtid_executed", "gtid_purged")
+    )
+    row = server.query("SELECT " + ", ".join(f"@@global.{name}" for name in names))[0]
+    return {name: str(value).replace("\n", "") for name, value in zip(names, row, strict=True)}
+
+
+def write_gzip(path: Path, data: bytes) -> None:
+    """Write compressed bytes that depend on the data only, not on name or time."""
+    path.write_bytes(gzip.compress(data, 9, mtime=0))
