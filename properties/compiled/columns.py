@@ -23,8 +23,8 @@ BATCH_COLUMNS = 12
 NONE = -1
 """Stands for a missing commit id or timestamp."""
 
-ROWS, EMPTY, DDL, STATEMENT, XA, VIEW_CHANGE, INCIDENT = range(7)
-"""Kinds, in the order of ``vocabulary.log.LoggedKind``."""
+ROWS, EMPTY, DDL, STATEMENT, XA, VIEW_CHANGE, INCIDENT, SKIPPED = range(8)
+"""Kinds, in the order of ``vocabulary.log.LoggedKind``; SKIPPED only takes up an ordinal."""
 
 # A place under an overlap rule.
 P_LANE, P_RUN, P_RANK, P_FLOOR = range(4)
@@ -94,7 +94,7 @@ FINDING = 1
 """The transaction just judged conflicts with one that it may overlap: see the findings."""
 TRACE = 2
 """The critical path must be traced before its links are overwritten."""
-GROW_TOUCHES, GROW_PAST, GROW_PREFIXES, GROW_FINDINGS, GROW_TIES = 4, 5, 6, 7, 8
+GROW_TOUCHES, GROW_PAST, GROW_PREFIXES, GROW_TIES = 4, 5, 6, 7
 """An array is too small for the transaction that comes next."""
 BEYOND = 9
 """A bound of the readable judge was reached that this one does not imitate."""

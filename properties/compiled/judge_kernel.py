@@ -225,7 +225,8 @@ def _follow_keys(
     row_ready, key_ready = state.ready[0], state.ready[3]
     row_ready[:] = state.barrier_finish[C.M_ROWS]
     key_ready[:] = state.barrier_finish[C.M_KEY]
-    best, before = row_ready[C.UNBOUNDED], np.int64(0)
+    barrier = scalars[C.S_BARRIER]
+    best, before = row_ready[C.UNBOUNDED], barrier
     for index in range(len(keys)):
         if heads[index] < 0:
             continue
@@ -237,15 +238,14 @@ def _follow_keys(
             for column in range(len(key_ready)):
                 key_ready[column] = max(key_ready[column], np.int64(finish[1, column]))
         time = np.int64(finish[0, C.UNBOUNDED])
-        if time > best or (time == best and before > 0 and owner > before):
+        if time > best or (time == best and owner > before):
             best, before = time, owner
     rows_finish, keys_finish = state.ready[1], state.ready[2]
     fine = schedule(state, C.M_ROWS, row_ready, work, rows_finish)
     fine &= schedule(state, C.M_KEY, key_ready, work, keys_finish)
     cause = C.CAUSE_KEY
-    if before == 0:
-        before = scalars[C.S_BARRIER]
-        cause = C.CAUSE_BARRIER if before else C.CAUSE_START
+    if before == barrier:
+        cause = C.CAUSE_BARRIER if barrier else C.CAUSE_START
     past[C.H_WAITS_FOR] = before
     past[C.H_META] = kind | cause << 4 | work << WORK_SHIFT
     if cause == C.CAUSE_KEY:
@@ -306,8 +306,8 @@ def judge(
     """Judge ``batch[first:]`` in order until something needs attention.
 
     Returns (status, next transaction, keys of the transaction that lacked room). ``placed``
-    receives per transaction the rank and kind of the last scheduler break, and whether (0, 0)
-    ... see ``columns``. ``heads`` is scratch, as long as ``keys``.
+    receives per transaction the rank and kind of the last scheduler break, and its run and floor
+    by timestamps. ``heads`` is scratch, as long as ``keys``.
     """
     scalars = state.scalars
     clock, group = np.zeros(C.PLACE_COLUMNS, np.int64), np.zeros(C.PLACE_COLUMNS, np.int64)
@@ -322,6 +322,13 @@ def judge(
             return room, index, count
         ordinal = scalars[C.S_ORDINAL] + 1
         scalars[C.S_FINDINGS] = 0
+        if txn[C.B_KIND] == C.SKIPPED:
+            skipped = state.past[ordinal % len(state.past)]
+            skipped[:] = 0
+            skipped[C.H_TOUCH_START] = scalars[C.S_TOUCH_NEXT]
+            skipped[C.H_TIE_START] = scalars[C.S_TIE_NEXT]
+            scalars[C.S_ORDINAL] = ordinal
+            continue
         my_keys, my_primary = keys[key_start:key_end], primary[key_start:key_end]
         my_heads = heads[key_start:key_end]
         for at in range(count):
@@ -339,8 +346,9 @@ def judge(
         past[C.H_AT] = txn[C.B_AT]
         past[C.H_MARK] = 0
         listed = scalars[C.S_LISTED]
-        for rule in range(2):
-            if state.judged[rule]:
+        for rule in state.order:
+            # Commit groups are judged by commit ids; last_committed makes groups for timing only.
+            if rule == C.CLOCK or (rule == C.GROUP and txn[C.B_SEQUENCE_NUMBER] < 0):
                 place = clock if rule == C.CLOCK else group
                 state.evidence[rule, C.E_TRANSACTIONS] += 1
                 state.evidence[rule, C.E_ALLOWED] += allowed if rule == C.CLOCK else allowed_group
@@ -360,8 +368,15 @@ def judge(
         if txn[C.B_HAS_DOMAIN] or txn[C.B_COMMIT_ID] >= 0:
             scalars[C.S_GROUPS_SEEN] = 1
         is_barrier = kind not in (C.ROWS, C.EMPTY)
+        placed[index, 2], placed[index, 3] = clock[C.P_RUN], clock[C.P_FLOOR]
         table_start = batch[index - 1, C.B_TABLE_END] if index else 0
         my_tables = tables[table_start : txn[C.B_TABLE_END]]
+        for number in my_tables:
+            # Only timestamps let a change overlap DDL: groups never hold any.
+            defined = state.redefined[number]
+            if defined[1] == clock[C.P_RUN] and defined[2] > clock[C.P_FLOOR] and defined[0]:
+                return C.BEYOND, index, count
+            state.last_use[number] = ordinal
         fine &= _place_partitions(state, C.M_TABLE, my_tables, is_barrier, work, times[0])
         fine &= _place_partitions(state, C.M_SCHEMA, my_tables, is_barrier, work, times[0])
         if is_barrier:

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from properties.compiled.probing import lengthened, probed_places
+
 Ints = NDArray[np.int64]
 Indexes = NDArray[np.int32]
 Words = NDArray[np.uint64]
@@ -105,12 +107,12 @@ def with_room(replay: Replay, rows: int, keys: int) -> Replay:
     if needed > len(replay.keys):
         size = max(needed, min(len(replay.keys) * 3 // 2, int(counts[N_ROWS_MAX]) + 1))
         replay = replay._replace(
-            keys=_lengthened(replay.keys, size),
-            images=_lengthened(replay.images, size),
-            others=_lengthened(replay.others, size),
-            table_of=_lengthened(replay.table_of, size),
-            older=_lengthened(replay.older, size),
-            newer=_lengthened(replay.newer, size),
+            keys=lengthened(replay.keys, size),
+            images=lengthened(replay.images, size),
+            others=lengthened(replay.others, size),
+            table_of=lengthened(replay.table_of, size),
+            older=lengthened(replay.older, size),
+            newer=lengthened(replay.newer, size),
         )
     slots = _power_of_two(3 * len(replay.keys) // 2)
     if slots > len(replay.index):
@@ -127,36 +129,10 @@ def with_room(replay: Replay, rows: int, keys: int) -> Replay:
     return replay
 
 
-def _lengthened(array: NDArray[np.generic], size: int) -> NDArray[np.generic]:
-    longer = np.zeros((size, *array.shape[1:]), array.dtype)
-    longer[: len(array)] = array
-    return longer
-
-
-def _places(digests: Words, slots: int) -> Ints:
-    """Return where linear probing puts each digest, inserted in ascending order of home.
-
-    Any order of insertion gives a valid table; sorted by home, an entry goes to the first free
-    slot at or after its home, which is a running maximum. Entries pushed past the end wrap around.
-    """
-    homes = (digests & np.uint64(slots - 1)).astype(np.int64)
-    order = np.argsort(homes, kind="stable")
-    rank = np.arange(len(digests))
-    spread = np.maximum.accumulate(homes[order] - rank) + rank
-    taken = np.zeros(slots, np.bool_)
-    inside = spread < slots
-    taken[spread[inside]] = True
-    places = np.empty(len(digests), np.int64)
-    wrapped = int((~inside).sum())
-    spread[~inside] = np.flatnonzero(~taken)[:wrapped]
-    places[order] = spread
-    return places
-
-
 def _rehashed_rows(replay: Replay, slots: int) -> Indexes:
     live = replay.index[replay.index != 0]
     table = np.zeros(slots, np.int32)
-    table[_places(replay.keys[live - 1], slots)] = live
+    table[probed_places(replay.keys[live - 1], slots)] = live
     return table
 
 
@@ -164,7 +140,7 @@ def _rehashed_owners(replay: Replay, slots: int) -> tuple[Words, Words]:
     live = replay.owner_keys != 0
     keys, rows = replay.owner_keys[live], replay.owner_rows[live]
     owner_keys, owner_rows = np.zeros(slots, np.uint64), np.zeros(slots, np.uint64)
-    places = _places(keys, slots)
+    places = probed_places(keys, slots)
     owner_keys[places], owner_rows[places] = keys, rows
     return owner_keys, owner_rows
 
@@ -173,4 +149,4 @@ def with_tables(replay: Replay, count: int) -> Replay:
     """Return the state with room for ``count`` tables."""
     if count <= len(replay.tables):
         return replay
-    return replay._replace(tables=_lengthened(replay.tables, max(count, 2 * len(replay.tables))))
+    return replay._replace(tables=lengthened(replay.tables, max(count, 2 * len(replay.tables))))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properties.compiled import columns as C
+from properties.compiled.probing import lengthened, probed_places
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -20,6 +21,8 @@ Times = NDArray[np.int64]
 
 LANES_MAX = 64
 """Replication domains; the readable judge takes over beyond."""
+FINDINGS_MAX = 1 << 16
+"""Pairs of one transaction; the readable judge takes over beyond."""
 LEVELS = 1 << 17
 """More than ``worker_timeline.LEVELS_MAX``."""
 
@@ -31,8 +34,8 @@ class State(NamedTuple):
     limits: Ints
     evidence: Ints
     """Per rule."""
-    judged: Ints
-    """Per rule: whether safety is judged by it."""
+    order: Ints
+    """The rules that safety is judged by, in the order asked for."""
     stretch_starts: Ints
     stretch_counts: Ints
     lanes: Ints
@@ -74,6 +77,10 @@ class State(NamedTuple):
     part_times: Times
     """(table or schema, number, time vector)."""
     part_epoch: Ints
+    redefined: Ints
+    """Per table: known, then run and rank of the last DDL that named it."""
+    last_use: Ints
+    """Per table: the last transaction that changed rows of it, 0 for none."""
     apart: Ints
     slices: Ints
     ready: Times
@@ -88,7 +95,7 @@ class State(NamedTuple):
 def new_state(
     *,
     workers: tuple[int, ...],
-    rules_judged: tuple[bool, bool],
+    order: tuple[int, ...],
     limits: tuple[int, ...],
     small: int = 1 << 12,
 ) -> State:
@@ -108,7 +115,7 @@ def new_state(
         scalars=scalars,
         limits=np.array(limits, np.int64),
         evidence=zeros(2, C.EVIDENCE_COLUMNS),
-        judged=np.array(rules_judged, np.int64),
+        order=np.array(order, np.int64),
         stretch_starts=zeros(limits[C.L_STRETCHES] + 1),
         stretch_counts=zeros(limits[C.L_STRETCHES] + 1),
         lanes=zeros(LANES_MAX, 5),
@@ -139,11 +146,13 @@ def new_state(
         table_schema=zeros(64),
         part_times=zeros(2, 64, width),
         part_epoch=np.full((2, 64), -1, np.int64),
+        redefined=zeros(64, 3),
+        last_use=zeros(64),
         apart=zeros(C.MODELS),
         slices=zeros(limits[C.L_SLICES], 3),
         ready=zeros(4, width),
-        findings=zeros(small, 2),
-        finding_keys=np.zeros(small, np.uint64),
+        findings=zeros(FINDINGS_MAX, 2),
+        finding_keys=np.zeros(FINDINGS_MAX, np.uint64),
         ties=np.zeros(small, np.uint64),
     )
 
@@ -176,8 +185,9 @@ def grown(state: State, status: int, needed: int) -> State:
         )
         if slots > len(state.newest):
             entries = state.newest[state.newest != 0]
-            state = state._replace(newest=np.zeros(slots, np.int64))
-            insert_all(state, entries)
+            newest = np.zeros(slots, np.int64)
+            newest[probed_places(state.touch_keys[(entries - 1) % size], slots)] = entries
+            state = state._replace(newest=newest)
         return state
     if status == C.GROW_PAST:
         size = len(state.past) * 3 // 2
@@ -192,24 +202,12 @@ def grown(state: State, status: int, needed: int) -> State:
         size = max(len(state.ties) * 3 // 2, len(state.ties) + needed)
         first = max(0, next_ - len(state.ties))
         return state._replace(ties=_regrown_ring(state.ties, first, next_, size))
-    if status == C.GROW_PREFIXES:
-        size = len(state.prefix_ranks) * 2
-        return state._replace(
-            prefix_ranks=_lengthened(state.prefix_ranks, size),
-            prefix_times=_lengthened(state.prefix_times, size),
-        )
-    assert status == C.GROW_FINDINGS, status
-    size = max(len(state.findings) * 2, needed)
+    assert status == C.GROW_PREFIXES, status
+    size = len(state.prefix_ranks) * 2
     return state._replace(
-        findings=_lengthened(state.findings, size),
-        finding_keys=_lengthened(state.finding_keys, size),
+        prefix_ranks=lengthened(state.prefix_ranks, size),
+        prefix_times=lengthened(state.prefix_times, size),
     )
-
-
-def _lengthened(array: NDArray[np.generic], size: int) -> NDArray[np.generic]:
-    longer = np.zeros((size, *array.shape[1:]), array.dtype)
-    longer[: len(array)] = array
-    return longer
 
 
 def with_tables(state: State, schema_of_table: list[int]) -> State:
@@ -225,7 +223,9 @@ def with_tables(state: State, schema_of_table: list[int]) -> State:
         state = state._replace(
             part_times=times,
             part_epoch=epochs,
-            table_schema=_lengthened(state.table_schema, room),
+            table_schema=lengthened(state.table_schema, room),
+            redefined=lengthened(state.redefined, room),
+            last_use=lengthened(state.last_use, room),
         )
     state.table_schema[: len(schema_of_table)] = schema_of_table
     return state

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from properties.compiled import columns as C
 from properties.compiled.state import State
@@ -123,15 +122,3 @@ def forget_beyond_horizon(state: State) -> None:
             _forget(state, scalars[C.S_OLDEST])
             scalars[C.S_TOUCHERS] -= 1
         scalars[C.S_OLDEST] += 1
-
-
-@njit(cache=True)
-def insert_all(state: State, entries: NDArray[np.int64]) -> None:
-    """Fill an empty table with these entries (running numbers of touches plus one)."""
-    newest, keys = state.newest, state.touch_keys
-    mask = np.int64(len(newest) - 1)
-    for entry in entries:
-        at = np.int64(keys[(entry - 1) % len(keys)] & np.uint64(mask))
-        while newest[at] != 0:
-            at = (at + 1) & mask
-        newest[at] = entry

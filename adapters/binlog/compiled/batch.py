@@ -17,7 +17,7 @@ from vocabulary.log import LoggedKind, LoggedTransaction, LogPosition
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
-_MARIADB_GTID, _GTID = 162, 33
+_MARIADB_GTID, _GTID, _ANONYMOUS = 162, 33, 34
 _FLAG_WORDS = {
     flags: frozenset(
         word
@@ -117,14 +117,99 @@ class Batch:
     clock: int
     arrays: Arrays
     descriptors: Descriptors
+    touched: Touched
+    first_place: int
+    """Place of the file's first byte (``rereading``)."""
 
     def __len__(self) -> int:
         return int(self.arrays.progress[L.TRANSACTIONS])
 
+    def _column(self, column: int) -> Ints:
+        return self.arrays.transactions[: len(self), column]
+
     @property
-    def rows(self) -> int:
-        """Return the number of changed rows."""
-        return int(self.arrays.progress[L.ROWS])
+    def last_committed(self) -> Ints:
+        """Return last_committed per transaction, -1 where the log has none."""
+        return self._column(L.T_LAST_COMMITTED)
+
+    @property
+    def sequence_number(self) -> Ints:
+        """Return sequence_number per transaction, -1 where the log has none."""
+        return self._column(L.T_SEQUENCE_NUMBER)
+
+    @property
+    def commit_id(self) -> Ints:
+        """Return the commit id per transaction, -1 for a group of one."""
+        return self._column(L.T_COMMIT_ID)
+
+    @property
+    def domain(self) -> Ints:
+        """Return the replication domain per transaction, -1 where the log has none."""
+        return np.where(
+            self._column(L.T_TYPE) == _MARIADB_GTID, self._column(L.T_SOURCE), L.ABSENT
+        )
+
+    @property
+    def places(self) -> Ints:
+        """Return where each transaction begins, for the rereader."""
+        return self._column(L.T_START) + self.first_place
+
+    @property
+    def row_ends(self) -> Ints:
+        """Return one past the last row of each transaction."""
+        return self._column(L.T_ROW_END).copy()
+
+    def _row_column(self, column: int) -> Ints:
+        return self.arrays.rows[: int(self.arrays.progress[L.ROWS]), column]
+
+    @property
+    def row_operations(self) -> Ints:
+        """Return 0 for an insert, 1 for an update, 2 for a delete, per row."""
+        return self._row_column(L.R_OPERATION)
+
+    @property
+    def row_tables(self) -> Ints:
+        """Return the table number per row."""
+        return self.descriptors.tables[self._row_column(L.R_TABLE), L.D_NUMBER]
+
+    @property
+    def row_keys_start(self) -> Ints:
+        """Return the first line of each row in ``row_keys``."""
+        return self._row_column(L.R_KEY_START)
+
+    @property
+    def row_images(self) -> Words:
+        """Return the digests of each row before and after, 0 where there is none."""
+        return self.arrays.digests[: int(self.arrays.progress[L.ROWS])]
+
+    @property
+    def row_keys(self) -> Words:
+        """Return the digests of every key of every row before and after, 0 for NULL."""
+        return self.arrays.keys[: int(self.arrays.progress[L.KEYS])]
+
+    @property
+    def table_names(self) -> list[str]:
+        """Return the names of tables by number."""
+        return list(self.descriptors.numbers)
+
+    @property
+    def key_names(self) -> list[tuple[str, ...]]:
+        """Return the names of each table's keys by its number."""
+        return self.descriptors.key_names
+
+    def gtids(self) -> tuple[str, str]:
+        """Return the first and the last GTID of the batch, empty if all are anonymous."""
+        named = np.flatnonzero(self._column(L.T_TYPE) != _ANONYMOUS)
+        if not len(named):
+            return "", ""
+        first, last = (self._gtid(self.arrays.transactions[at].tolist()) for at in named[[0, -1]])
+        return first, last
+
+    def _gtid(self, line: list[int]) -> str:
+        source, number = line[L.T_SOURCE], line[L.T_NUMBER]
+        if line[L.T_TYPE] == _MARIADB_GTID:
+            return f"{source}-{line[L.T_SERVER]}-{number}"
+        return f"{UUID(bytes=bytes(self.arrays.uuids[source]))}:{number}"
 
     def headers(self) -> Iterator[LoggedTransaction]:
         """Yield the transactions without their rows and keys, as the readable reader has them."""

@@ -13,10 +13,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from adapters.binlog.compiled import layout as L
-from adapters.binlog.compiled.batch import Arrays, Batch
+from adapters.binlog.compiled.batch import Arrays, Batch, Toucher
 from adapters.binlog.compiled.chunk_source import CHUNK_BYTES, ChunkSource
 from adapters.binlog.compiled.descriptors import Descriptors, KeyPlan, key_plan
 from adapters.binlog.compiled.hashing import crc32_tables
+from adapters.binlog.compiled.rereading import Rereader
 from adapters.binlog.compiled.scan_kernel import scan, table_map_digest
 from adapters.binlog.cursor import MalformedError
 from adapters.binlog.errors import MALFORMED_EVENT
@@ -52,6 +53,7 @@ class CompiledStream(_Stream):
         report: LogReport,
         *,
         left_out: frozenset[str] = frozenset(),
+        transactions_max: int = TRANSACTIONS_MAX,
         chunk_bytes: int = CHUNK_BYTES,
     ) -> None:
         super().__init__(
@@ -62,10 +64,12 @@ class CompiledStream(_Stream):
         )
         self.keys = keys
         self.descriptors = Descriptors()
+        self.rereader = Rereader(keys)
+        self._toucher = Toucher()
         self._left_out = left_out
         """Tables whose transactions all go to the readable decoder."""
         self._chunk_bytes = chunk_bytes
-        self._arrays = Arrays.of(TRANSACTIONS_MAX, ROWS_MIN)
+        self._arrays = Arrays.of(transactions_max, ROWS_MIN)
         self._crc = crc32_tables()
         self._words = np.zeros((2, 6), np.uint8)
         self._words[0, :5] = list(b"BEGIN")
@@ -93,6 +97,7 @@ class CompiledStream(_Stream):
             self.file.diagnostics.append(diagnostic_of(fault, ends_file=True))
             return
         self.file.compression = source.compression
+        self.rereader.add_file(file)
         reader = BinlogReader(source)
         events = read_events(reader, self.decoder)
         try:
@@ -127,6 +132,7 @@ class CompiledStream(_Stream):
         checked = description.checksum is Checksum.CRC32
         if description.header_length != HEADER_BYTES or table_id_bytes(description) != 6:
             return
+        self.rereader.note_format(source.offset, description)
         trailer = CHECKSUM_BYTES if checked else 0
         post_header = description.post_header_length(EventType.QUERY, 13)
         while True:
@@ -188,6 +194,8 @@ class CompiledStream(_Stream):
                 clock=self._clock_run(count),
                 arrays=arrays,
                 descriptors=self.descriptors,
+                touched=self._toucher.touched(arrays, self.descriptors),
+                first_place=self.rereader.place_of(0),
             )
         arrays.counts[:] = 0
         progress[L.TRANSACTIONS] = progress[L.ROWS] = progress[L.KEYS] = 0
@@ -206,7 +214,7 @@ class CompiledStream(_Stream):
         rows = len(self._arrays.rows)
         if rows >= ROWS_MAX:
             return False
-        grown = Arrays.of(TRANSACTIONS_MAX, 2 * rows)
+        grown = Arrays.of(len(self._arrays.transactions), 2 * rows)
         grown.progress[:] = self._arrays.progress
         grown.uuids[:] = self._arrays.uuids
         self._arrays = grown

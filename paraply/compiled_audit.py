@@ -1,0 +1,78 @@
+"""The audit by the compiled engine: the same line of work, in batches.
+
+It reads with the scanner and judges with kernels. Where the log holds something that only the
+readable judges judge, it says so with ``NotCompilable`` and the readable audit starts over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from adapters.binlog.compiled.batch import Batch
+from adapters.binlog.compiled.rereading import LogChanged, Rereader
+from adapters.binlog.compiled.stream import CompiledStream, PlanChanged
+from adapters.binlog.keys import KeyBuilder
+from adapters.binlog.report import LogReport
+from properties.audit import AuditOptions
+from properties.compiled.auditor import CompiledAuditor
+from properties.compiled.batches import NotCompilable
+from vocabulary.audit_result import AuditResult
+from vocabulary.keys import ConflictKey
+from vocabulary.log import LoggedTransaction
+
+
+class _Source:
+    """Answers the judges' questions from the files."""
+
+    def __init__(self, rereader: Rereader) -> None:
+        self._rereader = rereader
+
+    def reread(self, ordinal: int, at: int) -> LoggedTransaction:
+        txn = self._rereader.read(at)
+        txn.ordinal = ordinal
+        return txn
+
+    def keys_with(self, ordinal: int, at: int, digests: frozenset[int]) -> dict[int, ConflictKey]:
+        return self._rereader.keys_with(self.reread(ordinal, at), at, digests)
+
+
+def audit_compiled(
+    files: tuple[str, ...],
+    keys: KeyBuilder,
+    report: LogReport,
+    options: AuditOptions,
+    on_gtids: Callable[[str, str, str], None],
+    advance: Callable[[float], None],
+    *,
+    transactions_max: int | None = None,
+    chunk_bytes: int | None = None,
+) -> AuditResult:
+    """Audit files and return what the auditor found; the report is filled as by the reader.
+
+    ``on_gtids`` is told file, first and last GTID (empty: none) of what was read. Raises ``NotCompilable``
+    where only the readable engine can go on; then nothing of this run may be used.
+    """
+    sizes = {
+        name: value
+        for name, value in (
+            ("transactions_max", transactions_max),
+            ("chunk_bytes", chunk_bytes),
+        )
+        if value is not None
+    }
+    stream = CompiledStream(keys, report, **sizes)
+    auditor = CompiledAuditor(keys, _Source(stream.rereader), options)
+    try:
+        for item in stream.read(files):
+            if isinstance(item, Batch):
+                auditor.observe_batch(item)
+                first, last = item.gtids()
+                on_gtids(item.file, first, last)
+                advance(sum(file.bytes_read for file in report.files))
+            else:
+                keys.complete_transaction(item)
+                auditor.observe(item)
+                on_gtids(item.start.file, item.gtid, item.gtid)
+        return auditor.result()
+    except (PlanChanged, LogChanged) as reason:
+        raise NotCompilable(str(reason)) from reason
