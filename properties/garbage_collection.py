@@ -215,7 +215,8 @@ def stable_set_is_executed_everywhere(history: History) -> list[UnstableCalledSt
     streams = {stream.member: stream for stream in member_streams(history)}
     for collection in _collections(history):
         for member in _members_counted(collection):
-            stream = streams[member]
+            # A member of which the history says nothing has executed nothing.
+            stream = streams.get(member, MemberStream(member=member))
             broken += [
                 UnstableCalledStable(
                     member=collection.stream.member, transaction=transaction, missing_at=member

@@ -109,14 +109,14 @@ _PROPERTIES: dict[str, Property] = {}
 def always(*, source: str, witness: Situation, is_safety: bool = True) -> Callable[[Check], Check]:
     """Register the decorated check as a property that every history must have.
 
-    Its name is the function's, its meaning the first line of the function's docstring.
+    Its name is the function's, its meaning the first paragraph of the function's docstring.
     """
 
     def register_check(check: Check) -> Check:
         _register(
             Property(
                 name=check.__name__,
-                meaning=_first_line(check.__doc__),
+                meaning=_first_paragraph(check.__doc__),
                 source=source,
                 expectation=Expectation.ALWAYS,
                 witness=witness,
@@ -136,7 +136,7 @@ def sometimes(*, source: str) -> Callable[[Situation], Situation]:
         _register(
             Property(
                 name=situation.__name__,
-                meaning=_first_line(situation.__doc__),
+                meaning=_first_paragraph(situation.__doc__),
                 source=source,
                 expectation=Expectation.SOMETIMES,
                 witness=situation,
@@ -165,5 +165,6 @@ def _register(prop: Property) -> None:
     _PROPERTIES[prop.name] = prop
 
 
-def _first_line(docstring: str | None) -> str:
-    return (docstring or "").strip().partition("\n")[0]
+def _first_paragraph(docstring: str | None) -> str:
+    """Return what stands before the first empty line, on one line."""
+    return " ".join((docstring or "").strip().partition("\n\n")[0].split())

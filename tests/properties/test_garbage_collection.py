@@ -1,0 +1,119 @@
+"""Properties of garbage collection: each holds, breaks, and has an edge."""
+
+from __future__ import annotations
+
+from properties.garbage_collection import (
+    certification_info_is_bounded,
+    collection_never_changes_a_decision,
+    nothing_needed_is_purged,
+    only_superseded_versions_are_purged,
+    stable_set_is_executed_everywhere,
+    window_covers_what_was_purged,
+)
+from tests.properties.histories import history_of, verdict
+from vocabulary.verdict import Verdict
+
+# T1 writes a, T2 writes b; both are stable, a is purged; then T3 writes a.
+STORY = """
+| T1{{a}} | T2{{b}} | T3{{a}}
+| submitted T1 ; certified T1@r1 positive gtid=g:1 2<1
+; submitted T2 transactions=1 ; certified T2@r1 positive gtid=g:2 3<1
+; garbage_collected @r1 {{{purged}}} transactions=1,2
+; submitted T3 {snapshot} ; certified T3@r1 {decision}
+"""
+
+
+def story(purged="a", snapshot="transactions=1,2", decision="positive gtid=g:3 4<3"):
+    return history_of(STORY.format(purged=purged, snapshot=snapshot, decision=decision))
+
+
+def test_collection_changes_no_decision_on_those_that_saw_the_purged_writer():
+    assert verdict(story(), collection_never_changes_a_decision) is Verdict.HOLDS
+
+
+def test_transaction_certified_for_want_of_a_purged_version_is_reported():
+    # The Art of Problem-Solving in Software Engineering, 9.1.3.
+    (breach,) = collection_never_changes_a_decision(story(snapshot=""))
+    assert (breach.transaction, breach.purged_writer) == (3, 1)
+
+
+def test_collection_is_unknown_where_no_purged_row_is_written_again():
+    history = story(decision="negative")
+    assert verdict(history, collection_never_changes_a_decision) is Verdict.UNKNOWN
+
+
+def test_nothing_needed_is_purged_when_all_snapshots_have_it():
+    assert verdict(story(), nothing_needed_is_purged) is Verdict.HOLDS
+
+
+def test_version_that_a_later_decided_transaction_had_not_seen_is_reported():
+    (breach,) = nothing_needed_is_purged(story(snapshot="", decision="negative"))
+    assert (breach.writer, breach.undecided, breach.items) == (1, 3, ("a",))
+
+
+def test_unseen_writer_of_another_row_is_not_needed():
+    assert not nothing_needed_is_purged(story(snapshot="transactions=1"))
+
+
+def test_window_covers_the_purged_writer():
+    assert verdict(story(), window_covers_what_was_purged) is Verdict.HOLDS
+
+
+def test_ex5_transaction_after_a_collection_without_window_is_reported():
+    (breach,) = window_covers_what_was_purged(story(decision="positive gtid=g:3 4<1"))
+    assert (breach.purged_writer, breach.sequence_number, breach.last_committed) == (1, 2, 1)
+
+
+def test_window_need_not_cover_what_stays():
+    # 2 covers T1; T2's row is still there to be found.
+    assert not window_covers_what_was_purged(story(decision="positive gtid=g:3 4<2"))
+
+
+def test_only_superseded_versions_are_purged_holds_for_the_older_of_two():
+    assert verdict(story(), only_superseded_versions_are_purged) is Verdict.HOLDS
+    assert not certification_info_is_bounded(story())
+
+
+def test_newest_stable_version_that_is_purged_is_reported():
+    (breach,) = only_superseded_versions_are_purged(story(purged="a b"))
+    assert (breach.writer, breach.item) == (2, "b")
+
+
+def test_purging_is_unknown_where_nothing_is_purged():
+    assert verdict(story(purged=""), only_superseded_versions_are_purged) is Verdict.UNKNOWN
+
+
+def test_older_version_that_is_kept_is_reported():
+    (breach,) = certification_info_is_bounded(story(purged=""))
+    assert (breach.writer, breach.item) == (1, "a")
+
+
+BROADCAST = """
+| T1{{a}}
+| started @r1 ; view_installed @r1 view=1 members=r1,r2 ; online @r1 members={online}
+; engine_committed T1@r1 {r2}
+; executed_set_broadcast @r1 transactions=1
+; garbage_collected @r1 transactions=1
+"""
+
+
+def test_stable_set_that_all_executed_holds():
+    history = history_of(BROADCAST.format(online="r1,r2", r2="; engine_committed T1@r2"))
+    assert verdict(history, stable_set_is_executed_everywhere) is Verdict.HOLDS
+    assert verdict(history, certification_info_is_bounded) is Verdict.HOLDS
+
+
+def test_stable_set_that_an_online_member_lacks_is_reported():
+    (breach,) = stable_set_is_executed_everywhere(
+        history_of(BROADCAST.format(online="r1,r2", r2=""))
+    )
+    assert (breach.transaction, breach.missing_at) == (1, "r2")
+
+
+def test_member_in_recovery_is_not_asked():
+    history = history_of(BROADCAST.format(online="r1", r2=""))
+    assert not stable_set_is_executed_everywhere(history)
+
+
+def test_stable_set_is_unknown_without_broadcasts():
+    assert verdict(story(), stable_set_is_executed_everywhere) is Verdict.UNKNOWN

@@ -1,0 +1,74 @@
+"""What a verdict rests on: breaches, witnesses, and neither."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from properties.registry import (
+    Expectation,
+    Property,
+    Violation,
+    property_named,
+    registered_properties,
+    verdict_of,
+    verdict_over,
+)
+from vocabulary.errors import ParaplyError
+from vocabulary.history import History
+from vocabulary.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Broken(Violation):
+    """Something is wrong."""
+
+
+def prop(breaches, reached):
+    return Property(
+        name="p",
+        meaning="",
+        source="",
+        expectation=Expectation.ALWAYS,
+        check=lambda history: breaches,
+        witness=lambda history: reached,
+    )
+
+
+@pytest.mark.parametrize(
+    ("breaches", "reached", "expected"),
+    [
+        ([Broken()], True, Verdict.VIOLATED),
+        ([Broken()], False, Verdict.VIOLATED),
+        ([], True, Verdict.HOLDS),
+        ([], False, Verdict.UNKNOWN),
+    ],
+)
+def test_verdict_needs_a_breach_or_a_witness(breaches, reached, expected):
+    assert verdict_of(History(), prop(breaches, reached)) is expected
+
+
+def test_nothing_seen_over_many_histories_is_unknown():
+    assert verdict_over([History(), History()], prop([], False)) is Verdict.UNKNOWN
+    assert verdict_over([], prop([], True)) is Verdict.UNKNOWN
+    assert verdict_over([History()], prop([], True)) is Verdict.HOLDS
+    assert verdict_over([History()], prop([Broken()], True)) is Verdict.VIOLATED
+
+
+def test_unknown_property_names_the_command_that_lists_them():
+    with pytest.raises(ParaplyError, match="P520") as raised:
+        property_named("nothing_ever_goes_wrong")
+    assert "paraply list properties" in raised.value.remedy
+
+
+def test_every_property_says_what_it_means_and_where_it_comes_from():
+    import properties.certification
+    import properties.garbage_collection
+    import properties.timestamps
+    import properties.view_change  # noqa: F401
+
+    for one in registered_properties():
+        assert one.meaning.endswith("."), one.name
+        assert one.source, one.name
+        assert (one.check is None) is (one.expectation is Expectation.SOMETIMES), one.name

@@ -1,0 +1,76 @@
+"""Searching and shrinking, on a system that breaks when it picks 2 after 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from properties.registry import Expectation, Property, Violation
+from properties.search import random_schedules, search, search_exhaustively, shrink
+from vocabulary.events import Event, EventKind
+from vocabulary.history import History
+from vocabulary.schedule import RecordedSchedule
+from vocabulary.timestamps import LogicalTime
+
+
+@dataclass(frozen=True)
+class TwoAfterOne(Violation):
+    """It picked 2 right after 1."""
+
+
+def system(schedule):
+    picked = [schedule.choose(3, "step") for _ in range(schedule.choose(9, "steps"))]
+    return History(
+        events=tuple(
+            Event(EventKind.STARTED, LogicalTime(number), note=str(pick))
+            for number, pick in enumerate(picked)
+        )
+    )
+
+
+def check(history):
+    notes = "".join(event.note for event in history.events)
+    return [TwoAfterOne()] if "12" in notes else []
+
+
+PROPERTY = Property(
+    name="never_two_after_one",
+    meaning="",
+    source="",
+    expectation=Expectation.ALWAYS,
+    check=check,
+    witness=lambda history: True,
+)
+
+
+def test_search_finds_and_the_choices_replay_it():
+    found = search(system, PROPERTY, random_schedules(seed=0, runs_max=500))
+    assert found is not None
+    assert system(RecordedSchedule(found.choices)) == found.history
+    assert found.violations == (TwoAfterOne(),)
+
+
+def test_shrinking_ends_at_the_two_steps_that_matter():
+    found = search(system, PROPERTY, random_schedules(seed=0, runs_max=500))
+    smallest = shrink(system, PROPERTY, found)
+    assert smallest.choices == (2, 1, 2)
+    assert [event.note for event in smallest.history.events] == ["1", "2"]
+
+
+def test_exhaustive_search_says_whether_it_saw_everything():
+    found, is_complete = search_exhaustively(
+        lambda schedule: system_of_one_step(schedule), PROPERTY, runs_max=100
+    )
+    assert found is None
+    assert is_complete
+    found, is_complete = search_exhaustively(system, PROPERTY, runs_max=3)
+    assert found is None
+    assert not is_complete
+
+
+def system_of_one_step(schedule):
+    pick = schedule.choose(3, "step")
+    return History(events=(Event(EventKind.STARTED, LogicalTime(1), note=str(pick)),))
+
+
+def test_search_that_finds_nothing_returns_none():
+    assert search(system_of_one_step, PROPERTY, random_schedules(seed=0, runs_max=50)) is None
