@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from vocabulary.audit_result import Blocker, PathLink, TransactionRef
 
-RING_MAX = 200_000
+RING_MAX = 100_000
 LINKS_SHOWN = 100
 """Links listed at either end of the path."""
 BLOCKERS_SHOWN = 20

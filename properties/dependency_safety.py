@@ -23,6 +23,10 @@ Where keys are missing, a pair that may overlap is undecided, never a violation:
 table whose keys are unknown, or a change of a table and a transaction that may have touched rows
 of it without a key to show for it (unknown UNIQUE keys, a foreign key's cascade).
 
+Domains. Under ``commit-group`` a lane is a replication domain. A replica that uses GTIDs applies
+domains side by side without any order, so a transaction whose key was last touched in another
+domain leaves the verdict unknown: how far apart the two were applied, no metadata says.
+
 Barriers. DDL that overlaps a change of a table it names is a violation; that it overlaps others is
 legal (sources log it so under concurrent load) and only noted. Statement-based changes and
 incidents have unknown keys: an overlap with them is undecided. XA PREPARE is judged by its rows;
@@ -149,13 +153,13 @@ class DependencySafety:
         """Judge ``seen`` against everything remembered."""
         for rule, place in enumerate(seen.places):
             evidence = self.evidence[rule]
-            evidence.transactions += 1
             evidence.pairs_allowed += place.allowed
             meetings, ordered = self._meetings(rule, place, touches)
             evidence.conflicts_ordered += len(ordered)
             for ordinal in sorted(meetings):
                 self._report(rule, meetings[ordinal], seen)
-            self._note_undecided(rule, place, seen, touches)
+            if place.allowed:
+                self._note_undecided(rule, place, seen, touches)
             evidence.observe_barriers(seen, place)
 
     def remember(self, seen: SeenTransaction, touches: Touches) -> None:
@@ -175,6 +179,9 @@ class DependencySafety:
         index = self.index
         meetings: dict[int, _Meeting] = {}
         ordered: set[int] = set()
+        crossing: list[tuple[int, str]] = []
+        if not place.allowed and not place.follows:
+            return meetings, ordered
         chains: list[tuple[AccessTable[ConflictKey], dict[ConflictKey, bool], bool]] = [
             (index.writes, touches.writes, False),
             (index.reads, touches.writes, True),
@@ -194,10 +201,17 @@ class DependencySafety:
                     sure = certain and access.certain
                     order = (0, 0 if sure else 1, key.table, key.index, _show(key))
                     _keep_best(meetings, access, order, sure, False, reads)
-                if not met and certain and head.certain and _same_run(head, rule, place):
-                    assert head.seen is not None
+                if met or not (certain and head.certain) or head.seen is None:
+                    continue
+                earlier = head.seen.places[rule]
+                if earlier.lane != place.lane:
+                    crossing.append((head.seen.ref.ordinal, key.table))
+                elif earlier.run == place.run:
                     ordered.add(head.seen.ref.ordinal)
-        self._meet_definitions(rule, place, touches, meetings)
+        if crossing:
+            self.evidence[rule].note_crossing(*min(crossing))
+        if place.allowed:
+            self._meet_definitions(rule, place, touches, meetings)
         return meetings, ordered - meetings.keys()
 
     def _meet_definitions(
@@ -307,13 +321,6 @@ class DependencySafety:
     def reasons(self) -> list[Reason]:
         """Return why safety is unknown, in the order of the rules; empty if it is known."""
         return [reason for evidence in self.evidence for reason in evidence.reasons()]
-
-
-def _same_run(head: Access, rule: int, place: Place) -> bool:
-    if head.seen is None:
-        return False
-    earlier = head.seen.places[rule]
-    return earlier.lane == place.lane and earlier.run == place.run
 
 
 def _show(key: ConflictKey) -> str:

@@ -35,7 +35,9 @@ class Place:
     rank: int
     floor: int
     allowed: int
-    """How many earlier transactions it may overlap."""
+    """How many earlier transactions it may overlap; a lower bound only when it is large."""
+    follows: bool = True
+    """Whether an earlier transaction is of the same lane and run, or may be."""
     break_rank: int = 0
     """Rank of the last transaction, up to this one, before which the server's own scheduler
     drains its workers although the rule does not ask for it; 0 if there was none."""
@@ -124,7 +126,7 @@ class LogicalClockRule:
             or sequence_number <= self._numbers.last
         ):
             self._begin_run()
-            alone = Place(lane=0, run=self._run, rank=1, floor=1, allowed=0)
+            alone = Place(lane=0, run=self._run, rank=1, floor=1, allowed=0, follows=False)
             self._begin_run()
             return alone
         numbers = self._numbers
@@ -138,6 +140,7 @@ class LogicalClockRule:
             rank=sequence_number,
             floor=last_committed,
             allowed=numbers.above(last_committed),
+            follows=numbers.count > 0,
             break_rank=self._break_rank,
             break_reason=self._break_reason,
         )
@@ -194,6 +197,8 @@ class CommitGroupRule:
             rank=lane.rank,
             floor=lane.floor,
             allowed=lane.rank - 1 - lane.floor,
+            # A log without domains and commit ids has nothing to say of this rule.
+            follows=txn.domain is not None or txn.commit_id is not None,
         )
 
 

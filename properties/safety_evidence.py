@@ -40,7 +40,6 @@ class SafetyEvidence:
     """Counts under one overlap rule."""
 
     applier: str
-    transactions: int = 0
     pairs_allowed: int = 0
     conflicts_ordered: int = 0
     """Pairs of a transaction and the last one to touch one of its keys, ordered inside a run."""
@@ -54,6 +53,10 @@ class SafetyEvidence:
     """DDL overlapping changes of tables it does not name: legal, noted."""
     undecided: dict[str, _Undecided] = field(default_factory=dict)
     undecided_more: int = 0
+    crossings: int = 0
+    """Transactions that share a key with the last one to touch it, which is of another domain."""
+    crossing_first: tuple[int, str] | None = None
+    """Ordinal of the earlier transaction, and the table."""
     _lanes: dict[int, _LastOfKind] = field(default_factory=dict)
 
     def note_undecided(self, table: str, earlier: SeenTransaction, later: SeenTransaction) -> None:
@@ -65,6 +68,12 @@ class SafetyEvidence:
             self.undecided[table] = _Undecided(1, earlier.ref, later.ref)
         else:
             self.undecided_more += 1
+
+    def note_crossing(self, earlier: int, table: str) -> None:
+        """Count a transaction that conflicts with ``earlier`` of another domain."""
+        self.crossings += 1
+        if self.crossing_first is None:
+            self.crossing_first = (earlier, table)
 
     def observe_barriers(self, seen: SeenTransaction, place: Place) -> None:
         """Count overlaps that keys cannot decide: statements, incidents, unrelated DDL."""
@@ -132,6 +141,17 @@ class SafetyEvidence:
                 )
             )
         found.extend(self._undecided_reasons())
+        if self.crossing_first is not None:
+            ordinal, table = self.crossing_first
+            found.append(
+                self._reason(
+                    f"{self.crossings} transactions change a key last changed in another "
+                    f"replication domain (first: of {table}, changed by transaction {ordinal}); a "
+                    "replica that uses GTIDs applies domains side by side without any order",
+                    "keep conflicting changes in one domain (gtid_domain_id), or set "
+                    "slave_parallel_mode=none on the replica",
+                )
+            )
         if self.statements_overlapping:
             found.append(
                 self._reason(

@@ -14,7 +14,7 @@ from properties.conflict_index import SeenTransaction
 from properties.overlap_rules import Place
 from properties.worker_timeline import UNBOUNDED, WorkerTimeline, later_of
 
-WINDOW_MAX = 250_000
+WINDOW_MAX = 50_000
 """Transactions a logical timestamp may reach back; one that reaches further is taken to wait for
 the oldest of them, so the model then understates parallelism."""
 PARTITIONS_MAX = 100_000

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 ROUND = 0
 UNBOUNDED = 1
-LEVELS_MAX = 100_000
+LEVELS_MAX = 50_000
 """Rounds that may still grow; an older round that does is not seen, so ``width_max`` is a lower
 bound for a log whose transactions depend on something further back than that."""
 
@@ -43,10 +43,13 @@ class WorkerTimeline:
         self.transactions += 1
         finish = [ready[ROUND] + 1, ready[UNBOUNDED] + work]
         for column, free in enumerate(self._free, start=2):
-            finish.append(max(free[0], ready[column]) + work)
-            heapq.heapreplace(free, finish[column])
+            begin = ready[column]
+            if free[0] > begin:
+                begin = free[0]
+            finish.append(begin + work)
+            heapq.heapreplace(free, begin + work)
         self._count_round(finish[ROUND])
-        self.end = [max(pair) for pair in zip(self.end, finish, strict=True)]
+        self.end = later_of(self.end, finish)
         return finish
 
     def _count_round(self, level: int) -> None:

@@ -130,6 +130,16 @@ def test_commit_groups_are_followed_per_domain():
     assert violating_pairs(audited(maria_log("7 a", other, "7 a"))) == [(1, 3)]
 
 
+def test_conflict_across_domains_is_unknown():
+    safe = ["7 a", "7 b", "- a"]
+    other = grouped(4, "- x", domain=1)
+    assert audited(maria_log(*safe, other)).verdict is Verdict.HOLDS
+    crossing = grouped(4, "- a", domain=1)
+    result = audited(maria_log(*safe, crossing))
+    assert result.verdict is Verdict.UNKNOWN
+    assert "another replication domain" in safety_reasons(result)
+
+
 # --- foreign keys, uncertain keys, barriers -------------------------------------------------
 
 
@@ -220,6 +230,34 @@ def test_serial_changes_of_a_table_with_unknown_keys_do_not_overlap():
     first = stamped(4, "4<3", unkeyed=["d.k"])
     second = stamped(5, "5<4", unkeyed=["d.k"])
     assert safety_reasons(audited(log("1<0 a", "2<0 b", "3<1 a", first, second))) == ""
+
+
+def test_change_with_partly_known_keys_may_conflict_with_any_change_of_its_table():
+    partly = stamped(4, "4<2 e", partly_keyed_tables=frozenset({"d.t"}))
+    result = audited(log("1<0 a", "2<0 b", "3<1 a", partly))
+    assert result.verdict is Verdict.UNKNOWN
+    assert "d.t" in {reason.subject for reason in result.unknown_because}
+    ordered = stamped(4, "4<3 e", partly_keyed_tables=frozenset({"d.t"}))
+    assert audited(log("1<0 a", "2<0 b", "3<1 a", ordered)).verdict is Verdict.HOLDS
+
+
+def test_change_after_one_with_partly_known_keys_may_conflict_with_it():
+    partly = stamped(4, "4<3 e", partly_keyed_tables=frozenset({"d.t"}))
+    result = audited(log("1<0 a", "2<0 b", "3<1 a", partly, "5<3 f"))
+    assert result.verdict is Verdict.UNKNOWN
+
+
+def test_foreign_keys_reach_conflicts_with_changes_but_not_with_another_reach():
+    def reaching(ordinal, stamp):
+        return stamped(ordinal, stamp, reached_tables=frozenset({"d.t"}))
+
+    safe = ("1<0 a", "2<0 b", "3<1 a")
+    both = audited(log(*safe, reaching(4, "4<3 u.a"), reaching(5, "5<3 u.b")))
+    assert both.verdict is Verdict.HOLDS
+    result = audited(log(*safe, reaching(4, "4<3 u.a"), "5<3 c"))
+    assert result.verdict is Verdict.UNKNOWN
+    result = audited(log(*safe, reaching(4, "4<2 u.a")))
+    assert result.verdict is Verdict.UNKNOWN
 
 
 def test_statement_based_changes_that_may_overlap_are_unknown():
