@@ -15,10 +15,18 @@ class ClockRuns:
         self._restarts = False
         self._sequence_number_last = 0
         self._marker_seen = False
+        self._source_file = ""
 
-    def restart(self) -> None:
-        """Note that the next transaction starts a new run (a new file of the source)."""
+    def on_new_file(self) -> None:
+        """Note that a file of the source begins: the next transaction starts a new run."""
         self._restarts = True
+
+    def on_source_file(self, name: str) -> None:
+        """Note which file of the source follows; the same one again (a reconnection) changes
+        nothing."""
+        if self._source_file and name != self._source_file:
+            self._restarts = True
+        self._source_file = name
 
     def of_unnumbered(self) -> int:
         """Return the run of a transaction without a sequence number."""

@@ -31,7 +31,7 @@ from adapters.binlog.events import (
     XaPrepareEvent,
     XidEvent,
 )
-from adapters.binlog.framing import BinlogReader, EventHeader
+from adapters.binlog.framing import MAGIC, BinlogReader, EventHeader
 from adapters.binlog.logical_clock import ClockRuns
 from adapters.binlog.open_transaction import OpenTransaction
 from adapters.binlog.reading import EventDecoder, read_events
@@ -226,11 +226,13 @@ class _Stream:
                 )
                 self.file.server_versions.append(description.server_version)
                 self.file.closed = False
-                # The format of a source's own file starts its sequence numbers anew; the one a
-                # replica writes on top of a relay log, or gets on reconnecting, does not.
-                if not own and header.end_position:
-                    self.clock.restart()
+                # A source's own file starts its sequence numbers anew; in a relay log only the
+                # names in ROTATE events tell, since each reconnection sends a format again.
+                if not own and header.offset == len(MAGIC):
+                    self.clock.on_new_file()
             case RotateEvent(header=header, next_file=next_file):
+                if not header.flags & HeaderFlag.RELAY_LOG:
+                    self.clock.on_source_file(next_file)
                 if not header.flags & HeaderFlag.ARTIFICIAL:
                     self.file.closed = True
                     self.file.next_file = next_file

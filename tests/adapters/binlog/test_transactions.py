@@ -277,15 +277,21 @@ def test_relay_log_keeps_one_run_until_the_source_rotates():
     relay.format_description(end_position=0)  # sent on connecting in mid-file
     _mysql_transaction(relay, 8, 1)
     relay.rotate("source.000001", flags=0x20, end_position=0)
-    relay.format_description(end_position=0)  # and on connecting again
+    relay.format_description()  # and on connecting again, as if from its start
     _mysql_transaction(relay, 9, 2)
-    relay.rotate("source.000002")
-    relay.format_description()  # the source's next file, from its start
-    _mysql_transaction(relay, 1, 3)
+    relay.rotate("relay.000002", flags=0x40)
+    second = BinlogWriter(start=False)
+    second.format_description(flags=0x40)
+    second.format_description(flags=0x20, end_position=0)
+    _mysql_transaction(second, 10, 3)
+    second.rotate("source.000002")  # the source's next file
+    second.rotate("source.000002", flags=0x20, end_position=0)
+    second.format_description()
+    _mysql_transaction(second, 1, 4)
     report = LogReport()
-    transactions = transactions_of(relay.data, report=report)
-    assert [t.clock for t in transactions] == [0, 0, 1]
-    assert report.files[0].is_relay_log
+    transactions = transactions_of(relay.data, second.data, report=report)
+    assert [t.clock for t in transactions] == [0, 0, 0, 1]
+    assert all(file.is_relay_log for file in report.files)
 
 
 def test_transaction_may_span_two_relay_logs():

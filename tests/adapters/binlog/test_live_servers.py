@@ -1,0 +1,223 @@
+"""The decoder beside real servers: SELECT says what rows hold, mysqlbinlog where events are."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+
+import pytest
+
+from adapters.binlog.framing import BinlogReader
+from adapters.binlog.report import LogReport
+from adapters.binlog.source import open_source
+from adapters.binlog.transactions import read_transactions
+from adapters.servers import Server, ServerRoom, find_mariadb, find_mysql, replicate
+from adapters.servers.replication import wait_until_applied
+from tests.adapters.binlog.live_columns import MARIADB_ONLY, MYSQL_ONLY, SHARED, LiveColumn
+from vocabulary.errors import ParaplyError
+from vocabulary.log import LoggedKind, LoggedTransaction, Operation
+
+pytestmark = pytest.mark.live
+
+FINDERS = {"mariadb": find_mariadb, "mysql": find_mysql}
+
+
+@pytest.fixture(scope="module", params=FINDERS)
+def source(request) -> Iterator[Server]:
+    try:
+        installation = FINDERS[request.param]()
+    except ParaplyError as reason:
+        pytest.skip(str(reason))
+    with ServerRoom() as room:
+        server = room.start(installation, options=["--binlog-row-metadata=FULL"])
+        print(f"live: {installation.version_text}")
+        yield server
+
+
+def _new_log(server: Server, *statements: str) -> None:
+    """Start a new binary log and fill it; statements end before it does."""
+    server.run(["DROP DATABASE IF EXISTS live", "CREATE DATABASE live CHARACTER SET utf8mb4"])
+    server.run(["FLUSH BINARY LOGS", "USE live", *statements])
+
+
+def _read(server: Server) -> tuple[list[LoggedTransaction], LogReport]:
+    report = LogReport()
+    transactions = list(read_transactions([str(server.binary_logs()[-1])], report=report))
+    assert [d.text for d in report.diagnostics()] == []
+    return transactions, report
+
+
+def _columns(server: Server) -> list[LiveColumn]:
+    own = MARIADB_ONLY if server.is_mariadb else MYSQL_ONLY
+    return [column for column in [*SHARED, *own] if server.installation.version >= column.since]
+
+
+def test_every_column_type_holds_what_select_says(source):
+    columns = _columns(source)
+    definition = ", ".join(f"{column.name} {column.sql_type}" for column in columns)
+    inserts = [
+        f"INSERT INTO a VALUES ({number}, {', '.join(column.values[number] for column in columns)})"
+        for number in (0, 1)
+    ]
+    sql_mode = "SET sql_mode='ALLOW_INVALID_DATES', time_zone='+00:00'"
+    _new_log(source, sql_mode, f"CREATE TABLE a (id INT PRIMARY KEY, {definition})", *inserts)
+    transactions, _ = _read(source)
+    decoded = [row.after for transaction in transactions for row in transaction.rows]
+    shown = ", ".join(column.shown for column in columns)
+    selected = source.run([sql_mode, f"SELECT {shown} FROM live.a ORDER BY id"])
+    assert len(decoded) == len(selected) == 2
+    for image, expected in zip(decoded, selected, strict=True):
+        assert image is not None
+        for column, ours, theirs in zip(columns, image[1:], expected, strict=True):
+            if isinstance(theirs, float):
+                assert ours == pytest.approx(theirs, rel=1e-6), column
+            elif column.is_json:
+                assert json.loads(ours) == json.loads(theirs), column
+            else:
+                assert ours == theirs, column
+                assert isinstance(ours, Decimal) == isinstance(theirs, Decimal), column
+
+
+def test_partial_json_and_minimal_images_lead_to_the_final_rows(source):
+    if source.is_mariadb:
+        pytest.skip("MariaDB has no partial JSON updates")
+    values = {"a": [1, 2, {"b": "x" * 40}], "c": "y" * 40, "with space": "z"}
+    document = json.dumps(values)
+    _new_log(
+        source,
+        "CREATE TABLE j (id INT PRIMARY KEY, j JSON, k JSON, t TEXT)",
+        f"INSERT INTO j VALUES (1, '{document}', '[1, 2, 3]', 't')",
+        "SET SESSION binlog_row_value_options=PARTIAL_JSON",
+        "UPDATE j SET j = JSON_SET(j, '$.a[2].b', 'short')",
+        "UPDATE j SET j = JSON_SET(j, '$.\"with space\"', 's', '$.new', 5)",
+        "UPDATE j SET j = JSON_REMOVE(j, '$.c'), k = JSON_REPLACE(k, '$[2]', 7)",
+        "UPDATE j SET j = JSON_REMOVE(j, '$.a[0]'), t = 'u'",
+    )
+    transactions, report = _read(source)
+    assert report.files[0].events["PARTIAL_UPDATE_ROWS"] == 4
+    last = transactions[-1].rows[-1].after
+    assert source.query("SELECT * FROM live.j") == [last]
+
+
+STATEMENTS = (
+    "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(200), UNIQUE (v))",
+    "INSERT INTO t VALUES (1, 'one'), (2, 'two'), (3, NULL)",
+    "BEGIN", "UPDATE t SET v = 'drei' WHERE id = 3", "SAVEPOINT s", "DELETE FROM t WHERE id = 1",
+    "COMMIT",
+    "XA START 'g', 'b', 7", "INSERT INTO t VALUES (10, 'xa')", "XA END 'g', 'b', 7",
+    "XA PREPARE 'g', 'b', 7", "XA COMMIT 'g', 'b', 7",
+    "CREATE TABLE c AS SELECT * FROM t",
+    "SET SESSION binlog_row_image = MINIMAL", "UPDATE t SET v = 'ten' WHERE id = 10",
+    "SET SESSION binlog_row_image = FULL",
+    "ALTER TABLE t ADD COLUMN n INT",
+    "INSERT INTO t VALUES (20, 'twenty', 5)",
+)  # fmt: skip
+KINDS = [
+    LoggedKind.DDL, LoggedKind.ROWS, LoggedKind.ROWS, LoggedKind.XA, LoggedKind.XA,
+    LoggedKind.DDL, LoggedKind.ROWS, LoggedKind.DDL, LoggedKind.ROWS,
+]  # fmt: skip
+
+
+def test_events_stand_where_the_servers_own_tool_says(source):
+    _new_log(source, *STATEMENTS)
+    path = source.binary_logs()[-1]
+    tool = "mariadb-binlog" if source.is_mariadb else "mysqlbinlog"
+    command = source.installation.tool(tool)
+    text = source.tool_output(command, "--base64-output=DECODE-ROWS", "-v", str(path)).decode()
+    places = sorted({int(place) for place in re.findall(r"^# at (\d+)$", text, re.MULTILINE)})
+    with open_source(str(path)) as opened:
+        ours = [event.header.offset for event in BinlogReader(opened).raw_events()]
+    assert ours == places
+
+
+def test_transactions_are_the_kinds_that_were_run(source):
+    _new_log(source, *STATEMENTS)
+    transactions, report = _read(source)
+    assert [transaction.kind for transaction in transactions] == KINDS
+    assert all(transaction.complete and transaction.gtid for transaction in transactions)
+    assert not report.files[0].unknown_events
+    rows = [
+        row for transaction in transactions for row in transaction.rows if row.table == "live.t"
+    ]
+    assert [row.operation for row in rows][:5] == [
+        Operation.INSERT, Operation.INSERT, Operation.INSERT, Operation.UPDATE, Operation.DELETE,
+    ]  # fmt: skip
+    xa_ids = {t.xa_id for t in transactions if t.kind is LoggedKind.XA}
+    assert xa_ids == {"X'67',X'62',7"}
+
+
+@pytest.mark.parametrize("checksum", ["CRC32", "NONE"])
+def test_compression_hides_nothing(source, checksum):
+    big = "'" + "compress me " * 15 + "'"
+    switch = (
+        ["SET GLOBAL log_bin_compress = 1", "SET GLOBAL log_bin_compress_min_len = 10"]
+        if source.is_mariadb
+        else ["SET SESSION binlog_transaction_compression = ON"]
+    )
+    off = ["SET GLOBAL log_bin_compress = 0"] if source.is_mariadb else []
+    source.run([f"SET GLOBAL binlog_checksum = {checksum}"])
+    _new_log(
+        source,
+        *switch,
+        "CREATE TABLE z (id INT PRIMARY KEY, v VARCHAR(300), w VARCHAR(300))",
+        f"INSERT INTO z VALUES (1, {big}, {big}), (2, 'a', NULL)",
+        f"UPDATE z SET v = CONCAT('x', {big})",
+        "DELETE FROM z WHERE id = 1",
+        *off,
+    )
+    transactions, report = _read(source)
+    source.run(["SET GLOBAL binlog_checksum = CRC32"])
+    assert report.files[0].checksums == [checksum]
+    names = " ".join(report.files[0].events)
+    assert ("COMPRESSED" if source.is_mariadb else "TRANSACTION_PAYLOAD") in names
+    rows = [row for transaction in transactions for row in transaction.rows]
+    assert [row.operation.value for row in rows] == ["insert"] * 2 + ["update"] * 2 + ["delete"]
+    assert source.query("SELECT * FROM live.z") == [rows[3].after]
+
+
+@pytest.fixture(scope="module", params=FINDERS)
+def pair(request) -> Iterator[tuple[Server, Server]]:
+    try:
+        installation = FINDERS[request.param]()
+    except ParaplyError as reason:
+        pytest.skip(str(reason))
+    with ServerRoom() as room:
+        first = room.start(installation)
+        second = room.start(installation, options=["--relay-log=relay", "--relay-log-purge=0"])
+        yield first, second
+
+
+def test_relay_logs_hold_the_sources_transactions(pair):
+    first, second = pair
+    replicate(first, second)
+    _new_log(first, *STATEMENTS)
+    second.run(["FLUSH RELAY LOGS"])
+    if not second.is_mariadb:  # MariaDB throws its relay logs away when it starts by GTID
+        second.run(["STOP REPLICA", "START REPLICA"])
+    first.run(["USE live", "INSERT INTO t VALUES (30, 'thirty', 1)", "FLUSH BINARY LOGS"])
+    first.run(["USE live", "INSERT INTO t VALUES (31, 'thirty-one', 1)"])
+    wait_until_applied(first, second)
+    relays = sorted(path for path in second.datadir.glob("relay.0*"))
+    report = LogReport()
+    relayed = list(read_transactions([str(path) for path in relays], report=report))
+    logged = list(read_transactions([str(path) for path in first.binary_logs()]))
+    assert [d.text for d in report.diagnostics()] == []
+    assert all(file.is_relay_log for file in report.files)
+    by_gtid = {transaction.gtid: transaction for transaction in logged}
+    assert {t.gtid for t in relayed} >= {t.gtid for t in logged[-5:]}
+    for transaction in relayed:
+        origin = by_gtid[transaction.gtid]
+        assert transaction.complete
+        assert transaction.kind is origin.kind
+        assert [(r.before, r.after) for r in transaction.rows] == [
+            (r.before, r.after) for r in origin.rows
+        ]
+        assert transaction.sequence_number == origin.sequence_number
+        assert transaction.commit_id == origin.commit_id
+    if not second.is_mariadb:
+        # Numbers restart with each file of the source, and only there does the clock.
+        clocks = {by_gtid[t.gtid].clock: t.clock for t in relayed}
+        assert sorted(clocks.values()) == list(range(len(clocks)))
+        assert len(clocks) >= 2
