@@ -9,6 +9,9 @@ from pathlib import Path
 MODULE_LINES_MAX = 400
 """At 400 lines a reader has lost the thread; the aim is 60 to 250."""
 
+TEST_LINES_MAX = 500
+"""A module of tests is read case by case, so it may be a little longer."""
+
 # Spelled in two halves, so that this file does not contain what it bans.
 BANNED = {
     re.compile(r"(?<![\w.])/(work|root|farm)/\w"): "a path of one machine",
@@ -43,8 +46,9 @@ def violations(root: Path) -> list[str]:
             lines = path.read_text(encoding="utf-8").splitlines()
         except UnicodeDecodeError:
             continue
-        if path.suffix == ".py" and len(lines) > MODULE_LINES_MAX:
-            found.append(f"{relative}: {len(lines)} lines; split it (at most {MODULE_LINES_MAX})")
+        lines_max = TEST_LINES_MAX if relative.startswith("tests/") else MODULE_LINES_MAX
+        if path.suffix == ".py" and len(lines) > lines_max:
+            found.append(f"{relative}: {len(lines)} lines; split it (at most {lines_max})")
         for number, line in enumerate(lines, start=1):
             found += [
                 f"{relative}:{number}: {why}" for pattern, why in BANNED.items()

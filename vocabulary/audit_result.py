@@ -219,7 +219,7 @@ class AuditResult:
     clock_distance: dict[int, int] = field(default_factory=dict)
     """Histogram of SN-LC by power of two: key 4 counts distances 4..7."""
     width_over_time: list[tuple[int, float]] = field(default_factory=list)
-    """(first ordinal, mean width) of at most 400 equal slices of the log, logical clock/commit id."""
+    """(first ordinal, mean width) of at most 400 equal slices of the log, as logged."""
     blockers: list[Blocker] = field(default_factory=list)
     critical_path: list[PathLink] = field(default_factory=list)
     """The longest chain under exact row conflicts, at most 200 links (first and last 100)."""
