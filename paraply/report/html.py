@@ -26,6 +26,9 @@ from vocabulary.audit_result import AuditResult
 CARDS_MAX = 200
 """A page with more violations than this is read by nobody and slow for everybody."""
 
+LEGEND_LENGTH_MAX = 48
+"""A statement in a legend only has to be told from its neighbours."""
+
 BARS_MAX = 16
 """As many bars as can be labelled side by side."""
 
@@ -76,6 +79,7 @@ def _environment() -> Environment:
         finalize=_finalize,
     )
     environment.filters["short"] = shortened
+    environment.filters["brief"] = _brief
     environment.filters["share"] = words.share
     environment.filters["sentence"] = words.sentence
     environment.filters["comma"] = lambda number: f"{number:,}"
@@ -132,6 +136,11 @@ def _pictures(result: AuditResult) -> dict[str, Markup]:
     if result.critical_path:
         pictures["path"] = path_picture(result.critical_path)
     return pictures
+
+
+def _brief(text: str) -> str:
+    shown = visible(text)
+    return shown if len(shown) <= LEGEND_LENGTH_MAX else f"{shown[:LEGEND_LENGTH_MAX]}…"
 
 
 def _compact(number: int) -> str:
