@@ -1,8 +1,8 @@
 """Character sets by collation number: the Python codec, the widest character, the names.
 
-The numbers were read from MySQL 9.7's SHOW COLLATION and MariaDB 10.11's
-information_schema.COLLATION_CHARACTER_SET_APPLICABILITY; where both number a collation they agree,
-except for five Croatian ones that MariaDB renamed, which bear MySQL's name here.
+The numbers are those of MySQL 9.7 and MariaDB 10.11 (``collation_data``); where both number a
+collation they agree, except for five Croatian ones that MariaDB renamed, which bear MySQL's name
+here.
 """
 
 from __future__ import annotations
@@ -95,11 +95,12 @@ class Collation:
 
 @cache
 def _collations() -> dict[int, Collation]:
-    text = (Path(__file__).parent / "collations.json").read_text(encoding="utf-8")
+    path = Path(__file__).parent / "collation_data" / "collations.json"
+    servers = json.loads(path.read_text(encoding="utf-8"))["servers"]
     return {
-        int(number): Collation(number=int(number), name=name, charset=charset)
-        for charset, collations in json.loads(text).items()
-        for number, name in collations.items()
+        entry["id"]: Collation(number=entry["id"], name=name, charset=entry["charset"])
+        for server in ("mariadb", "mysql")
+        for name, entry in servers[server]["collations"].items()
     }
 
 

@@ -78,7 +78,7 @@ def read_transactions(
         row_bytes_max: without ``on_rows``, how many bytes of encoded rows of one transaction are
             kept; tables of the rows beyond are named in ``undecoded_tables``.
     """
-    stream = _Stream(
+    stream = TransactionStream(
         report=report if report is not None else LogReport(),
         on_table_map=on_table_map,
         on_rows=on_rows,
@@ -89,7 +89,7 @@ def read_transactions(
     yield from stream.finish()
 
 
-class _Stream:
+class TransactionStream:
     """The state of reading several files as one stream."""
 
     def __init__(
@@ -338,3 +338,6 @@ class _Stream:
                 reason=reason,
             )
             self.file.diagnostics.append(diagnostic_of(fault, ends_file=False))
+
+
+_Stream = TransactionStream
