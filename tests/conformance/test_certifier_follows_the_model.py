@@ -1,0 +1,178 @@
+"""Every step of the reference certifier is a step of the specification that the theorems are about.
+
+The two were written apart. The abstraction: a position of the model is a remote transaction or view
+change in delivery order; an item's number is that of certification info, 0 where it has none. The
+specification is read concretely: guard and every update are evaluated and compared.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from models.applier import Dialect, parallel_applier
+from models.concrete import Scope, World, evaluate, is_enabled, step
+from reference_impl.certification.dialects import MYSQL_8_0, WL8440, WL8440_LITERAL
+from reference_impl.certification.parts import STANDARD_PARTS
+from reference_impl.certifier_run import ELSEWHERE, HERE, CertifierRun
+from vocabulary.transactions import TransactionKind
+
+POSITIONS, ROWS = 12, "abc"
+ROW = {letter: f"row{number}" for number, letter in enumerate(ROWS)}
+
+PAIRS = {
+    "wl8440": (WL8440, Dialect(name="wl8440")),
+    "mysql_8_0": (MYSQL_8_0, Dialect(name="mysql_8_0", window="burn")),
+}
+
+
+class NoSuchStepError(AssertionError):
+    """The reference did what the specification does not allow."""
+
+
+class Walk:
+    """A reference certifier and a world of the specification, step by step side by side."""
+
+    def __init__(self, reference, specification):
+        self.system = parallel_applier(specification)
+        self.actions = {action.name: action for action in self.system.actions}
+        self.functions = {function.name: function for function in self.system.functions}
+        self.run = CertifierRun(STANDARD_PARTS.build(reference))
+        self.world = World(Scope(low=-1, high=POSITIONS, size=len(ROWS)))
+        self.set("n", (), 0)
+        self.set("base", (), 0)
+        self.set("next_sn", (), 2)
+        self.set("lc_global", (), 1)
+        self.position = 0
+        self.finished = 0
+        self.steps = 0
+        self.places = []
+        for statement in self.system.initially:
+            assert evaluate(statement.closed, self.world, {}), statement.name
+
+    def set(self, name, arguments, value):
+        self.world.tables = dict(self.world.tables)
+        table = dict(self.world.tables.get(name, {}))
+        table[arguments] = value
+        self.world.tables[name] = table
+
+    def get(self, name, *arguments):
+        return self.world.lookup(self.functions[name], arguments)
+
+    def take(self, name, **parameters):
+        action = self.actions[name]
+        bound = {variable: parameters[variable.name] for variable in action.parameters}
+        if not is_enabled(action, self.world, bound):
+            raise NoSuchStepError(f"step {self.steps}: {name} {parameters} is not enabled")
+        self.world = step(self.system, action, self.world, bound)
+        self.steps += 1
+
+    def compare(self):
+        certifier = self.run.certifier
+        window = certifier.indexes.window
+        seen = (self.get("next_sn"), self.get("lc_global"))
+        wanted = (window.sequence_number, window.last_committed_global)
+        if seen != wanted:
+            raise NoSuchStepError(f"step {self.steps}: counters {wanted}, the model has {seen}")
+        for letter, row in ROW.items():
+            stored = certifier.certification_info.get(letter)
+            if self.get("has", row) != (stored is not None):
+                raise NoSuchStepError(f"step {self.steps}: item {letter}")
+            if stored is not None and self.get("item_sn", row) != (stored.sequence_number or 0):
+                raise NoSuchStepError(f"step {self.steps}: number of item {letter}")
+
+    def remote(self, letters):
+        here = self.position
+        for letter in letters:
+            self.set("ws", (here, ROW[letter]), True)
+        self.set("empty", (here,), not letters)
+        decision = self.run.deliver(letters, origin=ELSEWHERE)
+        assert decision.is_positive
+        lc = decision.timestamp.last_committed
+        named = [row for letter, row in ROW.items() if letter in letters]
+        witness = next((row for row in named if self.get("item_sn", row) == lc), "row0")
+        self.take("certify", new_lc=lc, witness=witness)
+        assert self.get("sn", here) == decision.timestamp.sequence_number
+        assert self.get("lc", here) == lc
+        self.position += 1
+        self.places.append(here)
+
+    def local(self, letters):
+        # The session saw everything certified so far, so it is all applied here first (A1).
+        while self.finished < self.position:
+            self.take("start", q=self.finished)
+            self.take("finish", p=self.finished)
+            self.finished += 1
+        for letter, row in ROW.items():
+            self.set("local_ws", (row,), letter in letters)
+        assert self.run.deliver(letters, origin=HERE).is_positive
+        self.take("certify_local")
+
+    def collect(self):
+        before = set(self.run.certifier.certification_info)
+        purged = before & set(self.run.collect())
+        for letter, row in ROW.items():
+            self.set("purged", (row,), letter in purged)
+        self.take("collect_garbage")
+
+    def change_view(self):
+        self.set("vc", (self.position,), True)
+        self.run.change_view()
+        self.take("change_view")
+        self.position += 1
+
+
+def walk(reference, specification, seed):
+    choose = random.Random(seed)
+    both = Walk(reference, specification)
+    for _ in range(40):
+        if both.position >= POSITIONS - 1:
+            break
+        letters = choose.sample(ROWS, choose.randint(0, 2))
+        kind = choose.choice(["remote"] * 5 + ["local", "collect", "change_view"])
+        if kind == "remote":
+            both.remote(letters)
+        elif kind == "local":
+            both.local(letters or ["a"])
+        elif kind == "collect":
+            both.collect()
+        else:
+            both.change_view()
+        both.compare()
+    return both
+
+
+@pytest.mark.parametrize("name", sorted(PAIRS))
+def test_every_step_of_the_reference_is_a_step_of_the_specification(name):
+    walks = [walk(*PAIRS[name], seed) for seed in range(60)]
+    assert sum(both.steps for both in walks) > 800
+    kinds = {one.kind for both in walks for one in both.run.recorder.transactions}
+    wanted = {TransactionKind.ROWS, TransactionKind.NO_WRITE_SET, TransactionKind.VIEW_CHANGE}
+    assert kinds >= wanted
+        TransactionKind.ROWS,
+        TransactionKind.NO_WRITE_SET,
+        TransactionKind.VIEW_CHANGE,
+    }
+
+
+def test_literal_reading_is_refused_by_the_safe_specification():
+    refused = 0
+    for seed in range(20):
+        try:
+            walk(WL8440_LITERAL, Dialect(name="wl8440"), seed)
+        except NoSuchStepError:
+            refused += 1
+    assert refused == 20
+
+
+def test_each_window_is_refused_by_the_specification_of_the_other():
+    for reference, specification in (
+        (MYSQL_8_0, Dialect(name="wl8440")),
+        (WL8440, Dialect(name="mysql_8_0", window="burn")),
+    ):
+        both = Walk(reference, specification)
+        both.remote("a")
+        both.collect()
+        with pytest.raises(NoSuchStepError, match="counters"):
+            both.compare()
