@@ -20,17 +20,21 @@ from paraply.report.outline import (
 )
 from paraply.report.words import (
     MODEL_MEANINGS,
+    consequence_of,
     count,
     distance_label,
+    drawable_widths,
     headline,
     name_of,
     place_of,
+    place_of_finding,
     safety_word,
     sentence,
     server_of,
     share,
     size_bars,
     timestamp,
+    what_they_share,
     why_they_may_overlap,
 )
 from vocabulary.audit_result import AuditResult, SafetyViolation, TransactionRef
@@ -143,8 +147,8 @@ def _card(number: int, violation: SafetyViolation) -> Facts:
         ("A", _described(violation.earlier)),
         ("B", _described(violation.later)),
         ("overlap", why_they_may_overlap(violation)),
-        ("shared key", f"{shortened(violation.index)}: {shortened(violation.key)}"),
-        ("so", shortened(sentence(violation.consequence), 400)),
+        ("both touch", shortened(what_they_share(violation), 400)),
+        ("so", shortened(consequence_of(violation), 400)),
     )
     return Facts(
         title=f"{number}. {shortened(violation.table)} {shortened(violation.key)}",
@@ -173,8 +177,11 @@ def _lint(result: AuditResult) -> Iterator[Block]:
     for finding in gravest_first[:ROWS_MAX]:
         yield Line(
             lead=shortened(finding.severity, 20),
-            text=f"{shortened(finding.rule)} at {shortened(finding.file)}:{finding.offset}: "
-            f"{shortened(finding.message, 400)}",
+            text=": ".join(
+                shortened(part, 400)
+                for part in (finding.rule, place_of_finding(finding), finding.message)
+                if part
+            ),
             tone=_SEVERITY_TONES.get(finding.severity, Tone.NEUTRAL),
         )
     yield from _more(len(result.lint) - ROWS_MAX + result.lint_dropped, "finding")
@@ -243,8 +250,8 @@ def _parallelism(result: AuditResult) -> Iterator[Block]:
             [model.speedup.get(number, 0.0) for number in workers] for model in result.parallelism
         ],
     )
-    if len(result.width_over_time) > 1:
-        widths = [width for _, width in result.width_over_time]
+    widths = [width for _, width in drawable_widths(result)]
+    if widths:
         yield Curve(
             caption="transactions that may run at once, over the log",
             values=widths,

@@ -89,11 +89,12 @@ def _environment() -> Environment:
 def _pictures(result: AuditResult) -> dict[str, Markup]:
     """Return the pictures that this result has data for, by name."""
     pictures: dict[str, Markup] = {}
-    if len(result.width_over_time) > 1:
+    widths = words.drawable_widths(result)
+    if widths:
         pictures["width"] = area_chart(
-            result.width_over_time,
+            widths,
             title="Transactions that may run at once, over the log",
-            description=f"{len(result.width_over_time)} slices of the log, in its order",
+            description=f"{len(widths)} slices of the log, in its order",
             x="transaction",
             y="may run at once",
         )

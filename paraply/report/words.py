@@ -7,6 +7,7 @@ import re
 from vocabulary.audit_result import (
     AuditResult,
     FileSummary,
+    LintFinding,
     Parallelism,
     SafetyViolation,
     TransactionRef,
@@ -56,6 +57,23 @@ def timestamp(reference: TransactionRef) -> str:
 def name_of(reference: TransactionRef) -> str:
     """Return the GTID of a transaction, or its ordinal where the log gives it none."""
     return reference.gtid or f"anonymous transaction {reference.ordinal:,}"
+
+
+def place_of_finding(finding: LintFinding) -> str:
+    """Return ``file:offset`` of a finding, or nothing for one about the whole log."""
+    return f"{finding.file}:{finding.offset}" if finding.file else ""
+
+
+def drawable_widths(result: AuditResult) -> list[tuple[int, float]]:
+    """Return the widths over the log, or none where they are too coarse to draw.
+
+    Slices of a short log hold single transactions; each is one wide, whatever the log allows.
+    """
+    model = metadata_model(result)
+    widths = result.width_over_time
+    if len(widths) < 2 or (model and model.width_max > 1 and max(w for _, w in widths) <= 1):
+        return []
+    return widths
 
 
 def place_of(reference: TransactionRef) -> str:
@@ -110,6 +128,25 @@ def why_they_may_overlap(violation: SafetyViolation) -> str:
     return ""
 
 
+def what_they_share(violation: SafetyViolation) -> str:
+    """Return what makes A and B conflict: a key, a table's definition, or an XA transaction."""
+    if violation.index == "DDL":
+        return f"the definition of {violation.table}: {violation.key}"
+    if violation.index == "XA":
+        return f"the XA transaction {violation.key}"
+    return f"{violation.table} {violation.key}"
+
+
+def consequence_of(violation: SafetyViolation) -> str:
+    """Return what would go wrong, with A and B in place of their GTIDs."""
+    text = violation.consequence
+    for letter, reference in (("A", violation.earlier), ("B", violation.later)):
+        if reference.gtid:
+            # A GTID may be the beginning of another one: uuid:7 of uuid:70.
+            text = re.sub(rf"(?<!\w){re.escape(reference.gtid)}(?!\d)", letter, text)
+    return sentence(text)
+
+
 def size_bars(sizes: dict[int, int], bars_max: int) -> list[tuple[str, int]]:
     """Return a histogram of group sizes as labelled bars; the largest sizes share the last."""
     bars = [(str(size), number) for size, number in sorted(sizes.items())]
@@ -140,7 +177,10 @@ def headline(result: AuditResult) -> str:
 
 def sentence(text: str) -> str:
     """Return ``text`` beginning with a capital where it is a word, and ending in a full stop."""
-    start = text[:1].upper() + text[1:] if text[:2].isalpha() and text[:2].islower() else text
+    first_word = text.partition(" ")[0].rstrip(",:")
+    # A name (P104, shop.orders, 0-1-7) stays as it is written.
+    is_word = first_word.isalpha() and first_word.islower()
+    start = text[:1].upper() + text[1:] if is_word else text
     return start if start.endswith((".", "!", "?")) else f"{start}."
 
 

@@ -6,14 +6,18 @@ import pytest
 
 from paraply.report.advice import next_steps
 from paraply.report.words import (
+    consequence_of,
     count,
     distance_label,
+    drawable_widths,
     headline,
+    place_of_finding,
     safety_word,
     sentence,
     server_of,
     share,
     size_bars,
+    what_they_share,
     why_they_may_overlap,
 )
 from tests.builders.audit_results import (
@@ -172,3 +176,58 @@ def test_safety_of_a_model_is_said_with_what_it_loses():
 def test_model_that_could_not_be_judged_is_neither_safe_nor_unsafe():
     model = replace(holding_result().parallelism[0], safe=Verdict.UNKNOWN)
     assert safety_word(model) == "unknown"
+
+
+def test_consequence_speaks_of_a_and_b_where_one_gtid_begins_like_the_other():
+    violation = violated_result().violations[0]
+    pair = replace(
+        violation,
+        earlier=replace(violation.earlier, gtid="0-1-7"),
+        later=replace(violation.later, gtid="0-1-70"),
+        consequence="0-1-70 may be applied before 0-1-7: a lost update",
+    )
+    assert consequence_of(pair) == "B may be applied before A: a lost update."
+
+
+def test_pair_without_gtids_keeps_the_words_it_has():
+    violation = violated_result().violations[0]
+    pair = replace(
+        violation,
+        earlier=replace(violation.earlier, gtid=""),
+        later=replace(violation.later, gtid=""),
+        consequence="a lost update",
+    )
+    assert consequence_of(pair) == "A lost update."
+
+
+@pytest.mark.parametrize(
+    ("index", "key", "text"),
+    [
+        ("PRIMARY", "PRIMARY(1)", "shop.orders PRIMARY(1)"),
+        ("DDL", "DROP TABLE t", "the definition of shop.orders: DROP TABLE t"),
+        ("XA", "X'01'", "the XA transaction X'01'"),
+    ],
+)
+def test_what_a_pair_shares_is_named_for_what_it_is(index, key, text):
+    violation = replace(violated_result().violations[0], index=index, key=key)
+    assert what_they_share(violation) == text
+
+
+def test_widths_of_slices_of_one_transaction_are_not_drawn():
+    result = holding_result()
+    assert drawable_widths(result) == result.width_over_time
+    result.width_over_time = [(ordinal, 1.0) for ordinal in range(1, 30)]
+    assert drawable_widths(result) == []
+
+
+def test_flat_line_is_drawn_for_a_log_that_is_one_wide():
+    result = holding_result()
+    result.width_over_time = [(1, 1.0), (2, 1.0)]
+    result.parallelism[0] = replace(result.parallelism[0], width_max=1)
+    assert drawable_widths(result) == result.width_over_time
+
+
+def test_finding_about_the_whole_log_has_no_place():
+    finding = violated_result().lint[0]
+    assert place_of_finding(finding) == "binlog.000007:128741"
+    assert place_of_finding(replace(finding, file="", offset=0)) == ""
