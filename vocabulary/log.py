@@ -109,11 +109,13 @@ class LoggedTransaction:
     domain: int | None = None
     """MariaDB replication domain."""
     flags: frozenset[str] = frozenset()
-    """MariaDB: transactional, allow_parallel, waited, ddl, standalone, prepared_xa, completed_xa;
-    start_alter, commit_alter, rollback_alter where one ALTER is logged twice, at its start and at
-    its end (binlog_alter_two_phase).
-    MySQL: may_have_sbr. Both: rolled_back (it ends in ROLLBACK: only changes of tables without
-    transactions stay), partly_rolled_back (it holds a ROLLBACK TO SAVEPOINT)."""
+    """MariaDB: transactional, allow_parallel, waited, ddl, standalone; start_alter, commit_alter,
+    rollback_alter where one ALTER is logged twice, at its start and at its end
+    (binlog_alter_two_phase).
+    MySQL: may_have_sbr; one_phase_xa (an XA transaction that was committed without a prepare).
+    Both: prepared_xa (its rows wait for an XA COMMIT), completed_xa (XA COMMIT or XA ROLLBACK),
+    rolled_back (it ends in ROLLBACK: only changes of tables without transactions stay),
+    partly_rolled_back (it holds a ROLLBACK TO SAVEPOINT)."""
     committed_at_us: int | None = None
     """Commit time at the server that wrote this log, in microseconds since 1970, if recorded."""
     event_time_s: int = 0

@@ -82,6 +82,8 @@ class OpenTransaction:
                 self._note_xa(event, xid_of)
             case StatementRole.XA_PREPARE | StatementRole.XA_FINISH:
                 self._note_xa(event, xid_of)
+                prepares = role is StatementRole.XA_PREPARE
+                transaction.flags |= {"prepared_xa" if prepares else "completed_xa"}
                 self.note_statement(event.sql, is_ddl=False)
                 return True
             case StatementRole.DDL | StatementRole.CHANGE:

@@ -203,6 +203,7 @@ class TransactionStream:
                 opened = self.opened(event.header, beginning_seen=False)
                 opened.note_kind(LoggedKind.XA)
                 opened.transaction.xa_id = event.xa_id
+                opened.transaction.flags |= {"one_phase_xa" if event.one_phase else "prepared_xa"}
                 yield self.close(event.header.next_offset)
             case ViewChangeEvent():
                 self.opened(event.header, beginning_seen=True).note_kind(LoggedKind.VIEW_CHANGE)

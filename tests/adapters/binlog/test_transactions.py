@@ -166,6 +166,19 @@ def test_xa_prepare_holds_the_rows_and_ends_at_its_event():
     prepare, finish = transactions_of(writer.data)
     assert (prepare.kind, prepare.xa_id, len(prepare.rows)) == (LoggedKind.XA, "X'61',X'',1", 1)
     assert (finish.kind, finish.xa_id) == (LoggedKind.XA, "X'61',X'',1")
+    assert "prepared_xa" in prepare.flags
+    assert "completed_xa" in finish.flags
+
+
+def test_xa_in_one_phase_is_told_from_a_prepare():
+    writer = BinlogWriter()
+    writer.gtid(1, last_committed=0, sequence_number=1)
+    writer.query("XA START X'61',X'',1")
+    _rows(writer, 1)
+    writer.query("XA END X'61',X'',1")
+    writer.event(38, struct.pack("<BiII", 1, 1, 1, 0) + b"a")
+    (transaction,) = transactions_of(writer.data)
+    assert transaction.flags == {"one_phase_xa"}
 
 
 def test_view_change_is_its_own_kind():
