@@ -106,6 +106,8 @@ class BinlogReader:
         self._read_magic()
         read = self.source.read
         unpack = HEADER.unpack
+        format_description = int(EventType.FORMAT_DESCRIPTION)
+        start_encryption = int(EventType.START_ENCRYPTION)
         verifies = False
         trailer = 0
         extra_header = 0
@@ -147,7 +149,7 @@ class BinlogReader:
             header = EventHeader(
                 timestamp_s, code, server_id, length, end_position, flags, offset, offset + length
             )
-            if code == EventType.FORMAT_DESCRIPTION:
+            if code == format_description:
                 described = self._on_format_description(header, head, body)
                 verifies = described.checksum is Checksum.CRC32
                 trailer = CHECKSUM_BYTES if verifies else 0
@@ -160,7 +162,7 @@ class BinlogReader:
                 stored = _CRC.unpack_from(body, len(body) - CHECKSUM_BYTES)[0]
                 if computed != stored:
                     raise self._checksum_error(header, stored, computed)
-            if code == EventType.START_ENCRYPTION:
+            if code == start_encryption:
                 raise self.error(ENCRYPTED_LOG, offset, scheme="MariaDB START_ENCRYPTION event")
             yield RawEvent(header, body[extra_header : len(body) - trailer])
 

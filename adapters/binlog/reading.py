@@ -74,11 +74,12 @@ class EventDecoder:
             payload = parse_payload(raw)
             yield payload.event
             for inner in inner_events(payload):
-                yield self._decode_one(inner, description)
+                yield self.decode_one(inner, description)
         else:
-            yield self._decode_one(raw, description)
+            yield self.decode_one(raw, description)
 
-    def _decode_one(self, raw: RawEvent, description: FormatDescription) -> Event:
+    def decode_one(self, raw: RawEvent, description: FormatDescription) -> Event:
+        """Return one event that is not a transaction payload."""
         code = raw.header.type_code
         if code in ROWS_SHAPES:
             return self._on_rows(raw, description)
@@ -125,11 +126,15 @@ def read_events(reader: BinlogReader, decoder: EventDecoder | None = None) -> It
     (relay logs).
     """
     decoder = decoder or EventDecoder()
+    payload = int(EventType.TRANSACTION_PAYLOAD)
     for raw in reader.raw_events():
         description = reader.format_description
         assert description is not None
         try:
-            yield from decoder.decode(raw, description)
+            if raw.header.type_code == payload:
+                yield from decoder.decode(raw, description)
+            else:
+                yield decoder.decode_one(raw, description)
         except MalformedError as fault:
             raise reader.error(
                 MALFORMED_EVENT, raw.header.offset, event=raw.header.name, reason=fault

@@ -7,7 +7,7 @@ batch by batch through ``on_rows``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from adapters.binlog.cursor import MalformedError
 from adapters.binlog.errors import MALFORMED_EVENT, UNDECODED_ROWS
@@ -110,6 +110,18 @@ class TransactionStream:
         self.open: OpenTransaction | None = None
         self.current_tables: dict[str, TableMap] = {}
         self.file = FileReport(file="")
+        self._handlers: dict[type, Callable[..., Iterable[LoggedTransaction]]] = {
+            RowsEvent: self.on_rows_event,
+            TableMapEvent: self.on_table_map_event,
+            GtidEvent: self.on_gtid,
+            MariadbGtidEvent: self.on_gtid,
+            XidEvent: self.on_xid,
+            QueryEvent: self.on_query,
+            XaPrepareEvent: self.on_xa_prepare,
+            ViewChangeEvent: self.on_view_change,
+            IncidentEvent: self.on_incident,
+            TransactionPayloadEvent: self.on_payload,
+        }
 
     def read_file(self, file: str | Source) -> Iterator[LoggedTransaction]:
         """Yield what ends in this file."""
@@ -181,41 +193,57 @@ class TransactionStream:
         self.open.transaction.end_offset = header.next_offset
         return self.open
 
-    def on_event(self, event: Event) -> Iterator[LoggedTransaction]:
-        """Take one event; yield the transactions it ends."""
+    def on_event(self, event: Event) -> Iterable[LoggedTransaction]:
+        """Take one event; return the transactions it ends."""
         known = not isinstance(event, SkippedEvent) or event.known
         self.file.count_event(event.header.type_code, known=known)
-        match event:
-            case RowsEvent():
-                self.on_rows_event(event)
-            case TableMapEvent():
-                self.opened(event.header, beginning_seen=False)
-                self.announce(event.table)
-            case GtidEvent() | MariadbGtidEvent():
-                yield from self.finish()
-                self.on_gtid(event)
-            case XidEvent():
-                self.opened(event.header, beginning_seen=False)
-                yield self.close(event.header.next_offset)
-            case QueryEvent():
-                yield from self.on_query(event)
-            case XaPrepareEvent():
-                opened = self.opened(event.header, beginning_seen=False)
-                opened.note_kind(LoggedKind.XA)
-                opened.transaction.xa_id = event.xa_id
-                opened.transaction.flags |= {"one_phase_xa" if event.one_phase else "prepared_xa"}
-                yield self.close(event.header.next_offset)
-            case ViewChangeEvent():
-                self.opened(event.header, beginning_seen=True).note_kind(LoggedKind.VIEW_CHANGE)
-            case IncidentEvent():
-                opened = self.opened(event.header, beginning_seen=True)
-                opened.note_kind(LoggedKind.INCIDENT)
-                opened.note_statement(event.message, is_ddl=False)
-                yield self.close(event.header.next_offset)
-            case TransactionPayloadEvent():
-                self.opened(event.header, beginning_seen=True)
-            case _:
-                self.on_file_event(event)
+        handler = self._handlers.get(type(event))
+        if handler is None:
+            self.on_file_event(event)
+            return ()
+        return handler(event)
+
+    def on_gtid(self, event: GtidEvent | MariadbGtidEvent) -> Iterable[LoggedTransaction]:
+        """Take a GTID; return the transaction that it shows to lack its end."""
+        unfinished = list(self.finish())
+        self.begin_with_gtid(event)
+        return unfinished
+
+    def on_table_map_event(self, event: TableMapEvent) -> Iterable[LoggedTransaction]:
+        """Take a table map."""
+        self.opened(event.header, beginning_seen=False)
+        self.announce(event.table)
+        return ()
+
+    def on_xid(self, event: XidEvent) -> Iterable[LoggedTransaction]:
+        """Take an engine commit; return the transaction it ends."""
+        self.opened(event.header, beginning_seen=False)
+        return (self.close(event.header.next_offset),)
+
+    def on_xa_prepare(self, event: XaPrepareEvent) -> Iterable[LoggedTransaction]:
+        """Take the end of an XA transaction's first part; return the transaction."""
+        opened = self.opened(event.header, beginning_seen=False)
+        opened.note_kind(LoggedKind.XA)
+        opened.transaction.xa_id = event.xa_id
+        opened.transaction.flags |= {"one_phase_xa" if event.one_phase else "prepared_xa"}
+        return (self.close(event.header.next_offset),)
+
+    def on_view_change(self, event: ViewChangeEvent) -> Iterable[LoggedTransaction]:
+        """Take a view change."""
+        self.opened(event.header, beginning_seen=True).note_kind(LoggedKind.VIEW_CHANGE)
+        return ()
+
+    def on_incident(self, event: IncidentEvent) -> Iterable[LoggedTransaction]:
+        """Take an incident; return it as the transaction it ends."""
+        opened = self.opened(event.header, beginning_seen=True)
+        opened.note_kind(LoggedKind.INCIDENT)
+        opened.note_statement(event.message, is_ddl=False)
+        return (self.close(event.header.next_offset),)
+
+    def on_payload(self, event: TransactionPayloadEvent) -> Iterable[LoggedTransaction]:
+        """Take a payload; what is in it comes next."""
+        self.opened(event.header, beginning_seen=True)
+        return ()
 
     def on_file_event(self, event: Event) -> None:
         """Take an event that describes the file, or one without meaning for transactions."""
@@ -249,7 +277,7 @@ class TransactionStream:
                 if self.open is not None:
                     self.open.transaction.end_offset = event.header.next_offset
 
-    def on_gtid(self, event: GtidEvent | MariadbGtidEvent) -> None:
+    def begin_with_gtid(self, event: GtidEvent | MariadbGtidEvent) -> None:
         """Open a transaction with what its GTID event says."""
         opened = self.begin(event.header)
         transaction = opened.transaction
@@ -293,8 +321,13 @@ class TransactionStream:
             self.current_tables[table.name] = table
             self.on_table_map(table)
 
-    def on_rows_event(self, event: RowsEvent) -> None:
+    def on_rows_event(self, event: RowsEvent) -> Iterable[LoggedTransaction]:
         """Take the rows of an event into the open transaction, or hand them to the consumer."""
+        self.take_rows(event)
+        return ()
+
+    def take_rows(self, event: RowsEvent) -> None:
+        """Decode the rows of an event as far as they may be kept or are handed on."""
         if event.table is None and event.table_id == _DUMMY_TABLE_ID:
             return
         opened = self.opened(event.header, beginning_seen=False)
