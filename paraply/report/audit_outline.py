@@ -7,10 +7,7 @@ from collections.abc import Iterator
 from paraply.report.advice import next_steps
 from paraply.report.escape import shortened
 from paraply.report.outline import (
-    TONES,
-    Bars,
     Block,
-    Curve,
     Facts,
     Line,
     Outline,
@@ -18,21 +15,16 @@ from paraply.report.outline import (
     Table,
     Tone,
 )
+from paraply.report.parallelism_outline import blocker_blocks, parallelism_blocks
 from paraply.report.words import (
-    MODEL_MEANINGS,
     consequence_of,
     count,
-    distance_label,
-    drawable_widths,
     headline,
     name_of,
     place_of,
     place_of_finding,
-    safety_word,
     sentence,
     server_of,
-    share,
-    size_bars,
     timestamp,
     what_they_share,
     why_they_may_overlap,
@@ -55,8 +47,8 @@ def audit_outline(result: AuditResult) -> Outline:
         "Safety": _safety(result),
         "Metadata": _lint(result),
         "Replay of the row images": _replay(result),
-        "Parallelism": _parallelism(result),
-        "What makes the critical path": _blockers(result),
+        "Parallelism": parallelism_blocks(result),
+        "What makes the critical path": blocker_blocks(result),
         "Tables and their keys": _tables(result),
         "Files": _files(result),
         "Assumed": (Line(text=assumption) for assumption in result.assumptions),
@@ -211,88 +203,6 @@ def _replay(result: AuditResult) -> Iterator[Block]:
             tone=Tone.BAD,
         )
     yield from _more(len(replay.findings) - ROWS_MAX, "finding")
-
-
-def _parallelism(result: AuditResult) -> Iterator[Block]:
-    if not result.parallelism:
-        return
-    yield Table(
-        columns=("model", "safe here", "critical path", "ideal speed-up", "widest", "mean"),
-        rows=[
-            (
-                shortened(model.model, 40),
-                safety_word(model),
-                f"{model.critical_path:,} of {model.work:,}",
-                f"{model.ideal_speedup:.2f}",
-                f"{model.width_max:,}",
-                f"{model.width_mean:.2f}",
-            )
-            for model in result.parallelism
-        ],
-        left=frozenset({0, 1}),
-        tones=[TONES[model.safe] for model in result.parallelism],
-    )
-    workers = sorted({number for model in result.parallelism for number in model.speedup})
-    yield Table(
-        columns=("speed-up by workers", *map(str, workers), "worth having"),
-        rows=[
-            (
-                shortened(model.model, 40),
-                *(
-                    f"{model.speedup[number]:.2f}" if number in model.speedup else ""
-                    for number in workers
-                ),
-                str(model.knee),
-            )
-            for model in result.parallelism
-        ],
-        curves=[
-            [model.speedup.get(number, 0.0) for number in workers] for model in result.parallelism
-        ],
-    )
-    widths = [width for _, width in drawable_widths(result)]
-    if widths:
-        yield Curve(
-            caption="transactions that may run at once, over the log",
-            values=widths,
-            summary=f"from {min(widths):.1f} to {max(widths):.1f}, "
-            f"{sum(widths) / len(widths):.1f} on average",
-        )
-    if result.clock_distance:
-        yield Bars(
-            caption="sequence_number − last_committed: how many transactions have each distance",
-            bars=[(distance_label(power), n) for power, n in sorted(result.clock_distance.items())],
-        )
-    if result.commit_group_sizes:
-        yield Bars(
-            caption="commit groups by size",
-            bars=size_bars(result.commit_group_sizes, ROWS_MAX),
-        )
-    yield Facts(
-        rows=[
-            (model.model, MODEL_MEANINGS[model.model])
-            for model in result.parallelism
-            if model.model in MODEL_MEANINGS
-        ],
-        tone=Tone.QUIET,
-    )
-
-
-def _blockers(result: AuditResult) -> Iterator[Block]:
-    if result.blockers:
-        yield Table(
-            columns=("share of the path", "links", "kind", "what"),
-            rows=[
-                (
-                    share(blocker.share),
-                    f"{blocker.transactions:,}",
-                    shortened(blocker.kind, 20),
-                    shortened(blocker.name),
-                )
-                for blocker in result.blockers[:ROWS_MAX]
-            ],
-            left=frozenset({2, 3}),
-        )
 
 
 def _tables(result: AuditResult) -> Iterator[Block]:

@@ -19,7 +19,7 @@ from paraply.report.advice import next_steps
 from paraply.report.escape import shortened, visible
 from paraply.report.overlap_picture import overlap_picture
 from paraply.report.path_picture import path_picture, reason_colour, reasons_by_frequency
-from paraply.report.svg import Bar, Series, area_chart, bar_chart, speedup_chart
+from paraply.report.svg_charts import Bar, Series, area_chart, bar_chart, speedup_chart
 from paraply.version import VERSION
 from vocabulary.audit_result import AuditResult
 

@@ -1,4 +1,4 @@
-"""Pictures as inline SVG: axes, curves, bars. Colours come from the page's style sheet.
+"""Pictures as inline SVG: the frame, axes and grid. Colours come from the page's style sheet.
 
 Every picture has a title and a description for screen readers, and each mark a title that
 browsers show on hover. Texts are escaped by ``Markup.format``; callers pass plain strings.
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from paraply.report.escape import shortened, visible
+from paraply.report.escape import visible
 
 WIDTH = 720
-_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 16, 14, 44
+LEFT, RIGHT, TOP, BOTTOM = 60, 16, 14, 44
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,24 +41,6 @@ class Axis:
         return [number * step for number in range(first, last + 1)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
-    """One bar; ``label`` stands below it and must be short, ``meaning`` is said on hover."""
-
-    label: str
-    meaning: str
-    value: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Series:
-    """One named curve of points; ``marked`` is the x value to point out."""
-
-    name: str
-    points: Sequence[tuple[float, float]]
-    marked: float | None = None
-
-
 def picture(
     title: str, description: str, height: float, parts: Sequence[Markup], width: float = WIDTH
 ) -> Markup:
@@ -67,8 +49,8 @@ def picture(
         '<svg viewBox="0 0 {} {}" role="img" aria-label="{}"><title>{}</title><desc>{}</desc>{}'
         "</svg>"
     ).format(
-        _pixel(width),
-        _pixel(height),
+        pixel(width),
+        pixel(height),
         visible(title),
         visible(title),
         visible(description),
@@ -76,188 +58,23 @@ def picture(
     )
 
 
-def area_chart(
-    points: Sequence[tuple[float, float]], *, title: str, description: str, x: str, y: str
-) -> Markup:
-    """Return a filled curve over ``points`` in order of x, with its mean as a dashed line."""
-    height = 230
-    horizontal, vertical = _axes(points, height, x, y)
-    line = " ".join(f"{_pixel(horizontal.at(a))},{_pixel(vertical.at(b))}" for a, b in points)
-    mean = sum(value for _, value in points) / len(points)
-    first, last = _pixel(horizontal.at(points[0][0])), _pixel(horizontal.at(points[-1][0]))
-    floor, mean_y = _pixel(vertical.at(0)), _pixel(vertical.at(mean))
-    parts = [
-        _frame(horizontal, vertical),
-        Markup('<polygon class="area" points="{},{} {} {},{}"/>').format(
-            first, floor, line, last, floor
-        ),
-        Markup('<polyline class="line" points="{}"/>').format(line),
-        Markup('<line class="mean" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(
-            first, mean_y, last, mean_y
-        ),
-        Markup('<text class="halo" x="{}" y="{}" text-anchor="end">mean {:.1f}</text>').format(
-            _pixel(horizontal.end - 4), _pixel(vertical.at(mean) - 5), mean
-        ),
-    ]
-    return picture(title, description, height, parts)
-
-
-def bar_chart(bars: Sequence[Bar], *, title: str, description: str, x: str, y: str) -> Markup:
-    """Return vertical bars, each with its label below and its value above, at half width."""
-    height, full_width = 230, 480
-    top = max((bar.value for bar in bars), default=0)
-    vertical = Axis(low=0, high=top * 1.12 or 1, start=height - _BOTTOM, end=_TOP, label=y)
-    room = (full_width - _LEFT - _RIGHT) / max(1, len(bars))
-    # Few bars stay slim and to the left, rather than becoming walls.
-    slot = min(room, 70)
-    width = slot * 0.72
-    parts = [
-        _vertical_axis(vertical, full_width - _RIGHT),
-        _x_label(x, height, WIDTH - full_width),
-    ]
-    for position, bar in enumerate(bars):
-        left = _LEFT + position * slot + (slot - width) / 2
-        parts.append(
-            Markup(
-                '<g class="mark"><title>{}: {:,}</title>'
-                '<rect class="bar" x="{}" y="{}" width="{}" height="{}" rx="2"/>'
-                '<text x="{}" y="{}" text-anchor="middle">{}</text>'
-                '<text class="halo" x="{}" y="{}" text-anchor="middle">{:,}</text></g>'
-            ).format(
-                visible(bar.meaning),
-                bar.value,
-                _pixel(left),
-                _pixel(vertical.at(bar.value)),
-                _pixel(width),
-                _pixel(vertical.start - vertical.at(bar.value)),
-                _pixel(left + width / 2),
-                height - _BOTTOM + 16,
-                visible(bar.label),
-                _pixel(left + width / 2),
-                _pixel(vertical.at(bar.value) - 5),
-                bar.value,
-            )
-        )
-    return picture(title, description, height, parts, full_width)
-
-
-def speedup_chart(curves: Sequence[Series], *, title: str, description: str) -> Markup:
-    """Return speed-up against workers, both doubling per tick; the knee of each curve is ringed.
-
-    On two logarithmic scales perfect scaling is a diagonal, and a curve that leaves it shows where.
-    """
-    height, names_room = 320, 150
-    workers = sorted({worker for curve in curves for worker, _ in curve.points})
-    highest = max(2.0, *(speed for curve in curves for _, speed in curve.points))
-    horizontal = Axis(
-        low=math.log2(workers[0]),
-        high=math.log2(workers[-1]) if len(workers) > 1 else math.log2(workers[0]) + 1,
-        start=_LEFT,
-        end=WIDTH - _RIGHT - names_room,
-        label="workers",
-    )
-    vertical = Axis(
-        low=0,
-        high=math.log2(highest) * 1.04,
-        start=height - _BOTTOM,
-        end=_TOP,
-        label="times as fast as one",
-    )
-    ticks = [(float(exponent), f"{2**exponent}") for exponent in range(int(vertical.high) + 1)]
-    parts = [
-        _vertical_axis(vertical, WIDTH - _RIGHT - names_room, ticks),
-        _x_label("workers", height, names_room),
-    ]
-    parts += [
-        Markup('<text x="{}" y="{}" text-anchor="middle">{:g}</text>').format(
-            _pixel(horizontal.at(math.log2(worker))), height - _BOTTOM + 16, worker
-        )
-        for worker in workers
-    ]
-    # Perfect scaling, for the eye to compare with, as far as it stays inside the picture.
-    diagonal_end = min(horizontal.high, vertical.high)
-    if diagonal_end > horizontal.low:
-        parts.append(
-            Markup('<polyline class="linear" points="{}"/>').format(
-                _points(
-                    [(horizontal.low, horizontal.low), (diagonal_end, diagonal_end)],
-                    horizontal,
-                    vertical,
-                )
-            )
-        )
-    labels = _spread(
-        [vertical.at(_log2(curve.points[-1][1])) for curve in curves],
-        gap=16,
-        highest=vertical.start,
-    )
-    for number, (curve, label_y) in enumerate(zip(curves, labels, strict=True)):
-        parts.append(_curve(number, curve, label_y, horizontal, vertical))
-    return picture(title, description, height, parts)
-
-
-def _curve(number: int, curve: Series, label_y: float, horizontal: Axis, vertical: Axis) -> Markup:
-    placed = [(math.log2(worker), _log2(speed)) for worker, speed in curve.points]
-    end_x, end_y = horizontal.at(placed[-1][0]), vertical.at(placed[-1][1])
-    dots = Markup("").join(
-        Markup(
-            '<circle class="{}" cx="{}" cy="{}" r="{}"><title>{}: {:g} workers, {:.2f} times{}'
-            "</title></circle>"
-        ).format(
-            "knee" if worker == curve.marked else "dot",
-            _pixel(horizontal.at(math.log2(worker))),
-            _pixel(vertical.at(_log2(speed))),
-            6 if worker == curve.marked else 3,
-            visible(curve.name),
-            worker,
-            speed,
-            " (the knee)" if worker == curve.marked else "",
-        )
-        for worker, speed in curve.points
-    )
-    return Markup(
-        '<g class="series s{}"><polyline class="curve" points="{}"/>{}'
-        '<path class="leader" d="M{} {}L{} {}"/>'
-        '<text class="name" x="{}" y="{}">{}</text></g>'
-    ).format(
-        number % 6,
-        _points(placed, horizontal, vertical),
-        dots,
-        _pixel(end_x + 7),
-        _pixel(end_y),
-        _pixel(end_x + 20),
-        _pixel(label_y),
-        _pixel(end_x + 24),
-        _pixel(label_y + 4),
-        shortened(curve.name, 18),
-    )
-
-
-def _axes(
-    points: Sequence[tuple[float, float]], height: float, x: str, y: str
-) -> tuple[Axis, Axis]:
-    highest = max(value for _, value in points)
-    return (
-        Axis(low=points[0][0], high=points[-1][0], start=_LEFT, end=WIDTH - _RIGHT, label=x),
-        Axis(low=0, high=highest * 1.08 or 1, start=height - _BOTTOM, end=_TOP, label=y),
-    )
-
-
-def _frame(horizontal: Axis, vertical: Axis) -> Markup:
+def frame(horizontal: Axis, vertical: Axis) -> Markup:
+    """Return grid, tick values and names of two linear axes."""
     ticks = Markup("").join(
         Markup('<text x="{}" y="{}" text-anchor="middle">{:,.0f}</text>').format(
-            _pixel(horizontal.at(tick)), _pixel(vertical.start + 16), tick
+            pixel(horizontal.at(tick)), pixel(vertical.start + 16), tick
         )
         for tick in horizontal.ticks(6, step_min=1)
     )
-    return _vertical_axis(vertical) + ticks + _x_label(horizontal.label, vertical.start + _BOTTOM)
+    return vertical_axis(vertical) + ticks + x_label(horizontal.label, vertical.start + BOTTOM)
 
 
-def _vertical_axis(
+def vertical_axis(
     axis: Axis,
-    right: float = WIDTH - _RIGHT,
+    right: float = WIDTH - RIGHT,
     ticks: Sequence[tuple[float, str]] | None = None,
 ) -> Markup:
+    """Return grid lines, tick values and the name of the axis; ``ticks`` replaces round values."""
     if ticks is None:
         ticks = [(tick, f"{round(tick, 6):,g}") for tick in axis.ticks(step_min=1)]
     lines = Markup("").join(
@@ -265,51 +82,31 @@ def _vertical_axis(
             '<line class="grid" x1="{}" y1="{}" x2="{}" y2="{}"/>'
             '<text x="{}" y="{}" text-anchor="end">{}</text>'
         ).format(
-            _LEFT,
-            _pixel(axis.at(tick)),
+            LEFT,
+            pixel(axis.at(tick)),
             right,
-            _pixel(axis.at(tick)),
-            _LEFT - 7,
-            _pixel(axis.at(tick) + 4),
+            pixel(axis.at(tick)),
+            LEFT - 7,
+            pixel(axis.at(tick) + 4),
             text,
         )
         for tick, text in ticks
     )
     return lines + Markup(
         '<text class="axis" transform="rotate(-90)" x="{}" y="12" text-anchor="middle">{}</text>'
-    ).format(_pixel(-(axis.start + axis.end) / 2), axis.label)
+    ).format(pixel(-(axis.start + axis.end) / 2), axis.label)
 
 
-def _x_label(text: str, height: float, room_right: float = 0) -> Markup:
+def x_label(text: str, height: float, room_right: float = 0) -> Markup:
+    """Return the name of the horizontal axis, below its tick values."""
     return Markup('<text class="axis" x="{}" y="{}" text-anchor="middle">{}</text>').format(
-        _pixel((_LEFT + WIDTH - _RIGHT - room_right) / 2), _pixel(height - 8), text
+        pixel((LEFT + WIDTH - RIGHT - room_right) / 2), pixel(height - 8), text
     )
 
 
-def _points(points: Sequence[tuple[float, float]], horizontal: Axis, vertical: Axis) -> str:
-    return " ".join(f"{_pixel(horizontal.at(a))},{_pixel(vertical.at(b))}" for a, b in points)
-
-
-def _spread(positions: Sequence[float], gap: float, highest: float) -> list[float]:
-    """Return positions moved apart so that labels do not cover each other, order kept.
-
-    The labels end at ``highest`` at the latest, and move up where there is no room below.
-    """
-    order = sorted(range(len(positions)), key=lambda index: positions[index])
-    placed = list(positions)
-    last = -math.inf
-    for index in order:
-        placed[index] = last = max(positions[index], last + gap)
-    limit = highest
-    for index in reversed(order):
-        placed[index] = min(placed[index], limit)
-        limit = placed[index] - gap
-    return placed
-
-
-def _log2(speed: float) -> float:
-    # List scheduling never loses against one worker; rounding might, by a hair.
-    return math.log2(max(1.0, speed))
+def polyline_points(points: Sequence[tuple[float, float]], horizontal: Axis, vertical: Axis) -> str:
+    """Return the points attribute of a line through values."""
+    return " ".join(f"{pixel(horizontal.at(a))},{pixel(vertical.at(b))}" for a, b in points)
 
 
 def _round_step(step: float) -> float:
@@ -319,5 +116,6 @@ def _round_step(step: float) -> float:
     return next((m * magnitude for m in (1, 2, 5) if m * magnitude >= step), 10 * magnitude)
 
 
-def _pixel(value: float) -> str:
+def pixel(value: float) -> str:
+    """Return a coordinate as short as it can be drawn."""
     return f"{value:.1f}".removesuffix(".0")
