@@ -91,10 +91,15 @@ def _fold_decimal(value: object) -> Comparable:
 def _fold_float(value: object) -> Comparable:
     if isinstance(value, float | int):
         return float(value) + 0.0, True
+    if isinstance(value, Decimal):
+        # A text dump prints so many digits of a FLOAT that two of them may look alike.
+        return float(value) + 0.0, False
     return INCOMPARABLE, False
 
 
 def _fold_temporal(value: object) -> Comparable:
+    if isinstance(value, bytes):
+        value = value.decode("ascii", "replace")
     if isinstance(value, str) and "." in value:
         return value.rstrip("0").rstrip("."), True
     return value, True

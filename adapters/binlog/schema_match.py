@@ -47,13 +47,23 @@ def mismatch(known: TableSchema, metadata: TableSchema) -> str:
                 f"column {position} was known as {ours.name} {ours.type_name} ({_from(known)}), "
                 f"the log has {theirs.name} {theirs.type_name}"
             )
-    primary = [key for key in metadata.unique_keys if key.name == "PRIMARY"]
-    ours_primary = [key for key in known.unique_keys if key.name == "PRIMARY"]
     # Column names come with full metadata only, and then a missing primary key is missing.
-    tells_primary = bool(primary) or not metadata.columns[0].name.startswith("@")
-    if tells_primary and known.keys_complete and primary != ours_primary:
+    tells_primary = bool(metadata.unique_keys) or not metadata.columns[0].name.startswith("@")
+    if tells_primary and known.keys_complete and not _same_primary(known, metadata):
         return f"its primary key in the log differs from that known ({_from(known)})"
     return ""
+
+
+def _same_primary(known: TableSchema, metadata: TableSchema) -> bool:
+    """Return whether the log's primary key is ours.
+
+    MariaDB names a UNIQUE key without NULLs where the table has no PRIMARY key.
+    """
+    theirs = [key.parts for key in metadata.unique_keys if key.name == "PRIMARY"]
+    ours = [key.parts for key in known.unique_keys if key.name == "PRIMARY"]
+    if ours or not theirs:
+        return ours == theirs
+    return any(key.parts == theirs[0] for key in known.unique_keys)
 
 
 def _fits(ours: Column, theirs: Column) -> bool:

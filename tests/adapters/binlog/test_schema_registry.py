@@ -283,6 +283,13 @@ def test_metadata_that_contradicts_a_statement_outweighs_it(metadata, reason):
     assert len(schema.columns) == len(metadata.columns)
 
 
+def test_mariadb_metadata_may_call_a_unique_key_primary():
+    registry = registry_of("CREATE TABLE t (a int NOT NULL, b int, UNIQUE u (a))")
+    registry.observe_table_map(table_map("a int", "b int", primary=(0,)))
+    assert keys(registry) == {"u": ("a",)}
+    assert registry.table("d.t").keys_complete
+
+
 def test_mutant_that_does_not_compare_metadata_is_caught(monkeypatch):
     monkeypatch.setattr(schema_registry, "mismatch", lambda known, metadata: "")
     with pytest.raises(AssertionError):
