@@ -47,4 +47,24 @@ COMMANDS = (
         summary="prove the theorems for any number of transactions, and refute the rest",
         module="paraply.commands.prove",
     ),
+    Command(
+        name="explore",
+        summary="run an applier, certifier or group on many schedules and judge every history",
+        module="paraply.commands.explore",
+    ),
+    Command(
+        name="replay",
+        summary="replay a counterexample step by step and judge it again",
+        module="paraply.commands.replay",
+    ),
+    Command(
+        name="mutants",
+        summary="show that every seeded fault is caught by the property it names",
+        module="paraply.commands.mutants",
+    ),
+    Command(
+        name="list",
+        summary="list subjects, dialects, properties or mutants",
+        module="paraply.commands.list_registry",
+    ),
 )

@@ -1,0 +1,164 @@
+"""``paraply explore``: run a subject on many schedules and judge every history."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from paraply.errors import REPORT_NOT_WRITTEN
+from paraply.exploring import Result, explore, properties_of, replay_command
+from paraply.progress import progress
+from paraply.registries import subject_named
+from paraply.report.explore_text import explore_json, explore_text
+from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.workload_arguments import add_workload_arguments, positive, workload_of
+from properties.search import random_schedules
+from vocabulary.errors import ParaplyError
+from vocabulary.history_jsonl import write_history
+from vocabulary.schedule import Exploration, Schedule
+
+SCHEDULES = 500
+RUNS_MAX = 100_000
+"""Of an exhaustive exploration: some minutes; what is larger is asked for by name."""
+
+_EXAMPLE = """\
+examples:
+  paraply explore applier                              500 random schedules, every property
+  paraply explore applier --option crashes=1 checkpoints=1
+  paraply explore applier --dialect logical_clock_unordered --property readers_see_prefixes
+  paraply explore certifier --exhaustive --transactions 3 --rows 2 --option views=0
+
+exit codes: 0 every property holds; 1 one is broken, expected or not; 2 one is unknown: its
+situation never occurred, or a breach the dialect is known for was not found
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``paraply explore``."""
+    parser.description = (
+        "Run a subject on many schedules, judge each history that differs from the others by every "
+        "property that speaks of it, and make a small counterexample of every breach."
+    )
+    parser.epilog = _EXAMPLE
+    parser.add_argument("subject", metavar="SUBJECT", help="see paraply list subjects")
+    add_workload_arguments(parser)
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument(
+        "--schedules",
+        type=positive,
+        default=SCHEDULES,
+        metavar="N",
+        help=f"random schedules ({SCHEDULES})",
+    )
+    how.add_argument(
+        "--exhaustive",
+        action="store_true",
+        help="every schedule, depth first; rows that nothing tells apart count as one",
+    )
+    parser.add_argument(
+        "--runs-max",
+        type=positive,
+        default=RUNS_MAX,
+        metavar="N",
+        help=f"give up an exhaustive exploration after so many runs ({RUNS_MAX:,})",
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of random choices (0)")
+    parser.add_argument(
+        "--property",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="P",
+        help="judge only these (see paraply list properties)",
+    )
+    parser.add_argument(
+        "--allow-expected",
+        action="store_true",
+        help="breaches that the dialect is known for do not make the exit code 1",
+    )
+    parser.add_argument("--json", metavar="F", help="write the result as JSON; - is stdout")
+    parser.add_argument(
+        "--out", metavar="DIR", type=Path, help="write each counterexample to a file in DIR"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Explore, print, and return the exit code of the gravest verdict."""
+    subject = subject_named(arguments.subject)
+    workload = workload_of(arguments, subject)
+    properties = properties_of(subject, arguments.property)
+    if arguments.json is not None:
+        require_writable(arguments.json)
+    exploration = Exploration(runs_max=arguments.runs_max)
+    schedules: Iterable[Schedule] = exploration
+    if not arguments.exhaustive:
+        schedules = random_schedules(arguments.seed, arguments.schedules)
+    total = None if arguments.exhaustive else arguments.schedules
+    with progress(f"exploring {subject.name}", total=total) as advance:
+        result = explore(
+            subject,
+            workload,
+            properties,
+            schedules,
+            seed=arguments.seed,
+            is_named=bool(arguments.property),
+            on_run=advance,
+        )
+    commands = replay_commands(result, arguments.out)
+    if arguments.json != STANDARD_OUTPUT:
+        sys.stdout.write(
+            explore_text(
+                result,
+                how=_how(arguments, exploration),
+                commands=commands,
+                allow_expected=arguments.allow_expected,
+            )
+        )
+    if arguments.json is not None:
+        search = {"seed": arguments.seed, "schedules": arguments.schedules}
+        if arguments.exhaustive:
+            search = {"runs_max": arguments.runs_max, "is_complete": exploration.is_complete}
+        document = explore_json(
+            result, search=search, commands=commands, allow_expected=arguments.allow_expected
+        )
+        write_report(arguments.json, document)
+    return result.verdict(allow_expected=arguments.allow_expected).exit_code
+
+
+def _how(arguments: argparse.Namespace, exploration: Exploration) -> str:
+    if not arguments.exhaustive:
+        return f"random schedules of seed {arguments.seed}"
+    if exploration.is_complete:
+        return "every schedule"
+    return f"NOT every schedule (stopped by --runs-max {arguments.runs_max})"
+
+
+def replay_commands(result: Result, folder: Path | None) -> dict[str, str]:
+    """Return the replay command of every breach, after writing its file where there is a folder."""
+    commands = {}
+    for finding in result.findings:
+        if finding.smallest is None:
+            continue
+        file = ""
+        if folder is not None:
+            dialect = f"-{result.workload.dialect}" if result.workload.dialect else ""
+            path = folder / f"{result.subject.name}{dialect}-{finding.prop.name}.jsonl"
+            _make(folder)
+            lines = write_history(finding.smallest.counterexample.history)
+            write_report(str(path), "".join(f"{line}\n" for line in lines))
+            file = str(path)
+        commands[finding.prop.name] = replay_command(
+            result.subject, finding.smallest, finding.prop, file=file
+        )
+    return commands
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ParaplyError(
+            REPORT_NOT_WRITTEN, where=str(folder), reason=error.strerror or str(error)
+        ) from None

@@ -1,0 +1,154 @@
+"""``paraply list``: what there is to run, to judge and to seed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from paraply.registries import registered_mutants, registered_properties, registered_subjects
+from paraply.report.explore_text import json_text
+from paraply.report.files import STANDARD_OUTPUT, write_report
+from paraply.report.plain_table import entries, plain_table
+from paraply.workload_arguments import option_text
+
+_EXAMPLE = """\
+examples:
+  paraply list subjects
+  paraply list properties --json - | jq -r '.[].name'
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``paraply list``."""
+    parser.description = "List subjects, their dialects, properties or mutants."
+    parser.epilog = _EXAMPLE
+    parser.add_argument("what", choices=sorted(_LISTS))
+    parser.add_argument("--json", metavar="F", help="write the list as JSON; - is stdout")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the list."""
+    records, lines = _LISTS[arguments.what]()
+    if arguments.json is not None:
+        write_report(arguments.json, json_text(records))
+    if arguments.json != STANDARD_OUTPUT:
+        sys.stdout.write("\n".join([*lines, ""]))
+    return 0
+
+
+_Listing = tuple[list[dict[str, Any]], list[str]]
+
+
+def _subjects() -> _Listing:
+    records: list[dict[str, Any]] = []
+    lines: list[str] = []
+    for subject in registered_subjects():
+        records.append(
+            {
+                "name": subject.name,
+                "meaning": subject.meaning,
+                "source": subject.source,
+                "dialects": list(subject.dialects),
+                "options": [
+                    {"name": one.name, "default": one.default, "meaning": one.meaning}
+                    for one in subject.options
+                ],
+                "areas": sorted(subject.areas),
+                "unreachable": sorted(subject.unreachable),
+            }
+        )
+        rows = [
+            ("source", subject.source),
+            ("dialects", ", ".join(subject.dialects)),
+            *(
+                (f"{one.name}={option_text(one.default)}", one.meaning)
+                for one in subject.options
+            ),
+            ("properties of", ", ".join(sorted(subject.areas)) or "every area"),
+            *([("never reaches", ", ".join(sorted(subject.unreachable)))]
+              if subject.unreachable else []),
+        ]  # fmt: skip
+        lines += ["", *plain_table((subject.name, subject.meaning), rows)]
+    return records, lines[1:]
+
+
+def _dialects() -> _Listing:
+    records = [
+        {
+            "subject": subject.name,
+            "dialect": dialect,
+            "is_default": dialect == subject.dialects[0],
+            "breaks": sorted(subject.breaks.get(dialect, ())),
+        }
+        for subject in registered_subjects()
+        for dialect in subject.dialects
+    ]
+    rows = [
+        (
+            subject.name,
+            dialect,
+            dialect == subject.dialects[0],
+            ", ".join(sorted(subject.breaks.get(dialect, ()))) or "nothing",
+        )
+        for subject in registered_subjects()
+        for dialect in subject.dialects
+    ]
+    return records, plain_table(("subject", "dialect", "default", "is known to break"), rows)
+
+
+def _properties() -> _Listing:
+    records: list[dict[str, Any]] = [
+        {
+            "name": prop.name,
+            "area": prop.area,
+            "expectation": prop.expectation.value,
+            "is_safety": prop.is_safety,
+            "meaning": prop.meaning,
+            "source": prop.source,
+        }
+        for prop in registered_properties()
+    ]
+    return records, entries(
+        (
+            prop.area,
+            f"{prop.name} ({prop.expectation.value}{'' if prop.is_safety else ', precision'})",
+            [prop.meaning, f"Source: {prop.source}"],
+        )
+        for prop in registered_properties()
+    )
+
+
+def _mutants() -> _Listing:
+    records = [
+        {
+            "name": mutant.name,
+            "family": mutant.family,
+            "subject": mutant.subject.name,
+            "caught_by": mutant.caught_by,
+            "survives_because": mutant.survives_because,
+            "fault": mutant.fault,
+            "source": mutant.source,
+        }
+        for mutant in registered_mutants()
+    ]
+    return records, entries(
+        (
+            mutant.family,
+            mutant.name,
+            [
+                mutant.fault,
+                f"Caught by: {mutant.caught_by or 'none, it is equivalent'}",
+                f"Source: {mutant.source}",
+            ],
+        )
+        for mutant in registered_mutants()
+    )
+
+
+_LISTS = {
+    "dialects": _dialects,
+    "mutants": _mutants,
+    "properties": _properties,
+    "subjects": _subjects,
+}

@@ -1,0 +1,185 @@
+"""``paraply mutants``: seed every fault and show which property catches it, and how small."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from paraply.exploring import replay_command
+from paraply.hunt import RUNS_MAX
+from paraply.mutation_testing import MutantResult, try_mutant
+from paraply.progress import progress
+from paraply.registries import mutant_named, property_named, registered_mutants
+from paraply.report.counterexample_text import counterexample_lines
+from paraply.report.explore_text import history_records, json_text
+from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.report.plain_table import WIDTH, plain_table
+from paraply.workload_arguments import positive
+from vocabulary.verdict import Verdict
+
+_EXAMPLE = """\
+examples:
+  paraply mutants                                all of them, as a table
+  paraply mutants first_item_decides             one, with the smallest history that shows it
+  paraply mutants --json mutants.json --seed 7
+
+exit codes: 0 every mutant is caught by the property it names (one that is said to be equivalent:
+by none); 1 not so
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``paraply mutants``."""
+    parser.description = (
+        "Put one fault at a time into a subject and search for a history in which the property "
+        "that the fault names is broken. A property that catches no fault has shown nothing."
+    )
+    parser.epilog = _EXAMPLE
+    parser.add_argument("names", nargs="*", metavar="NAME", help="mutants (default: all)")
+    parser.add_argument("--json", metavar="F", help="write the results as JSON; - is stdout")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of random choices (0)")
+    parser.add_argument(
+        "--runs-max",
+        type=positive,
+        default=RUNS_MAX,
+        metavar="N",
+        help=f"give up on a mutant after so many runs ({RUNS_MAX:,})",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Try every mutant asked for; 1 if one does not come out as stated."""
+    mutants = [mutant_named(name) for name in dict.fromkeys(arguments.names)]
+    mutants = mutants or list(registered_mutants())
+    if arguments.json is not None:
+        require_writable(arguments.json)
+    results = []
+    with progress("hunting mutants", total=len(mutants)) as advance:
+        for done, mutant in enumerate(mutants):
+            advance(done)
+            results.append(try_mutant(mutant, seed=arguments.seed, runs_max=arguments.runs_max))
+    if arguments.json != STANDARD_OUTPUT:
+        lines = mutant_lines(results)
+        if arguments.names:
+            lines += [line for result in results for line in story_lines(result)]
+        lines += ["", summary(results, seed=arguments.seed), ""]
+        sys.stdout.write("\n".join(lines))
+    if arguments.json is not None:
+        document = {"seed": arguments.seed, "mutants": [_as_json(result) for result in results]}
+        write_report(arguments.json, json_text(document))
+    verdict = Verdict.HOLDS if all(one.is_as_stated for one in results) else Verdict.VIOLATED
+    return verdict.exit_code
+
+
+def mutant_lines(results: Sequence[MutantResult]) -> list[str]:
+    """Return the table, family by family: under each mutant what catches it, and its source."""
+    heading = ("mutant", "trx", "steps", "runs", "s")
+    rows = [
+        (
+            result.mutant.name,
+            *(("", "") if result.smallest is None else _size(result)),
+            f"{result.runs:,}",
+            f"{result.seconds:.2f}",
+        )
+        for result in results
+    ]
+    head, *drawn = plain_table(heading, rows, indent="  ")
+    lines = [head]
+    family = None
+    for result, line in zip(results, drawn, strict=True):
+        if result.mutant.family != family:
+            family = result.mutant.family
+            lines += ["", family]
+        lines.append(line)
+        lines += textwrap.wrap(
+            f"{caught_by(result)}; {result.mutant.source}",
+            WIDTH,
+            initial_indent="      ",
+            subsequent_indent="      ",
+        )
+    return lines
+
+
+def caught_by(result: MutantResult) -> str:
+    """Return the property that catches the mutant, or that it survives."""
+    if result.mutant.survives_because:
+        others = ", ".join(result.caught_by_others)
+        return f"NOT EQUIVALENT, caught by {others}" if others else "equivalent, caught by none"
+    word = "caught by" if result.smallest else "SURVIVES"
+    return f"{word} {result.mutant.caught_by}"
+
+
+def _size(result: MutantResult) -> tuple[str, str]:
+    """Return transactions and steps of the smallest history."""
+    assert result.smallest is not None
+    history = result.smallest.counterexample.history
+    steps = history.events[-1].time if history.events else 0
+    return str(len(history.transactions)), str(steps)
+
+
+def story_lines(result: MutantResult) -> list[str]:
+    """Return the fault in a sentence, and the smallest history in which it shows."""
+    mutant = result.mutant
+    lines = ["", "", f"{mutant.name}: {mutant.fault}"]
+    if mutant.survives_because:
+        return [*lines, f"Equivalent: {mutant.survives_because}"]
+    if result.smallest is None:
+        return [*lines, f"no history found in which {mutant.caught_by} catches it"]
+    prop = property_named(mutant.caught_by)
+    history = result.smallest.counterexample.history
+    return [
+        *lines,
+        "",
+        *counterexample_lines(prop, history),
+        "",
+        f"replay: {_command(result)}",
+    ]
+
+
+def _command(result: MutantResult) -> str:
+    assert result.smallest is not None
+    mutant = result.mutant
+    prop = property_named(mutant.caught_by)
+    return replay_command(mutant.subject, result.smallest, prop, mutant=mutant.name)
+
+
+def summary(results: Sequence[MutantResult], *, seed: int) -> str:
+    """Return how many were caught, in one line."""
+    equivalent = [result for result in results if result.mutant.survives_because]
+    caught = sum(result.smallest is not None for result in results)
+    text = f"{caught} of {len(results) - len(equivalent)} caught by the property they name"
+    if equivalent:
+        survived = sum(result.is_as_stated for result in equivalent)
+        text += f", {survived} of {len(equivalent)} equivalent"
+    seconds = sum(result.seconds for result in results)
+    return f"{text}; seed {seed}, {seconds:.0f} s"
+
+
+def _as_json(result: MutantResult) -> dict[str, Any]:
+    mutant = result.mutant
+    value: dict[str, Any] = {
+        "name": mutant.name,
+        "family": mutant.family,
+        "source": mutant.source,
+        "fault": mutant.fault,
+        "subject": mutant.subject.name,
+        "caught_by": mutant.caught_by,
+        "survives_because": mutant.survives_because,
+        "is_as_stated": result.is_as_stated,
+        "runs": result.runs,
+        "seconds": round(result.seconds, 3),
+    }
+    if result.smallest is not None:
+        transactions, steps = _size(result)
+        value |= {
+            "transactions": int(transactions),
+            "steps": int(steps),
+            "violations": [str(one) for one in result.smallest.counterexample.violations],
+            "program": result.smallest.program,
+            "command": _command(result),
+            "history": history_records(result.smallest.counterexample.history),
+        }
+    return value

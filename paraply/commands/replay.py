@@ -1,0 +1,167 @@
+"""``paraply replay``: make a recorded run again, step by step, and judge it again."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from paraply.errors import USAGE
+from paraply.exploring import properties_of
+from paraply.registries import mutant_named, subject_named
+from paraply.replaying import Replay, replay
+from paraply.report.explore_text import json_text
+from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.report.replay_text import replay_json, replay_text
+from paraply.workload_arguments import add_workload_arguments, workload_of, workload_of_header
+from properties.registry import Property, verdict_of
+from reference_impl.subject import Subject, Workload
+from vocabulary.errors import ParaplyError, register
+from vocabulary.history import History
+from vocabulary.history_jsonl import bounded_lines, read_histories
+from vocabulary.verdict import Verdict, combine
+
+FILE_NOT_READ = register(
+    "P321",
+    "the counterexample cannot be read: {reason}",
+    "name a file that paraply explore --out wrote, or give --program and --subject",
+)
+
+_EXAMPLE = """\
+examples:
+  paraply replay out/applier-logical_clock_unordered-engine_commits_follow_the_log.jsonl
+  paraply replay --subject applier --dialect database --program AwAAAAAAAAAAAAEBAQ
+  paraply replay --mutant first_item_decides --program AAEC --choices
+
+exit codes: 0 every property judged holds; 1 one is broken; 2 one is unknown, since its situation
+did not occur in this run, or the run is not the one recorded
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``paraply replay``."""
+    parser.description = (
+        "Make a recorded run again, check that it is the same, show it step by step and judge it "
+        "by every property that speaks of its subject."
+    )
+    parser.epilog = _EXAMPLE
+    parser.add_argument("file", nargs="?", metavar="FILE", help="histories as JSON Lines")
+    parser.add_argument("--program", metavar="TEXT", help="the choices, as reports print them")
+    who = parser.add_mutually_exclusive_group()
+    who.add_argument("--subject", metavar="S", help="what to run a --program on")
+    who.add_argument("--mutant", metavar="M", help="run this mutant instead of its subject")
+    add_workload_arguments(parser)
+    parser.add_argument(
+        "--property", action="extend", nargs="+", default=[], metavar="P", help="judge only these"
+    )
+    parser.add_argument("--choices", action="store_true", help="list every choice that was made")
+    parser.add_argument("--json", metavar="F", help="write the result as JSON; - is stdout")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One run to make again."""
+
+    subject: Subject
+    workload: Workload
+    program: str
+    recorded: History | None = None
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Replay every history asked for and return the exit code of the gravest verdict."""
+    if arguments.json is not None:
+        require_writable(arguments.json)
+    verdicts: list[Verdict] = []
+    documents = []
+    for request in requests_of(arguments):
+        properties = properties_of(request.subject, arguments.property)
+        done = replay(request.subject, request.workload, request.program, request.recorded)
+        judged = [(prop, verdict_of(done.history, prop)) for prop in properties]
+        judged = _without_unreachable(request.subject, judged, is_named=bool(arguments.property))
+        verdicts += [verdict for _, verdict in judged]
+        if done.difference:
+            verdicts.append(Verdict.UNKNOWN)
+        if arguments.json != STANDARD_OUTPUT:
+            sys.stdout.write(_text(request, done, judged, arguments))
+        documents.append(replay_json(done, judged))
+    if arguments.json is not None:
+        write_report(arguments.json, json_text(documents))
+    return combine(verdicts).exit_code
+
+
+def _text(
+    request: Request,
+    done: Replay,
+    judged: list[tuple[Property, Verdict]],
+    arguments: argparse.Namespace,
+) -> str:
+    return replay_text(
+        done,
+        judged,
+        was_recorded=request.recorded is not None,
+        with_choices=arguments.choices,
+        title=_title(request, arguments.mutant),
+    )
+
+
+def _title(request: Request, mutant: str | None) -> str:
+    who = f"{request.subject.name} with the fault {mutant}" if mutant else request.subject.name
+    return f"{who}, dialect {request.workload.dialect}" if request.workload.dialect else who
+
+
+def _without_unreachable(
+    subject: Subject, judged: list[tuple[Property, Verdict]], *, is_named: bool
+) -> list[tuple[Property, Verdict]]:
+    return [
+        (prop, verdict)
+        for prop, verdict in judged
+        if is_named or verdict is not Verdict.UNKNOWN or prop.name not in subject.unreachable
+    ]
+
+
+def requests_of(arguments: argparse.Namespace) -> list[Request]:
+    """Return the runs to make again: those of the file, or the one of the program."""
+    if (arguments.file is None) == (arguments.program is None):
+        raise ParaplyError(USAGE, reason="give either FILE or --program", command="paraply replay")
+    if arguments.file is not None:
+        return [_request_of(history, arguments) for history in _histories(arguments.file)]
+    if arguments.mutant is not None:
+        subject = mutant_named(arguments.mutant).subject
+    elif arguments.subject is not None:
+        subject = subject_named(arguments.subject)
+    else:
+        raise ParaplyError(
+            USAGE, reason="--program needs --subject or --mutant", command="paraply replay"
+        )
+    return [
+        Request(
+            subject=subject,
+            workload=workload_of(arguments, subject),
+            program=arguments.program,
+        )
+    ]
+
+
+def _request_of(history: History, arguments: argparse.Namespace) -> Request:
+    name = arguments.mutant or arguments.subject or history.header.subject
+    subject = mutant_named(name).subject if arguments.mutant else subject_named(name)
+    return Request(
+        subject=subject,
+        workload=workload_of_header(history.header),
+        program=history.header.program,
+        recorded=history,
+    )
+
+
+def _histories(name: str) -> list[History]:
+    try:
+        with Path(name).open(encoding="utf-8") as stream:
+            histories = list(read_histories(bounded_lines(stream), name=name))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ParaplyError(FILE_NOT_READ, where=name, reason=reason or str(error)) from None
+    if not histories:
+        raise ParaplyError(FILE_NOT_READ, where=name, reason="it holds no history")
+    return histories

@@ -1,0 +1,146 @@
+"""Exploring a subject: a campaign, what it means for the subject, and small counterexamples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from paraply.hunt import system_of
+from paraply.registries import property_named, registered_properties
+from paraply.shrinking import Smallest, make_small
+from paraply.workload_arguments import command_line, workload_words
+from properties.campaign import Campaign, Tally, run_campaign
+from properties.registry import Expectation, Property
+from reference_impl.subject import Subject, Workload
+from vocabulary.schedule import Schedule
+from vocabulary.verdict import Verdict, combine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What a campaign says about one property of its subject.
+
+    ``is_expected`` says that the subject is known to break the property in this dialect.
+    """
+
+    tally: Tally
+    is_expected: bool
+    smallest: Smallest | None = None
+
+    @property
+    def prop(self) -> Property:
+        """Return the property."""
+        return self.tally.prop
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the verdict; a known breach that was not found makes it UNKNOWN, not HOLDS."""
+        if self.is_expected and not self.tally.violated:
+            return Verdict.UNKNOWN
+        return self.tally.verdict
+
+    @property
+    def note(self) -> str:
+        """Return what a reader should know beside the verdict."""
+        if self.tally.violated:
+            return "expected of this dialect" if self.is_expected else ""
+        if self.is_expected:
+            return "the breach expected of this dialect was not found"
+        if not self.tally.reached:
+            return "its situation never occurred"
+        return "reached" if self.prop.expectation is Expectation.SOMETIMES else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One exploration, judged.
+
+    ``set_aside`` names properties of which the subject says that no run can reach their
+    situation; the campaign did not contradict it.
+    """
+
+    subject: Subject
+    workload: Workload
+    campaign: Campaign
+    findings: tuple[Finding, ...]
+    set_aside: tuple[str, ...] = field(default=())
+
+    @property
+    def options_off(self) -> tuple[str, ...]:
+        """Return the options that are 0 or false, and so keep situations from occurring."""
+        options = self.subject.options_of(self.workload)
+        return tuple(name for name, value in options.items() if not value)
+
+    def verdict(self, *, allow_expected: bool = False) -> Verdict:
+        """Return the gravest verdict; known breaches do not count if ``allow_expected``."""
+        return combine(
+            Verdict.HOLDS
+            if allow_expected and finding.is_expected and finding.tally.violated
+            else finding.verdict
+            for finding in self.findings
+        )
+
+
+def properties_of(subject: Subject, names: Iterable[str] = ()) -> list[Property]:
+    """Return the properties named, or all that speak of such a subject; P520 for an unknown one."""
+    if names:
+        return [property_named(name) for name in dict.fromkeys(names)]
+    return [
+        prop for prop in registered_properties() if not subject.areas or prop.area in subject.areas
+    ]
+
+
+def explore(
+    subject: Subject,
+    workload: Workload,
+    properties: Sequence[Property],
+    schedules: Iterable[Schedule],
+    *,
+    seed: int = 0,
+    is_named: bool = False,
+    on_run: Callable[[int], None] | None = None,
+) -> Result:
+    """Run the subject on every schedule, judge it, and make a small history of every breach.
+
+    Args:
+        seed: of the search for smaller histories.
+        is_named: the user asked for these properties, so none is set aside.
+    """
+    campaign = run_campaign(system_of(subject, workload), properties, schedules, on_run=on_run)
+    known = subject.breaks.get(subject.dialect_of(workload), frozenset())
+    findings = []
+    set_aside = []
+    for tally in campaign.tallies:
+        name = tally.prop.name
+        is_silent = not tally.reached and not tally.violated
+        if is_silent and not is_named and name in subject.unreachable:
+            set_aside.append(name)
+            continue
+        smallest = None
+        if tally.first is not None:
+            smallest = make_small(subject, workload, tally.prop, tally.first, seed=seed)
+        findings.append(Finding(tally=tally, is_expected=name in known, smallest=smallest))
+    return Result(
+        subject=subject,
+        workload=workload,
+        campaign=campaign,
+        findings=tuple(findings),
+        set_aside=tuple(set_aside),
+    )
+
+
+def replay_command(
+    subject: Subject, smallest: Smallest, prop: Property, *, file: str = "", mutant: str = ""
+) -> str:
+    """Return the command that replays a counterexample, from a file or from the program alone."""
+    words = ["paraply", "replay"]
+    if mutant:
+        words.append(f"--mutant={mutant}")
+    if file:
+        words.append(file)
+    else:
+        if not mutant:
+            words.append(f"--subject={subject.name}")
+        words += workload_words(subject, smallest.workload)
+        words.append(f"--program={smallest.program}")
+    return command_line([*words, f"--property={prop.name}"])

@@ -1,0 +1,22 @@
+"""The registries of subjects, properties and mutants, filled: importing this registers them all."""
+
+from __future__ import annotations
+
+import properties.all as _properties
+import reference_impl.mutations.all as _mutations
+import reference_impl.subjects as _subjects
+from properties.registry import property_named, registered_properties
+from reference_impl.mutants import mutant_named, registered_mutants
+from reference_impl.subject import registered_subjects, subject_named
+
+__all__ = [
+    "_mutations",
+    "_properties",
+    "_subjects",
+    "mutant_named",
+    "property_named",
+    "registered_mutants",
+    "registered_properties",
+    "registered_subjects",
+    "subject_named",
+]
