@@ -49,8 +49,9 @@ def audit_compiled(
 ) -> AuditResult:
     """Audit files and return what the auditor found; the report is filled as by the reader.
 
-    ``on_gtids`` is told file, first and last GTID (empty: none) of what was read. Raises ``NotCompilable``
-    where only the readable engine can go on; then nothing of this run may be used.
+    ``on_gtids`` is told file, first and last GTID (empty: none) of what was read. Raises
+    ``NotCompilable`` where only the readable engine can go on; then nothing of this run may be
+    used.
     """
     sizes = {
         name: value

@@ -338,7 +338,6 @@ class CompiledAuditor(Auditor):
     def _copy_safety(self) -> None:
         for name, evidence in zip(self._appliers, self._safety.evidence, strict=True):
             counts = self._state.evidence[_RULES[name]].tolist()
-            evidence.transactions = counts[C.E_TRANSACTIONS]
             evidence.pairs_allowed = counts[C.E_ALLOWED]
             evidence.conflicts_ordered = counts[C.E_ORDERED]
             evidence.violations_certain = counts[C.E_VIOLATIONS]

@@ -101,7 +101,6 @@ BEYOND = 9
 
 # Evidence per rule.
 (
-    E_TRANSACTIONS,
     E_ALLOWED,
     E_ORDERED,
     E_VIOLATIONS,
@@ -109,8 +108,8 @@ BEYOND = 9
     E_STATEMENTS,
     E_INCIDENTS,
     E_DDL,
-) = range(8)
-EVIDENCE_COLUMNS = 8
+) = range(7)
+EVIDENCE_COLUMNS = 7
 
 # One transaction of the past.
 H_META, H_TOUCH_START, H_WAITS_FOR, H_TIE_START, H_AT, H_MARK = range(6)

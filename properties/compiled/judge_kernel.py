@@ -131,6 +131,9 @@ def _judge_safety(
                 if past[C.H_MARK] != stamp and past[C.H_MARK] != stamp + 1:
                     past[C.H_MARK] = stamp + 1
                     evidence[C.E_ORDERED] += 1
+            elif rule == C.GROUP:
+                # Conflicts across replication domains are named: the readable judge does that.
+                return -1
     return listed + (met if listing else 0)
 
 
@@ -350,7 +353,6 @@ def judge(
             # Commit groups are judged by commit ids; last_committed makes groups for timing only.
             if rule == C.CLOCK or (rule == C.GROUP and txn[C.B_SEQUENCE_NUMBER] < 0):
                 place = clock if rule == C.CLOCK else group
-                state.evidence[rule, C.E_TRANSACTIONS] += 1
                 state.evidence[rule, C.E_ALLOWED] += allowed if rule == C.CLOCK else allowed_group
                 listed = _judge_safety(state, rule, place, my_keys, my_heads, ordinal, listed)
                 if listed < 0:

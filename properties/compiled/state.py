@@ -23,7 +23,7 @@ LANES_MAX = 64
 """Replication domains; the readable judge takes over beyond."""
 FINDINGS_MAX = 1 << 16
 """Pairs of one transaction; the readable judge takes over beyond."""
-LEVELS = 1 << 17
+LEVELS = 1 << 16
 """More than ``worker_timeline.LEVELS_MAX``."""
 
 
