@@ -9,6 +9,7 @@ from properties.member_stream import (
     Certified,
     MemberStream,
     Snapshots,
+    items_not_stored,
     member_streams,
     snapshots,
 )
@@ -127,13 +128,14 @@ class _Collection:
 
 def _collections(history: History) -> Iterator[_Collection]:
     """Yield every collection; a restarted member begins with nothing that it certified."""
+    large = items_not_stored(history)
     for stream in member_streams(history):
         certified = {one.event_index: one for one in stream.certified}
         writers: dict[Item, Certified] = {}
         for index, event in stream.events:
             if event.kind is EventKind.STARTED:
                 writers.clear()
-            elif index in certified and certified[index].is_positive:
+            elif index in certified and _is_stored(certified[index], large):
                 writers.update(
                     dict.fromkeys(certified[index].transaction.write_set, certified[index])
                 )
@@ -141,6 +143,10 @@ def _collections(history: History) -> Iterator[_Collection]:
                 yield _Collection(stream=stream, index=index, event=event, writers=dict(writers))
                 for item in event.items:
                     writers.pop(item, None)
+
+
+def _is_stored(one: Certified, large: int) -> bool:
+    return one.is_positive and len(one.transaction.write_set) < large
 
 
 @sometimes(source="WL#8440, certification info garbage collection")

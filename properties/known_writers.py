@@ -13,8 +13,12 @@ from vocabulary.events import EventKind
 from vocabulary.write_set import Item
 
 
-def compute_last_committed_needed(stream: MemberStream) -> Iterator[tuple[Certified, int]]:
+def compute_last_committed_needed(
+    stream: MemberStream, large: int
+) -> Iterator[tuple[Certified, int]]:
     """Yield each timestamped transaction of a member with the least last_committed it needs.
+
+    A transaction of ``large`` items or more is a barrier, since its items are not stored.
 
     A collection is granted the number just before the next transaction's: servers that burn a
     number use that one, others the last number given. Transactions with (0, 0) are left out.
@@ -37,7 +41,10 @@ def compute_last_committed_needed(stream: MemberStream) -> Iterator[tuple[Certif
                 writers.pop(item, None)
         elif index in certified and certified[index].is_positive:
             one = certified[index]
+            is_large = len(one.transaction.write_set) >= large
             if one.timestamp is None:
+                if is_large:
+                    continue
                 for item in one.transaction.write_set:
                     writers.pop(item, None)
                 continue
@@ -48,11 +55,11 @@ def compute_last_committed_needed(stream: MemberStream) -> Iterator[tuple[Certif
             number = one.timestamp.sequence_number
             if is_window_pending:
                 window, is_window_pending = number - 1, False
-            if one.transaction.is_barrier:
+            if one.transaction.is_barrier or is_large:
                 yield one, number - 1
                 window = number
             else:
                 known = [writers[item] for item in one.transaction.write_set if item in writers]
                 yield one, max([window, *known])
-            for item in one.transaction.write_set:
-                writers[item] = number
+            if not is_large:
+                writers.update(dict.fromkeys(one.transaction.write_set, number))

@@ -152,6 +152,15 @@ def positive_before(stream: MemberStream, one: Certified) -> Iterator[Certified]
             yield other
 
 
+def items_not_stored(history: History) -> int:
+    """Return the number of items from which on certification info does not store a write set.
+
+    That is the threshold of preemptive collection; where it is off, more than any write set has.
+    """
+    threshold = history.header.options.get("preemptive_rows_threshold", 0)
+    return threshold if isinstance(threshold, int) and threshold > 0 else 2**63
+
+
 def share_items(a: Transaction, b: Transaction) -> bool:
     """Return whether both wrote a common item; this is what certification may know of."""
     return not a.write_set.isdisjoint(b.write_set)

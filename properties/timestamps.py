@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from properties.known_writers import compute_last_committed_needed
-from properties.member_stream import Certified, MemberStream, member_streams, share_items
+from properties.member_stream import (
+    Certified,
+    MemberStream,
+    items_not_stored,
+    member_streams,
+    share_items,
+)
 from properties.registry import Violation, always, sometimes
 from vocabulary.history import History
 from vocabulary.timestamps import LogicalTimestamp, may_overlap
@@ -217,7 +223,7 @@ def last_committed_is_minimal(history: History) -> list[TransactionHeldBack]:
             needed=needed,
         )
         for stream in member_streams(history)
-        for one, needed in compute_last_committed_needed(stream)
+        for one, needed in compute_last_committed_needed(stream, items_not_stored(history))
         if one.timestamp is not None and one.timestamp.last_committed > needed
     ]
 

@@ -175,7 +175,8 @@ class Member:
     def on_view_change(self, message: ViewChangeMessage) -> None:
         """Install a view: log it, collect if somebody joined, and be ready to be a donor."""
         self.view = message
-        self.online &= frozenset(message.members)
+        if not self.online <= frozenset(message.members):
+            self.learn_online(self.online & frozenset(message.members))
         self.collection.on_view_change()
         # A joiner comes with its donor's information, collected already.
         if message.joined not in (None, self.name) and self.dialect.collects_on_join:
