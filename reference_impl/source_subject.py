@@ -84,10 +84,17 @@ class SourceSubject(Subject):
     source = "WL#7165; sql/rpl_trx_tracking.cc"
     dialects = tuple(TRACKERS)
     options = (
-        Option(name="sessions", default=2, meaning="client sessions"),
-        Option(name="history_size", default=25_000, meaning="items WRITESET remembers"),
+        Option(name="sessions", default=2, least=1, meaning="client sessions"),
+        Option(
+            name="history_size",
+            default=25_000,
+            greatest=1_000_000,
+            meaning="items WRITESET remembers",
+        ),
         Option(name="rotations", default=1, meaning="how often the binary log is rotated"),
-        Option(name="statements", default=2, meaning="statements of a transaction, at most"),
+        Option(
+            name="statements", default=2, least=1, meaning="statements of a transaction, at most"
+        ),
         Option(name="flavours", default=True, meaning="statements whose write set is incomplete"),
     )
     breaks: ClassVar[Mapping[str, frozenset[str]]] = {

@@ -36,6 +36,11 @@ OPTION_OF_WRONG_TYPE = register(
     "option {name} of subject {subject} is {value!r}, which is not a {expected}",
     "give it a {expected}; its default is {default}",
 )
+OPTION_OUT_OF_RANGE = register(
+    "P409",
+    "option {name} of subject {subject} is {value}",
+    "choose {range}; its default is {default}",
+)
 WORKLOAD_OUT_OF_RANGE = register(
     "P407",
     "a workload of {count} {what} is out of range",
@@ -89,11 +94,32 @@ class Workload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """One option of a subject; ``default`` also tells its type."""
+    """One option of a subject; ``default`` also tells its type.
+
+    A number lies in ``[least, greatest]``; a text is one of ``choices``, where there are any.
+    """
 
     name: str
     default: OptionValue
     meaning: str
+    least: int = 0
+    greatest: int = 1_000
+    choices: tuple[str, ...] = ()
+
+    def allows(self, value: OptionValue) -> bool:
+        """Return whether a value of the right type is in range."""
+        if isinstance(value, int) and not isinstance(value, bool):
+            return self.least <= value <= self.greatest
+        return not self.choices or value in self.choices
+
+    @property
+    def range(self) -> str:
+        """Return the range for a message."""
+        return (
+            f"one of {', '.join(self.choices)}"
+            if self.choices
+            else (f"a number in [{self.least}, {self.greatest}]")
+        )
 
 
 class Subject(ABC):
@@ -124,7 +150,8 @@ class Subject(ABC):
     def run(self, schedule: Schedule, workload: Workload) -> History:
         """Run once and return what happened; the history names the choices that made it.
 
-        Raises ``ParaplyError`` P404, P405 or P406 for a dialect or an option it does not have.
+        Raises ``ParaplyError`` P404, P405, P406 or P409 for a dialect or an option that does not
+        fit.
         """
         options = self.options_of(workload)
         dialect = self.dialect_of(workload)
@@ -172,7 +199,8 @@ class Subject(ABC):
         return workload.dialect
 
     def options_of(self, workload: Workload) -> dict[str, OptionValue]:
-        """Return every option with its value; P404 or P406 for one that does not fit."""
+        """Return every option with its value; P404, P406 or P409 for one that does not fit."""
+        known = {option.name: option for option in self.options}
         values = {option.name: option.default for option in self.options}
         for name, value in workload.options.items():
             if name not in values:
@@ -190,6 +218,15 @@ class Subject(ABC):
                     value=value,
                     expected=type(values[name]).__name__,
                     default=values[name],
+                )
+            if not known[name].allows(value):
+                raise ParaplyError(
+                    OPTION_OUT_OF_RANGE,
+                    subject=self.name,
+                    name=name,
+                    value=value,
+                    range=known[name].range,
+                    default=known[name].default,
                 )
             values[name] = value
         return values

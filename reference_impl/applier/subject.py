@@ -26,15 +26,25 @@ class ApplierSubject(Subject):
     source = "WL#8440, WL#7165"
     dialects = ("logical_clock", "logical_clock_unordered", "database", "database_unordered")
     options = (
-        Option(name="workers", default=2, meaning="replica_parallel_workers"),
-        Option(name="stamps", default="mysql_8_0", meaning="dialect of the LC/SN in the log"),
+        Option(name="workers", default=2, least=1, meaning="replica_parallel_workers"),
+        Option(
+            name="stamps",
+            default="mysql_8_0",
+            meaning="dialect of the LC/SN in the log",
+            choices=tuple(DIALECTS),
+        ),
         Option(name="barriers", default=True, meaning="log transactions without write set"),
         Option(name="rotations", default=1, meaning="new files of the source's and the relay log"),
         Option(name="collections", default=1, meaning="garbage collections that open windows"),
         Option(name="view_changes", default=0, meaning="view changes of a group in the log"),
-        Option(name="sessions", default=2, meaning="client sessions at the source"),
+        Option(name="sessions", default=2, least=1, meaning="client sessions at the source"),
         Option(name="extra_locks", default=False, meaning="lock rows beside those written"),
-        Option(name="recovery", default="gtid", meaning="after a crash: gtid or positions"),
+        Option(
+            name="recovery",
+            default="gtid",
+            meaning="after a crash: gtid or positions",
+            choices=("gtid", "positions"),
+        ),
         Option(name="reads", default=2, meaning="snapshots that a reader takes"),
         Option(name="crashes", default=0, meaning="how often the replica crashes"),
         Option(name="checkpoints", default=0, meaning="how often the position is saved"),

@@ -31,7 +31,7 @@ class GroupSubject(Subject):
         Option(name="sessions", default=1, meaning="undecided transactions a member may have"),
         Option(name="barriers", default=True, meaning="submit transactions without write set"),
         Option(name="single_primary", default=False, meaning="only one member takes writes"),
-        Option(name="block_size", default=1, meaning="GTIDs per assignment block"),
+        Option(name="block_size", default=1, least=1, meaning="GTIDs per assignment block"),
         Option(
             name="preserve_commit_order",
             default=True,
