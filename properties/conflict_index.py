@@ -20,8 +20,8 @@ from vocabulary.keys import ConflictKey
 from vocabulary.log import LoggedKind
 
 KEYS_MAX = 1_000_000
-TRANSACTIONS_MAX = 250_000
-"""Both cover a default MySQL dependency history (25,000 rows) many times over: a dependency
+TRANSACTIONS_MAX = 100_000
+"""Both cover a default MySQL dependency history (25,000 rows) several times over: a dependency
 further back than that was cut by the source, so its LC is recent. Together they bound the memory
 of the readable audit to some hundreds of megabytes, whatever the size of the log."""
 

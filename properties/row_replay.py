@@ -178,6 +178,8 @@ class RowReplay:
             self._forget_relations(table)
 
     def _follow_xa(self, txn: LoggedTransaction) -> None:
+        if "one_phase_xa" in txn.flags:
+            return  # Committed at once.
         if txn.rows:
             # The prepared rows are locked until the end, so applying them now changes nothing
             # for anybody else.

@@ -219,6 +219,14 @@ def test_rolled_back_xa_transaction_makes_its_tables_unknown():
     ) == [("inserted_keys_are_free", 3)]
 
 
+def test_xa_transaction_in_one_phase_is_never_rolled_back():
+    flags = frozenset({"one_phase_xa"})
+    whole = {"kind": LoggedKind.XA, "xa_id": "X'61'", "flags": flags}
+    replay = replayed({**whole, "rows": [insert("d.t", 1, "a", "x")]}, insert("d.t", 1, "a", "x"))
+    assert findings(replay) == [("inserted_keys_are_free", 2)]
+    assert replay._prepared == {}
+
+
 # foreign keys that cascade
 
 
