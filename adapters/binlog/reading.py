@@ -21,7 +21,9 @@ from adapters.binlog.payload import inner_events, parse_payload
 from adapters.binlog.rows_events import ROWS_SHAPES, parse_rows, table_id_bytes
 from adapters.binlog.table_map import TableMap, parse_table_map
 
-_DEFINITIONS_MAX = 4096
+_DEFINITION_BYTES_MAX = 1 << 24
+_DEFINITION_BYTES_MIN = 1 << 12
+"""What a small definition is counted as, for the objects it becomes (4,096 tables are kept)."""
 _TABLE_IDS_MAX = 1 << 16
 
 _Parse = Callable[[RawEvent], Event]
@@ -64,6 +66,7 @@ class EventDecoder:
     def __init__(self) -> None:
         self._tables: dict[int, TableMap] = {}
         self._definitions: dict[tuple[bool, bytes], TableMap] = {}
+        self._definition_bytes = 0
 
     def decode(self, raw: RawEvent, description: FormatDescription) -> Iterator[Event]:
         """Yield the event, and after a transaction payload the events inside it.
@@ -103,8 +106,10 @@ class EventDecoder:
         table = self._definitions.get(key)
         if table is None:
             table = parse_table_map(definition, is_mariadb=description.is_mariadb)
-            if len(self._definitions) >= _DEFINITIONS_MAX:
+            self._definition_bytes += len(definition) + _DEFINITION_BYTES_MIN
+            if self._definition_bytes > _DEFINITION_BYTES_MAX:
                 self._definitions.clear()
+                self._definition_bytes = 0
             self._definitions[key] = table
         table_id = int.from_bytes(raw.body[:width], "little")
         if len(self._tables) >= _TABLE_IDS_MAX:

@@ -14,7 +14,8 @@ from adapters.binlog.cursor import MalformedError
 from adapters.binlog.temporal import Reader
 from vocabulary.log import ABSENT, RowImage
 
-_PLANS_MAX = 256
+_PLAN_STEPS_MAX = 4096
+"""How many steps all kept plans of one decoder have; a table of many columns keeps fewer plans."""
 
 Unpack = Callable[[bytes, int], tuple[object, ...]]
 _Step = tuple[Unpack | None, int, Reader | None, tuple[object, ...]]
@@ -37,6 +38,7 @@ class ImageDecoder:
         self._present = present_columns(bitmap, len(columns))
         self._null_bytes = (len(self._present) + 7) // 8
         self._plans: dict[bytes, list[_Step]] = {}
+        self._steps_kept = 0
 
     def decode(self, buffer: bytes, position: int) -> tuple[RowImage, int]:
         """Return one image and the position after it.
@@ -104,6 +106,7 @@ class ImageDecoder:
                 flush()
                 steps.append((None, 0, self._readers[index], ()))
         flush()
-        if len(self._plans) < _PLANS_MAX:
+        if self._steps_kept + len(steps) <= _PLAN_STEPS_MAX:
             self._plans[nulls] = steps
+            self._steps_kept += len(steps)
         return steps

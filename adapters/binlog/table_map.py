@@ -25,7 +25,7 @@ from vocabulary.schema import Column, KeyPart, SchemaSource, TableSchema, Unique
 COLUMNS_MAX = 4096
 """The servers' limit on columns of a table."""
 
-_DECODERS_MAX = 256
+_DECODERS_MAX = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
