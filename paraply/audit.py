@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from adapters.binlog.errors import UNREADABLE_FILE
 from adapters.binlog.event_types import event_name
 from adapters.binlog.keys import KeyBuilder
 from adapters.binlog.report import FileReport, LogReport
 from adapters.binlog.schema_dump import load_schema_file
 from adapters.binlog.schema_registry import SchemaRegistry
 from adapters.binlog.table_map import TableMap
+from adapters.binlog.text_dump import read_text_transactions
 from adapters.binlog.transactions import read_transactions
 from paraply.errors import ENGINE_UNAVAILABLE, NOTHING_READ
+from paraply.input_files import InputFiles, bytes_total, open_inputs
 from properties.audit import DEFAULT_WORKERS, AuditOptions, Auditor
 from properties.overlap_rules import RULES
 from vocabulary.audit_result import AuditResult, FileSummary, Reason
@@ -30,8 +29,6 @@ ENGINES = ("auto", "readable", "compiled")
 COMPILED_BYTES_MIN = 16 << 20
 """Below this the compiled engine takes longer to load than the readable one to finish."""
 
-STANDARD_INPUT = "-"
-
 _TRANSACTIONS_PER_NEWS = 256
 
 
@@ -45,19 +42,6 @@ class AuditRequest:
     appliers: tuple[str, ...] = APPLIERS
     engine: str = "auto"
 
-    def bytes_total(self) -> int | None:
-        """Return the bytes there are to read, None where that cannot be known beforehand."""
-        total = 0
-        for name in self.files:
-            try:
-                status = os.stat(name)
-            except OSError:
-                return None
-            if not stat.S_ISREG(status.st_mode) or name.endswith((".gz", ".zst")):
-                return None
-            total += status.st_size
-        return total
-
 
 def audit(request: AuditRequest, advance: Callable[[float], None] = lambda _: None) -> AuditResult:
     """Audit the files of a request as one stream; ``advance`` is told the bytes read so far.
@@ -66,21 +50,23 @@ def audit(request: AuditRequest, advance: Callable[[float], None] = lambda _: No
     point is audited. Raises ``ParaplyError`` if a file is not there, if all of them stopped
     before their first transaction, or if the schema is of no use.
     """
-    for name in request.files:
-        _require_readable(name)
-    if _wants_compiled_engine(request):
+    inputs = open_inputs(request.files)
+    if _wants_compiled_engine(request, inputs):
         result = _judged_by_compiled_engine(request, advance)
         if result is not None:
             return result
     reading = _Reading(request)
-    return reading.summed_up(_judged_by_readable_engine(request, reading, advance))
+    judged = _judged_by_readable_engine(inputs, reading, advance)
+    return reading.summed_up(judged, is_text=inputs.is_text)
 
 
-def _wants_compiled_engine(request: AuditRequest) -> bool:
+def _wants_compiled_engine(request: AuditRequest, inputs: InputFiles) -> bool:
     """Return whether to try the compiled engine, which reads plain files and pays if large."""
+    size = None if inputs.is_text else bytes_total(request.files)
+    if request.engine == "compiled" and size is None:
+        raise _no_compiled_engine("it reads plain binary logs only")
     if request.engine != "auto":
         return request.engine == "compiled"
-    size = request.bytes_total()
     return size is not None and size >= COMPILED_BYTES_MIN
 
 
@@ -93,8 +79,6 @@ def _judged_by_compiled_engine(
     place of None if the compiled engine was asked for by name.
     """
     by_name = request.engine == "compiled"
-    if by_name and request.bytes_total() is None:
-        raise _no_compiled_engine("it reads plain files only")
     try:
         # Imported only here: it costs most of a second and 90 MB, which a small log does not pay.
         from paraply.compiled_audit import audit_compiled
@@ -142,50 +126,41 @@ class _Reading:
         known_first, known_last = self._gtids.get(file, ("", ""))
         self._gtids[file] = (known_first or first, last or known_last)
 
-    def summed_up(self, result: AuditResult) -> AuditResult:
+    def summed_up(self, result: AuditResult, *, is_text: bool = False) -> AuditResult:
         """Return ``result`` with what the reading showed of files, schema and gaps."""
         files = self.report.files
         # A file that stopped before its first transaction (encrypted, say) gave nothing to judge.
         if not result.transactions and not any(file.read_to_end for file in files):
             raise _nothing_read(self.report)
         result.files = [_summary(file, *self._gtids.get(file.file, ("", ""))) for file in files]
+        if is_text:
+            for summary in result.files:
+                summary.format = "text"
         _note_what_was_not_read(result, self.report)
         result.assumptions += self.registry.assumptions
         return result
 
 
 def _judged_by_readable_engine(
-    request: AuditRequest, reading: _Reading, advance: Callable[[float], None]
+    inputs: InputFiles, reading: _Reading, advance: Callable[[float], None]
 ) -> AuditResult:
     auditor = Auditor(reading.keys, reading.options)
 
     def on_table_map(table: TableMap) -> None:
         reading.registry.observe_table_map(table.table_schema())
 
-    for txn in read_transactions(request.files, report=reading.report, on_table_map=on_table_map):
+    transactions = (
+        read_text_transactions(inputs.sources, report=reading.report)
+        if inputs.is_text
+        else read_transactions(inputs.sources, report=reading.report, on_table_map=on_table_map)
+    )
+    for txn in transactions:
         reading.keys.complete_transaction(txn)
         auditor.observe(txn)
         reading.note_gtids(txn.start.file, txn.gtid, txn.gtid)
         if txn.ordinal % _TRANSACTIONS_PER_NEWS == 0:
             advance(reading.bytes_read)
     return auditor.result()
-
-
-def _require_readable(name: str) -> None:
-    """Raise ``ParaplyError`` P101 for a mistyped name at once, not after the other files."""
-    if name == STANDARD_INPUT:
-        return
-    reason = (
-        "no such file or directory"
-        if not os.path.exists(name)
-        else "it is a folder"
-        if os.path.isdir(name)
-        else ""
-        if os.access(name, os.R_OK)
-        else "permission denied"
-    )
-    if reason:
-        raise ParaplyError(UNREADABLE_FILE, where=name, reason=reason)
 
 
 def _nothing_read(report: LogReport) -> ParaplyError:

@@ -36,3 +36,8 @@ ENGINE_UNAVAILABLE = register(
     "the {engine} engine cannot audit this: {reason}",
     "use --engine auto, which takes the fastest engine that can",
 )
+MIXED_INPUT = register(
+    "P309",
+    "{text} is a text dump and {binary} is not: they cannot be read as one stream",
+    "audit the text dumps and the binary logs apart",
+)

@@ -11,6 +11,7 @@ from typing import TextIO
 
 from paraply.audit import APPLIERS, ENGINES, AuditRequest, audit
 from paraply.errors import MALFORMED_WORKERS, STDIN_TWICE, STDOUT_TWICE, UNKNOWN_APPLIER
+from paraply.input_files import bytes_total
 from paraply.progress import progress
 from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
 from paraply.report.html import render_html
@@ -115,7 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
     for name in outputs.values():
         require_writable(name)
 
-    with progress("reading", total=request.bytes_total()) as advance:
+    with progress("reading", total=bytes_total(request.files)) as advance:
         result = audit(request, advance)
 
     renderers = {

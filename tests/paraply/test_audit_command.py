@@ -151,6 +151,47 @@ def test_standard_input_is_a_file_like_any_other(safe_log, monkeypatch, capsys):
     assert [file["name"] for file in document["files"]] == ["-"]
 
 
+TEXT = b"""\
+# at 4
+#231114 22:13:20 server id 1  end_log_pos 126 CRC32 0x00000000 \tStart: binlog v 4, server v 8.0.36
+# at 126
+#231114 22:13:20 server id 1  end_log_pos 203 CRC32 0x00000000 \tGTID\tlast_committed=0\t\
+sequence_number=1\trbr_only=yes
+SET @@SESSION.GTID_NEXT= '3e11fa47-71ca-11e1-9e33-c80aa9429562:1'/*!*/;
+# at 203
+#231114 22:13:20 server id 1  end_log_pos 280 CRC32 0x00000000 \tQuery\tthread_id=7\texec_time=0\t\
+error_code=0
+BEGIN
+/*!*/;
+# at 280
+#231114 22:13:20 server id 1  end_log_pos 311 CRC32 0x00000000 \tXid = 1
+COMMIT/*!*/;
+"""
+
+
+def test_text_dump_on_standard_input_is_told_by_its_first_lines(monkeypatch, capsys):
+    piped = types.SimpleNamespace(buffer=io.BytesIO(TEXT))
+    monkeypatch.setattr(sys, "stdin", piped)
+    code, document = audited(capsys, "-")
+    assert (code, document["transactions"]) == (2, 1)
+    assert document["files"][0]["format"] == "text"
+    assert document["files"][0]["server"] == "8.0.36"
+
+
+def test_text_dump_and_binary_log_cannot_be_one_stream(safe_log, tmp_path, capsys):
+    text = tmp_path / "bin.txt"
+    text.write_bytes(TEXT)
+    err = refused(capsys, safe_log, text)
+    assert "P309" in err
+    assert f"{text} is a text dump and {safe_log} is not" in err
+
+
+def test_compiled_engine_refuses_by_name_what_it_cannot_read(tmp_path, capsys):
+    text = tmp_path / "bin.txt"
+    text.write_bytes(TEXT)
+    assert "P308" in refused(capsys, text, "--engine", "compiled")
+
+
 def test_packed_file_gives_the_same_verdict(safe_log, tmp_path, capsys):
     packed = tmp_path / "bin.000001.gz"
     packed.write_bytes(gzip.compress(safe_log.read_bytes()))
