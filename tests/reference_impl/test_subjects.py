@@ -1,0 +1,87 @@
+"""What subjects say of themselves is true: dialects, options, known breaches, what they reach."""
+
+from __future__ import annotations
+
+import pytest
+
+from paraply.exploring import properties_of
+from paraply.hunt import system_of
+from paraply.registries import property_named, registered_properties, registered_subjects
+from properties.campaign import run_campaign
+from properties.search import random_schedules
+from reference_impl.subject import Option, Workload
+from vocabulary.errors import ParaplyError
+from vocabulary.schedule import RecordedSchedule, SeededSchedule
+
+SUBJECTS = registered_subjects()
+OF_A_SUBJECT = pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
+RUNS = 60
+
+
+@OF_A_SUBJECT
+def test_subject_names_properties_and_areas_that_exist(subject):
+    areas = {prop.area for prop in registered_properties()}
+    assert subject.areas <= areas
+    assert set(subject.breaks) <= set(subject.dialects)
+    for names in (subject.unreachable, *subject.breaks.values()):
+        for name in names:
+            assert not subject.areas or property_named(name).area in subject.areas, name
+
+
+@OF_A_SUBJECT
+def test_subject_never_reaches_what_it_calls_unreachable(subject):
+    judged = [property_named(name) for name in sorted(subject.unreachable)]
+    for dialect in subject.dialects:
+        workload = Workload(transactions=5, members=3, dialect=dialect)
+        campaign = run_campaign(system_of(subject, workload), judged, random_schedules(1, RUNS))
+        assert [tally.prop.name for tally in campaign.tallies if tally.reached] == []
+
+
+@OF_A_SUBJECT
+def test_subject_reaches_something_that_it_is_judged_by(subject):
+    campaign = run_campaign(
+        system_of(subject, Workload()), properties_of(subject), random_schedules(0, RUNS)
+    )
+    assert any(tally.reached for tally in campaign.tallies)
+    assert campaign.runs == RUNS
+
+
+@OF_A_SUBJECT
+def test_subject_does_the_same_on_the_same_choices(subject):
+    schedule = SeededSchedule(5)
+    history = subject.run(schedule, Workload())
+    replayed = RecordedSchedule(schedule.choices, strict=True)
+    again = subject.run(replayed, Workload())
+    assert replayed.is_faithful
+    assert (again.transactions, again.events) == (history.transactions, history.events)
+    assert again.header.program == history.header.program
+    assert list(again.faults()) == []
+
+
+@OF_A_SUBJECT
+def test_subject_takes_the_defaults_of_its_options_and_explains_them(subject):
+    for option in subject.options:
+        assert option.allows(option.default), option.name
+        assert option.meaning
+
+
+def test_number_outside_its_range_is_not_allowed():
+    option = Option(name="n", default=2, meaning="", least=1, greatest=3)
+    assert [option.allows(value) for value in (0, 1, 3, 4)] == [False, True, True, False]
+
+
+def test_text_that_is_no_choice_is_not_allowed():
+    option = Option(name="t", default="a", meaning="", choices=("a", "b"))
+    assert [option.allows(value) for value in ("b", "c")] == [True, False]
+
+
+def test_truth_value_is_never_out_of_range():
+    option = Option(name="b", default=False, meaning="", least=1)
+    assert option.allows(False)
+
+
+@OF_A_SUBJECT
+def test_option_of_another_type_is_refused(subject):
+    option = next(one for one in subject.options if isinstance(one.default, int))
+    with pytest.raises(ParaplyError, match="P406"):
+        subject.options_of(Workload(options={option.name: "many"}))
