@@ -17,7 +17,7 @@ from adapters.servers import Server, ServerRoom, find_mariadb, find_mysql, repli
 from adapters.servers.replication import wait_until_applied
 from tests.adapters.binlog.live_columns import MARIADB_ONLY, MYSQL_ONLY, SHARED, LiveColumn
 from vocabulary.errors import ParaplyError
-from vocabulary.log import LoggedKind, LoggedTransaction, Operation
+from vocabulary.log import ABSENT, LoggedKind, LoggedTransaction, Operation, RowImage
 
 pytestmark = pytest.mark.live
 
@@ -175,6 +175,65 @@ def test_compression_hides_nothing(source, checksum):
     rows = [row for transaction in transactions for row in transaction.rows]
     assert [row.operation.value for row in rows] == ["insert"] * 2 + ["update"] * 2 + ["delete"]
     assert source.query("SELECT * FROM live.z") == [rows[3].after]
+
+
+def test_driver_that_streams_from_the_server_sees_the_same_rows(source):
+    """A decoder of other authors on the same log; it knows live, uncompressed streams only."""
+    replication = pytest.importorskip("pymysqlreplication")
+    from pymysqlreplication.row_event import DeleteRowsEvent, UpdateRowsEvent, WriteRowsEvent
+
+    _new_log(source, *STATEMENTS)
+    path = source.binary_logs()[-1]
+    stream = replication.BinLogStreamReader(
+        connection_settings={"unix_socket": str(source.socket), "user": "root", "passwd": ""},
+        server_id=4711,
+        log_file=path.name,
+        log_pos=4,
+        blocking=False,
+        only_events=[WriteRowsEvent, UpdateRowsEvent, DeleteRowsEvent],
+        is_mariadb=source.is_mariadb,
+    )
+    theirs = []
+    try:
+        for event in stream:
+            for row in event.rows:
+                before = row.get("before_values")
+                after = row.get("after_values", row.get("values"))
+                if isinstance(event, DeleteRowsEvent):
+                    before, after = after, None
+                theirs.append((event.schema + "." + event.table, before, after))
+    finally:
+        stream.close()
+    tables: dict[str, list[str]] = {}
+
+    def on_table_map(table):
+        tables[table.name] = [column.name for column in table.columns]
+
+    ours = []
+    for transaction in read_transactions([str(path)], on_table_map=on_table_map):
+        for row in transaction.rows:
+            names = tables[row.table]
+            ours.append((row.table, _recorded(names, row.before), _recorded(names, row.after)))
+    assert len(ours) == len(theirs) > 10
+    for (table, before, after), (their_table, their_before, their_after) in zip(
+        ours, theirs, strict=True
+    ):
+        assert table == their_table
+        assert before == _only(their_before, before)
+        assert after == _only(their_after, after)
+
+
+def _recorded(names: list[str], image: RowImage | None) -> dict[str, object] | None:
+    if image is None:
+        return None
+    return {name: v for name, v in zip(names, image, strict=True) if v is not ABSENT}
+
+
+def _only(values: dict[str, object] | None, wanted: dict[str, object] | None):
+    """The driver gives None for columns that a minimal image left out."""
+    if values is None or wanted is None:
+        return values
+    return {name: values[name] for name in wanted}
 
 
 @pytest.fixture(scope="module", params=FINDERS)
