@@ -191,7 +191,8 @@ class _TextFile:
 
     def on_header(self, header: TextHeader) -> Iterator[LoggedTransaction]:
         """Take a header line: it ends what was before it."""
-        yield from self.flush()
+        is_rows = _ROWS_KIND.match(header.kind) is not None
+        yield from self.flush(continues_rows=is_rows or header.kind == "Table_map")
         start = self.starts.popleft() if self.starts else self.end_last
         inner = self.payload
         if inner is not None:
@@ -298,12 +299,12 @@ class _TextFile:
             XaPrepareEvent(header=self.header, xa_id=xa_id, one_phase=one_phase)
         )
 
-    def flush(self) -> Iterator[LoggedTransaction]:
+    def flush(self, *, continues_rows: bool = False) -> Iterator[LoggedTransaction]:
         """Finish what the lines so far have begun, before the next event."""
         self.rows.end_row()
         self.rows.hand_out_rows()
         # A statement may print the rows of several events behind the last of them.
-        if self.header is None or self.header is not self.rows.header:
+        if not continues_rows:
             self.rows.end_statement()
         if self.xa_id:
             yield from self.end_xa(one_phase=False)

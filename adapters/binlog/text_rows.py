@@ -74,8 +74,8 @@ class RowReader:
     def __init__(self, stream: _Stream, lines: Lines) -> None:
         self.stream = stream
         self.lines = lines
-        self.header: EventHeader | None = None
-        """The rows event that was announced last."""
+        self.position: LogPosition | None = None
+        """Start of the rows event that was announced last, None outside a statement."""
         self.tables: dict[str, str] = {}
         """Tables by the number that rows events name."""
         self.row: RowText | None = None
@@ -92,7 +92,7 @@ class RowReader:
 
     def on_rows_event(self, rest: str, header: EventHeader) -> None:
         """Expect the rows of an event."""
-        self.header = header
+        self.position = LogPosition(file=self.stream.file.file, offset=header.offset)
         found = _TABLE_ID.search(rest)
         self._unprinted.add(self.tables.get(found[1] if found else "", "a table"))
 
@@ -105,6 +105,7 @@ class RowReader:
         for table in sorted(self._unprinted):
             self.mark_undecoded(table, self.error(TEXT_WITHOUT_ROWS, table=table))
         self._unprinted.clear()
+        self.position = None
 
     def on_line(self, line: bytes) -> None:
         """Take a line that begins with ``###``."""
@@ -144,15 +145,14 @@ class RowReader:
         row, self.row = self.row, None
         if row is None or self.stream.open is None:
             return
-        header = self.header
-        assert header is not None
+        start = self.stream.open.transaction.start
         before, after = row.images()
         change = RowChange(
             table=row.table,
             operation=row.operation,
             before=before,
             after=after,
-            position=LogPosition(file=self.stream.file.file, offset=header.offset),
+            position=self.position or start,
         )
         self.stream.open.row_bytes += row.bytes_read
         if self.stream.on_rows is None and self.stream.open.row_bytes > self.stream.row_bytes_max:
