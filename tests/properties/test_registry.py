@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
+import properties.all  # noqa: F401
 from properties.registry import (
     Expectation,
     Property,
@@ -63,11 +64,6 @@ def test_unknown_property_names_the_command_that_lists_them():
 
 
 def test_every_property_says_what_it_means_and_where_it_comes_from():
-    import properties.certification
-    import properties.garbage_collection
-    import properties.timestamps
-    import properties.view_change  # noqa: F401
-
     for one in registered_properties():
         assert one.meaning.endswith("."), one.name
         assert one.source, one.name

@@ -1,0 +1,26 @@
+"""Short ways to run one certifier in tests."""
+
+from __future__ import annotations
+
+from reference_impl.certification.parts import STANDARD_PARTS, Parts
+from reference_impl.certifier_run import CertifierRun
+from vocabulary.history import History, HistoryHeader
+
+
+def run_of(dialect: str = "wl8440", parts: Parts = STANDARD_PARTS) -> CertifierRun:
+    """Return a run of one certifier."""
+    return CertifierRun(parts.build(parts.dialect(dialect)))
+
+
+def history_of(run: CertifierRun) -> History:
+    """Return what the run recorded, checked for consistency."""
+    return run.recorder.history(HistoryHeader()).check()
+
+
+def timestamps(run: CertifierRun) -> list[tuple[int, int]]:
+    """Return (last_committed, sequence_number) of every transaction that was given one."""
+    return [
+        (event.timestamp.last_committed, event.timestamp.sequence_number)
+        for event in history_of(run).events
+        if event.timestamp is not None
+    ]
