@@ -229,9 +229,7 @@ class CompiledAuditor(Auditor):
                     key=_shown(key),
                     consequence=get_consequence(
                         _seen(before, rank, 0, ""),
-                        _seen(
-                            later, 0, break_rank, _BREAKS.get(reason, _LAST_COMMITTED_ZERO)
-                        ),
+                        _seen(later, 0, break_rank, _BREAKS.get(reason, _LAST_COMMITTED_ZERO)),
                         0,
                         key.table,
                         False,
@@ -350,9 +348,9 @@ class CompiledAuditor(Auditor):
         state, judged = self._state, self._parallelism
         for number, model in enumerate(MODELS):
             line = judged._timelines[model]
-            line.work, line.transactions = state.totals[number].tolist()
-            line.end = state.end[number].tolist()
-            line.width_max = int(state.width_max[number])
+            line.work, line.transactions = state.line.totals[number].tolist()
+            line.end = state.line.end[number].tolist()
+            line.width_max = int(state.line.width_max[number])
             judged._pairs_apart[model] = int(state.apart[number])
         scalars = state.scalars
         judged._clock_seen = bool(scalars[C.S_CLOCK_SEEN])
@@ -372,9 +370,7 @@ def _shown(key: ConflictKey) -> str:
     return f"{key.index}({key.shown or ', '.join(map(repr, key.values))})"
 
 
-def _seen(
-    txn: LoggedTransaction, rank: int, break_rank: int, break_reason: str
-) -> SeenTransaction:
+def _seen(txn: LoggedTransaction, rank: int, break_rank: int, break_reason: str) -> SeenTransaction:
     place = Place(
         lane=0, run=0, rank=rank, floor=0, allowed=0,
         break_rank=break_rank, break_reason=break_reason,

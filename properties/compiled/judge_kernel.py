@@ -48,7 +48,7 @@ def _missing_room(state: State, keys: int) -> int:
     oldest = min(scalars[C.S_OLDEST], ordinal - state.limits[C.L_LINKS])
     if ordinal + 1 - max(1, oldest) >= len(state.past):
         return C.GROW_PAST
-    if scalars[C.S_TOUCH_NEXT] + keys - scalars[C.S_TOUCH_OLD] > len(state.touch_keys):
+    if scalars[C.S_TOUCH_NEXT] + keys - scalars[C.S_TOUCH_OLD] > len(state.touches.keys):
         return C.GROW_TOUCHES
     if scalars[C.S_PREFIXES] + 1 >= len(state.prefix_ranks):
         return C.GROW_PREFIXES
@@ -82,11 +82,11 @@ def _meet(
     Sets the mark of each to ``stamp``; a head that overlaps is made negative: -2 - touch.
     """
     met = 0
-    ring, size = len(state.touch_keys), len(state.past)
+    ring, size = len(state.touches.keys), len(state.past)
     for index in range(len(keys)):
         touch = heads[index]
         while touch >= state.scalars[C.S_TOUCH_OLD]:
-            owner = state.touch_owner[touch % ring]
+            owner = state.touches.owner[touch % ring]
             ranks = state.ranks[owner % size]
             if may_overlap(rule, place, ranks):
                 if heads[index] >= 0:
@@ -100,7 +100,10 @@ def _meet(
                     return -1
             elif same_run(rule, place, ranks) or rule == C.CLOCK:
                 break
-            touch = state.touch_previous[touch % ring]
+            distance = state.touches.distance[touch % ring]
+            if distance == 0:
+                break
+            touch -= distance
     return met
 
 
@@ -117,7 +120,7 @@ def _judge_safety(
     if met < 0:
         return -1
     evidence[C.E_VIOLATIONS] += met
-    ring, size = len(state.touch_keys), len(state.past)
+    ring, size = len(state.touches.keys), len(state.past)
     for index in range(len(keys)):
         head = heads[index]
         if head == -1:
@@ -125,7 +128,7 @@ def _judge_safety(
         elif head < -1:
             heads[index] = -2 - head
         else:
-            owner = state.touch_owner[head % ring]
+            owner = state.touches.owner[head % ring]
             if same_run(rule, place, state.ranks[owner % size]):
                 past = state.past[owner % size]
                 if past[C.H_MARK] != stamp and past[C.H_MARK] != stamp + 1:
@@ -166,9 +169,10 @@ def _place_partitions(
 ) -> bool:
     """Schedule by table or by schema: the twin of ``PartitionModel``."""
     side = model - C.M_TABLE
+    levels_max = state.limits[C.L_LEVELS]
     barrier = state.barrier_finish[model]
     if is_barrier:
-        fine = schedule(state, model, state.end[model], work, finish)
+        fine = schedule(state.line, model, levels_max, state.line.end[model], work, finish)
         barrier[:] = finish
         return fine
     ready = state.ready[0]
@@ -178,7 +182,7 @@ def _place_partitions(
         part = number if model == C.M_TABLE else state.table_schema[number]
         if state.part_epoch[side, part] == epoch:
             take_later(ready, state.part_times[side, part])
-    fine = schedule(state, model, ready, work, finish)
+    fine = schedule(state.line, model, levels_max, ready, work, finish)
     for number in numbers:
         part = number if model == C.M_TABLE else state.table_schema[number]
         state.part_epoch[side, part] = epoch
@@ -206,8 +210,9 @@ def _run_alone(state: State, ordinal: int, kind: int, work: int, past: Ints) -> 
     """Schedule a barrier under the models by keys."""
     scalars = state.scalars
     rows, keys = state.ready[1], state.ready[2]
-    fine = schedule(state, C.M_ROWS, state.end[C.M_ROWS], work, rows)
-    fine &= schedule(state, C.M_KEY, state.end[C.M_KEY], work, keys)
+    levels_max = state.limits[C.L_LEVELS]
+    fine = schedule(state.line, C.M_ROWS, levels_max, state.line.end[C.M_ROWS], work, rows)
+    fine &= schedule(state.line, C.M_KEY, levels_max, state.line.end[C.M_KEY], work, keys)
     state.barrier_finish[C.M_ROWS] = rows
     state.barrier_finish[C.M_KEY] = keys
     past[C.H_WAITS_FOR] = scalars[C.S_LATEST]
@@ -224,8 +229,9 @@ def _follow_keys(
 ) -> bool:  # fmt: skip
     """Schedule a transaction behind the last writers of its keys."""
     scalars = state.scalars
-    ring, size = len(state.touch_keys), len(state.past)
+    ring, size = len(state.touches.keys), len(state.past)
     row_ready, key_ready = state.ready[0], state.ready[3]
+    levels_max = state.limits[C.L_LEVELS]
     row_ready[:] = state.barrier_finish[C.M_ROWS]
     key_ready[:] = state.barrier_finish[C.M_KEY]
     barrier = scalars[C.S_BARRIER]
@@ -233,7 +239,7 @@ def _follow_keys(
     for index in range(len(keys)):
         if heads[index] < 0:
             continue
-        owner = state.touch_owner[heads[index] % ring]
+        owner = state.touches.owner[heads[index] % ring]
         finish = state.finish[owner % size]
         for column in range(len(row_ready)):
             row_ready[column] = max(row_ready[column], np.int64(finish[0, column]))
@@ -244,8 +250,8 @@ def _follow_keys(
         if time > best or (time == best and owner > before):
             best, before = time, owner
     rows_finish, keys_finish = state.ready[1], state.ready[2]
-    fine = schedule(state, C.M_ROWS, row_ready, work, rows_finish)
-    fine &= schedule(state, C.M_KEY, key_ready, work, keys_finish)
+    fine = schedule(state.line, C.M_ROWS, levels_max, row_ready, work, rows_finish)
+    fine &= schedule(state.line, C.M_KEY, levels_max, key_ready, work, keys_finish)
     cause = C.CAUSE_KEY
     if before == barrier:
         cause = C.CAUSE_BARRIER if barrier else C.CAUSE_START
@@ -253,7 +259,7 @@ def _follow_keys(
     past[C.H_META] = kind | cause << 4 | work << WORK_SHIFT
     if cause == C.CAUSE_KEY:
         for index in range(len(keys)):
-            if heads[index] >= 0 and state.touch_owner[heads[index] % ring] == before:
+            if heads[index] >= 0 and state.touches.owner[heads[index] % ring] == before:
                 state.ties[scalars[C.S_TIE_NEXT] % len(state.ties)] = keys[index]
                 scalars[C.S_TIE_NEXT] += 1
     return fine
@@ -262,13 +268,13 @@ def _follow_keys(
 @njit(cache=True)
 def _shares_primary(state: State, keys: Words, primary: Flags, earlier: int) -> bool:
     first, last = touches_of(state, earlier)
-    ring = len(state.touch_keys)
+    ring = len(state.touches.keys)
     for index in range(len(keys)):
         if primary[index]:
             for touch in range(first, last):
                 if (
-                    state.touch_primary[touch % ring]
-                    and state.touch_keys[touch % ring] == keys[index]
+                    state.touches.primary[touch % ring]
+                    and state.touches.keys[touch % ring] == keys[index]
                 ):
                     return True
     return False
@@ -284,12 +290,12 @@ def _count_apart(
     Two transactions that share a key share its table and schema, so partitioning by these
     never separates them.
     """
-    ring, size = len(state.touch_keys), len(state.past)
+    ring, size = len(state.touches.keys), len(state.past)
     stamp = ordinal * 8 + 4
     for index in range(len(keys)):
         if heads[index] < 0:
             continue
-        owner = state.touch_owner[heads[index] % ring]
+        owner = state.touches.owner[heads[index] % ring]
         past, ranks = state.past[owner % size], state.ranks[owner % size]
         if past[C.H_MARK] == stamp:
             continue
@@ -314,7 +320,7 @@ def judge(
     """
     scalars = state.scalars
     clock, group = np.zeros(C.PLACE_COLUMNS, np.int64), np.zeros(C.PLACE_COLUMNS, np.int64)
-    times = np.zeros((2, state.end.shape[1]), np.int64)
+    times = np.zeros((2, state.line.end.shape[1]), np.int64)
     for index in range(first, len(batch)):
         txn = batch[index]
         key_start = batch[index - 1, C.B_KEY_END] if index else 0
@@ -335,7 +341,9 @@ def judge(
         my_keys, my_primary = keys[key_start:key_end], primary[key_start:key_end]
         my_heads = heads[key_start:key_end]
         for at in range(count):
-            my_heads[at] = find_newest(state, my_keys[at])
+            my_heads[at] = find_newest(
+                state.touches.newest, state.touches.keys, scalars[C.S_TOUCH_NEXT], my_keys[at]
+            )
         kind, work = txn[C.B_KIND], 1 + txn[C.B_ROWS]
         allowed = place_by_clock(state, txn, clock)
         allowed_group = place_by_group(state, txn, ordinal, group)
@@ -387,15 +395,16 @@ def judge(
         else:
             fine &= _follow_keys(state, ordinal, kind, work, past, my_keys, my_primary, my_heads)
             _count_apart(state, ordinal, kind, clock, group, my_keys, my_primary, my_heads)
-        for column in range(state.end.shape[1]):
+        for column in range(state.line.end.shape[1]):
             state.finish[slot, 0, column] = state.ready[1, column]
             state.finish[slot, 1, column] = state.ready[2, column]
-        if not fine or state.totals[C.M_ROWS, 0] > TIME_MAX:
+        if not fine or state.line.totals[C.M_ROWS, 0] > TIME_MAX:
             return C.BEYOND, index, count
         scalars[C.S_ORDINAL] = ordinal
         status = _note_path(state, ordinal, state.ready[1, C.UNBOUNDED])
         for at in range(count):
-            add_touch(state, my_keys[at], ordinal, my_primary[at])
+            add_touch(state.touches, scalars[C.S_TOUCH_NEXT], my_keys[at], ordinal, my_primary[at])
+            scalars[C.S_TOUCH_NEXT] += 1
         scalars[C.S_TOUCHERS] += count > 0
         forget_beyond_horizon(state)
         if scalars[C.S_FINDINGS]:

@@ -23,8 +23,40 @@ LANES_MAX = 64
 """Replication domains; the readable judge takes over beyond."""
 FINDINGS_MAX = 1 << 16
 """Pairs of one transaction; the readable judge takes over beyond."""
+KEYS_OF_ONE = 1 << 14
+"""Keys of one transaction that there is room for at first."""
 LEVELS = 1 << 16
 """More than ``worker_timeline.LEVELS_MAX``."""
+
+
+class Touches(NamedTuple):
+    """Who touched which key: a ring in log order, and the way from a key to its newest touch."""
+
+    keys: Words
+    owner: NDArray[np.int32]
+    """The transaction."""
+    distance: NDArray[np.int32]
+    """How many touches back the same key was touched before, 0 for never."""
+    primary: NDArray[np.bool_]
+    newest: NDArray[np.int32]
+    """Open addressing: slot of the ring plus one, 0 for none."""
+
+
+class Timeline(NamedTuple):
+    """List scheduling under every model; the first index is the model."""
+
+    workers: Ints
+    first_worker: Ints
+    """Where the heap of each number of workers begins."""
+    free: Times
+    """When each worker is free: heaps side by side."""
+    end: Times
+    """Time vector of the end so far."""
+    levels: Ints
+    """Transactions per round, modulo LEVELS."""
+    width_max: Ints
+    totals: Ints
+    """Work, transactions."""
 
 
 class State(NamedTuple):
@@ -44,27 +76,12 @@ class State(NamedTuple):
     past: Ints
     finish: NDArray[np.int32]
     """(transaction of the past, row conflicts or primary keys, time vector)."""
-    touch_keys: Words
-    touch_owner: Ints
-    touch_previous: Ints
-    touch_primary: NDArray[np.bool_]
-    newest: Ints
-    """Open addressing: running number of a touch plus one, 0 for none."""
+    touches: Touches
+    line: Timeline
     forgotten: Ints
     """(rule, lane): known, run and rank of the last transaction that took a key with it."""
     barriers: Ints
     """(rule, lane, statement/rows/ddl): known, run and rank of the last of the kind."""
-    workers: Ints
-    worker_start: Ints
-    free: Times
-    """(model, worker of every column): a heap per column."""
-    end: Times
-    """(model, time vector)."""
-    levels: Ints
-    """(model, round modulo LEVELS): transactions in the round."""
-    width_max: Ints
-    totals: Ints
-    """(model): work, transactions."""
     clock_begin: Times
     prefix_ranks: Ints
     prefix_times: Times
@@ -99,9 +116,8 @@ def new_state(
     limits: tuple[int, ...],
     small: int = 1 << 12,
 ) -> State:
-    """Return the state before the first transaction; ``small`` is the first size of the rings."""
+    """Return the state before the first transaction; ``small`` is the first size of what grows."""
     width = 2 + len(workers)
-    starts = np.concatenate([[0], np.cumsum(workers)]).astype(np.int64)
     scalars = np.zeros(C.SCALARS, np.int64)
     scalars[C.S_CLOCK] = -1
     scalars[C.S_MODEL_RUN] = -1
@@ -122,20 +138,10 @@ def new_state(
         ranks=zeros(small, C.RANK_COLUMNS),
         past=zeros(small, C.HISTORY_COLUMNS),
         finish=np.zeros((small, 2, width), np.int32),
-        touch_keys=np.zeros(small, np.uint64),
-        touch_owner=zeros(small),
-        touch_previous=zeros(small),
-        touch_primary=np.zeros(small, np.bool_),
-        newest=zeros(2 * small),
+        touches=_no_touches(limits[C.L_KEYS]),
+        line=_no_time(workers),
         forgotten=zeros(2, LANES_MAX, 3),
         barriers=zeros(2, LANES_MAX, 3, 3),
-        workers=np.array(workers, np.int64),
-        worker_start=starts,
-        free=zeros(C.MODELS, max(1, int(starts[-1]))),
-        end=zeros(C.MODELS, width),
-        levels=zeros(C.MODELS, LEVELS),
-        width_max=zeros(C.MODELS),
-        totals=zeros(C.MODELS, 2),
         clock_begin=zeros(width),
         prefix_ranks=zeros(small),
         prefix_times=zeros(small, width),
@@ -157,6 +163,36 @@ def new_state(
     )
 
 
+def _no_touches(keys_max: int) -> Touches:
+    # Pages of a ring are only taken when they are first written, so it may have its full length.
+    ring = keys_max + KEYS_OF_ONE
+    return Touches(
+        keys=np.zeros(ring, np.uint64),
+        owner=np.zeros(ring, np.int32),
+        distance=np.zeros(ring, np.int32),
+        primary=np.zeros(ring, np.bool_),
+        newest=np.zeros(_slots_for(ring), np.int32),
+    )
+
+
+def _slots_for(entries: int) -> int:
+    return 1 << (3 * entries // 2 - 1).bit_length()
+
+
+def _no_time(workers: tuple[int, ...]) -> Timeline:
+    starts = np.concatenate([[0], np.cumsum(workers)]).astype(np.int64)
+    width = 2 + len(workers)
+    return Timeline(
+        workers=np.array(workers, np.int64),
+        first_worker=starts,
+        free=np.zeros((C.MODELS, max(1, int(starts[-1]))), np.int64),
+        end=np.zeros((C.MODELS, width), np.int64),
+        levels=np.zeros((C.MODELS, LEVELS), np.int64),
+        width_max=np.zeros(C.MODELS, np.int64),
+        totals=np.zeros((C.MODELS, 2), np.int64),
+    )
+
+
 def _regrown_ring(
     ring: NDArray[np.generic], first: int, next_: int, size: int
 ) -> NDArray[np.generic]:
@@ -173,22 +209,7 @@ def grown(state: State, status: int, needed: int) -> State:
     ordinal = int(scalars[C.S_ORDINAL])
     if status == C.GROW_TOUCHES:
         first, next_ = int(scalars[C.S_TOUCH_OLD]), int(scalars[C.S_TOUCH_NEXT])
-        size = max(len(state.touch_keys) * 3 // 2, next_ - first + needed)
-        slots = len(state.newest)
-        while slots < 3 * size // 2:
-            slots *= 2
-        state = state._replace(
-            touch_keys=_regrown_ring(state.touch_keys, first, next_, size),
-            touch_owner=_regrown_ring(state.touch_owner, first, next_, size),
-            touch_previous=_regrown_ring(state.touch_previous, first, next_, size),
-            touch_primary=_regrown_ring(state.touch_primary, first, next_, size),
-        )
-        if slots > len(state.newest):
-            entries = state.newest[state.newest != 0]
-            newest = np.zeros(slots, np.int64)
-            newest[probed_places(state.touch_keys[(entries - 1) % size], slots)] = entries
-            state = state._replace(newest=newest)
-        return state
+        return state._replace(touches=_more_touches(state.touches, first, next_, needed))
     if status == C.GROW_PAST:
         size = len(state.past) * 3 // 2
         first = max(1, ordinal + 1 - len(state.past))
@@ -207,6 +228,24 @@ def grown(state: State, status: int, needed: int) -> State:
     return state._replace(
         prefix_ranks=lengthened(state.prefix_ranks, size),
         prefix_times=lengthened(state.prefix_times, size),
+    )
+
+
+def _more_touches(touches: Touches, first: int, next_: int, needed: int) -> Touches:
+    """Return a ring with room for a transaction of ``needed`` keys."""
+    size = len(touches.keys) + needed
+    old = len(touches.keys)
+    # From a slot to the running number of its touch, and on to the slot in the longer ring.
+    entries = touches.newest[touches.newest != 0].astype(np.int64) - 1
+    slots = (next_ - 1 - (next_ - 1 - entries) % old) % size
+    newest = np.zeros(_slots_for(size), np.int32)
+    newest[probed_places(touches.keys[entries], len(newest))] = slots + 1
+    return Touches(
+        keys=_regrown_ring(touches.keys, first, next_, size),
+        owner=_regrown_ring(touches.owner, first, next_, size),
+        distance=_regrown_ring(touches.distance, first, next_, size),
+        primary=_regrown_ring(touches.primary, first, next_, size),
+        newest=newest,
     )
 
 

@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from properties.compiled import columns as C
-from properties.compiled.state import LEVELS, State
+from properties.compiled.state import LEVELS, State, Timeline
 
 Times = NDArray[np.int64]
 
@@ -30,27 +30,29 @@ def _replace_first(free: Times, first: int, count: int, time: int) -> None:
 
 
 @njit(cache=True)
-def schedule(state: State, model: int, ready: Times, work: int, finish: Times) -> bool:
+def schedule(
+    line: Timeline, model: int, levels_max: int, ready: Times, work: int, finish: Times
+) -> bool:
     """Run ``work`` steps that may start at ``ready``; False if a round was forgotten before."""
-    state.totals[model, 0] += work
-    state.totals[model, 1] += 1
+    totals, free, end = line.totals[model], line.free[model], line.end[model]
+    totals[0] += work
+    totals[1] += 1
     finish[C.ROUND] = ready[C.ROUND] + 1
     finish[C.UNBOUNDED] = ready[C.UNBOUNDED] + work
-    free = state.free[model]
-    for index in range(len(state.workers)):
-        first = state.worker_start[index]
+    for index in range(len(line.workers)):
+        first = line.first_worker[index]
         start = max(free[first], ready[2 + index])
         finish[2 + index] = start + work
-        _replace_first(free, first, state.workers[index], start + work)
-    end = state.end[model]
+        _replace_first(free, first, line.workers[index], start + work)
     level = finish[C.ROUND]
-    if end[C.ROUND] - level >= state.limits[C.L_LEVELS]:
+    if end[C.ROUND] - level >= levels_max:
         return False
+    levels = line.levels[model]
     slot = level & (LEVELS - 1)
     if level > end[C.ROUND]:
-        state.levels[model, slot] = 0
-    state.levels[model, slot] += 1
-    state.width_max[model] = max(state.width_max[model], state.levels[model, slot])
+        levels[slot] = 0
+    levels[slot] += 1
+    line.width_max[model] = max(line.width_max[model], levels[slot])
     for column in range(len(finish)):
         end[column] = max(end[column], finish[column])
     return True
@@ -70,7 +72,7 @@ def place_on_clock(state: State, place: Times, work: int, finish: Times) -> bool
     ranks, times = state.prefix_ranks, state.prefix_times
     if place[C.P_RUN] != scalars[C.S_MODEL_RUN]:
         scalars[C.S_MODEL_RUN] = place[C.P_RUN]
-        state.clock_begin[:] = state.end[C.M_CLOCK]
+        state.clock_begin[:] = state.line.end[C.M_CLOCK]
         scalars[C.S_PREFIXES] = 0
     known = scalars[C.S_PREFIXES]
     low, high = 0, known
@@ -81,7 +83,7 @@ def place_on_clock(state: State, place: Times, work: int, finish: Times) -> bool
         else:
             high = middle
     ready = times[low - 1] if low else state.clock_begin
-    if not schedule(state, C.M_CLOCK, ready, work, finish):
+    if not schedule(state.line, C.M_CLOCK, state.limits[C.L_LEVELS], ready, work, finish):
         return False
     before = times[known - 1] if known else state.clock_begin
     rises = False
@@ -112,7 +114,7 @@ def place_in_group(state: State, place: Times, work: int, finish: Times) -> bool
     if place[C.P_FLOOR] != state.lane_floor[lane]:
         state.lane_floor[lane] = place[C.P_FLOOR]
         ready[:] = end
-    if not schedule(state, C.M_GROUP, ready, work, finish):
+    if not schedule(state.line, C.M_GROUP, state.limits[C.L_LEVELS], ready, work, finish):
         return False
     take_later(end, finish)
     return True

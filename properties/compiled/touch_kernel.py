@@ -8,62 +8,67 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from properties.compiled import columns as C
-from properties.compiled.state import State
+from properties.compiled.state import State, Touches
+
+
+@njit(cache=True, inline="always")
+def _touch_at(slot: int, next_touch: int, ring: int) -> int:
+    """Return the running number of the touch in a slot of the ring."""
+    last = next_touch - 1
+    return last - (last - slot) % ring
 
 
 @njit(cache=True)
-def find_newest(state: State, key: np.uint64) -> int:
+def find_newest(
+    newest: NDArray[np.int32], keys: NDArray[np.uint64], next_touch: int, key: np.uint64
+) -> int:
     """Return the running number of the key's newest touch, -1 if it is not remembered."""
-    newest, keys = state.newest, state.touch_keys
     mask = np.int64(len(newest) - 1)
-    ring = len(keys)
     at = np.int64(key & np.uint64(mask))
     while newest[at] != 0:
-        touch = newest[at] - 1
-        if keys[touch % ring] == key:
-            return touch
+        slot = np.int64(newest[at]) - 1
+        if keys[slot] == key:
+            return _touch_at(slot, next_touch, len(keys))
         at = (at + 1) & mask
     return -1
 
 
 @njit(cache=True)
-def add_touch(state: State, key: np.uint64, owner: int, is_primary: bool) -> None:
-    """Record a touch; the ring has room."""
-    newest, keys = state.newest, state.touch_keys
+def add_touch(touches: Touches, touch: int, key: np.uint64, owner: int, is_primary: bool) -> None:
+    """Record touch number ``touch``; the ring has room."""
+    newest, keys = touches.newest, touches.keys
     mask = np.int64(len(newest) - 1)
     ring = len(keys)
-    touch = state.scalars[C.S_TOUCH_NEXT]
     at = np.int64(key & np.uint64(mask))
-    previous = np.int64(-1)
+    distance = 0
     while newest[at] != 0:
-        if keys[(newest[at] - 1) % ring] == key:
-            previous = newest[at] - 1
+        slot = np.int64(newest[at]) - 1
+        if keys[slot] == key:
+            distance = touch - _touch_at(slot, touch, ring)
             break
         at = (at + 1) & mask
-    newest[at] = touch + 1
     slot = touch % ring
+    newest[at] = slot + 1
     keys[slot] = key
-    state.touch_owner[slot] = owner
-    state.touch_previous[slot] = previous
-    state.touch_primary[slot] = is_primary
-    state.scalars[C.S_TOUCH_NEXT] = touch + 1
+    touches.owner[slot] = owner
+    touches.distance[slot] = distance
+    touches.primary[slot] = is_primary
 
 
 @njit(cache=True)
-def _remove(state: State, at: int) -> None:
+def _remove(newest: NDArray[np.int32], keys: NDArray[np.uint64], at: int) -> None:
     """Empty a slot of the table, moving later entries of its cluster up."""
-    newest, keys = state.newest, state.touch_keys
     mask = np.int64(len(newest) - 1)
-    ring = len(keys)
     hole = at
     here = at
     while True:
         here = (here + 1) & mask
         if newest[here] == 0:
             break
-        home = np.int64(keys[(newest[here] - 1) % ring] & np.uint64(mask))
+        home = np.int64(keys[np.int64(newest[here]) - 1] & np.uint64(mask))
         # An entry may move up only if its home does not lie between the hole and itself.
         if ((here - home) & mask) >= ((here - hole) & mask):
             newest[hole] = newest[here]
@@ -84,7 +89,7 @@ def touches_of(state: State, ordinal: int) -> tuple[int, int]:
 @njit(cache=True)
 def _forget(state: State, ordinal: int) -> None:
     """Forget one transaction's touches, and note per rule and lane that it took a key along."""
-    newest, keys = state.newest, state.touch_keys
+    newest, keys = state.touches.newest, state.touches.keys
     mask = np.int64(len(newest) - 1)
     ring = len(keys)
     took = False
@@ -93,10 +98,10 @@ def _forget(state: State, ordinal: int) -> None:
         key = keys[touch % ring]
         at = np.int64(key & np.uint64(mask))
         while newest[at] != 0:
-            found = newest[at] - 1
-            if keys[found % ring] == key:
-                if found == touch:
-                    _remove(state, at)
+            slot = np.int64(newest[at]) - 1
+            if keys[slot] == key:
+                if slot == touch % ring:
+                    _remove(newest, keys, at)
                     took = True
                 break
             at = (at + 1) & mask
