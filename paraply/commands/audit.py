@@ -47,7 +47,7 @@ exit codes:
 examples:
   paraply audit binlog.000001 binlog.000002
   paraply audit binlog.* --schema schema.sql --html report.html
-  mysqlbinlog -v binlog.000007 | paraply audit - --json - | jq .verdict
+  mysqlbinlog -vv --base64-output=DECODE-ROWS binlog.000007 | paraply audit - --json -
 """
 
 
