@@ -8,6 +8,7 @@ from properties import (
     garbage_collection,
     parallel_apply,
     replica_reads,
+    semi_sync,
     timestamps,
     view_change,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "garbage_collection",
     "parallel_apply",
     "replica_reads",
+    "semi_sync",
     "timestamps",
     "view_change",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from reference_impl.applier.subject import APPLIER
 from reference_impl.certifier_subject import CERTIFIER
 from reference_impl.group.subject import GROUP
+from reference_impl.semi_sync.subject import SEMI_SYNC
 from reference_impl.source_subject import SOURCE_TRACKERS
 
-__all__ = ["APPLIER", "CERTIFIER", "GROUP", "SOURCE_TRACKERS"]
+__all__ = ["APPLIER", "CERTIFIER", "GROUP", "SEMI_SYNC", "SOURCE_TRACKERS"]

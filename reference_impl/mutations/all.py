@@ -11,12 +11,14 @@ from reference_impl.mutations import (
     trackers,
     view_changes,
 )
+from reference_impl.semi_sync import mutants as semi_sync
 
 __all__ = [
     "applier",
     "certification",
     "garbage_collection",
     "recovery_mutants",
+    "semi_sync",
     "timestamps",
     "trackers",
     "view_changes",
