@@ -56,7 +56,8 @@ class Result:
     """One exploration, judged.
 
     ``set_aside`` names properties of which the subject says that no run can reach their
-    situation; the campaign did not contradict it.
+    situation; the campaign did not contradict it. ``is_cut`` says that every schedule was asked
+    for and not all were run.
     """
 
     subject: Subject
@@ -64,6 +65,7 @@ class Result:
     campaign: Campaign
     findings: tuple[Finding, ...]
     set_aside: tuple[str, ...] = field(default=())
+    is_cut: bool = False
 
     @property
     def options_off(self) -> tuple[str, ...]:
@@ -72,13 +74,18 @@ class Result:
         return tuple(name for name, value in options.items() if not value)
 
     def verdict(self, *, allow_expected: bool = False) -> Verdict:
-        """Return the gravest verdict; known breaches do not count if ``allow_expected``."""
-        return combine(
+        """Return the gravest verdict; known breaches do not count if ``allow_expected``.
+
+        An exploration that was cut short is UNKNOWN at best.
+        """
+        verdicts = [Verdict.UNKNOWN] if self.is_cut else []
+        verdicts += [
             Verdict.HOLDS
             if allow_expected and finding.is_expected and finding.tally.violated
             else finding.verdict
             for finding in self.findings
-        )
+        ]
+        return combine(verdicts)
 
 
 def properties_of(subject: Subject, names: Iterable[str] = ()) -> list[Property]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from paraply.errors import REPORT_NOT_WRITTEN
@@ -31,7 +32,8 @@ examples:
   paraply explore certifier --exhaustive --transactions 3 --rows 2 --option views=0
 
 exit codes: 0 every property holds; 1 one is broken, expected or not; 2 one is unknown: its
-situation never occurred, or a breach the dialect is known for was not found
+situation never occurred, a breach the dialect is known for was not found, or an exhaustive
+exploration was cut short
 """
 
 
@@ -106,6 +108,8 @@ def run(arguments: argparse.Namespace) -> int:
             is_named=bool(arguments.property),
             on_run=advance,
         )
+    is_cut = arguments.exhaustive and not exploration.is_complete
+    result = replace(result, is_cut=is_cut)
     commands = replay_commands(result, arguments.out)
     if arguments.json != STANDARD_OUTPUT:
         sys.stdout.write(

@@ -93,7 +93,8 @@ def summary(result: Result, *, allow_expected: bool) -> str:
         f"{counts[verdict]} {verdict.word}" for verdict in reversed(Verdict) if counts[verdict]
     ]
     known = f"; {expected} of the breaches expected" if expected else ""
-    return f"{result.verdict(allow_expected=allow_expected).word}: {', '.join(parts)}{known}"
+    cut = "; not every schedule was run" if result.is_cut else ""
+    return f"{result.verdict(allow_expected=allow_expected).word}: {', '.join(parts)}{known}{cut}"
 
 
 def explore_json(
