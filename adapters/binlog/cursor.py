@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-
-_DOUBLE = struct.Struct("<d")
-
 
 class MalformedError(ValueError):
     """Bytes that cannot be what their event claims; the reader adds file and offset."""
@@ -51,11 +47,6 @@ class Cursor:
     def signed(self, width: int) -> int:
         """Return a signed integer of ``width`` bytes."""
         return int.from_bytes(self.take(width), "little", signed=True)
-
-    def double(self) -> float:
-        """Return an IEEE 754 double."""
-        value: float = _DOUBLE.unpack(self.take(8))[0]
-        return value
 
     def packed(self) -> int:
         """Return a length-encoded integer (net_field_length): 1, 3, 4 or 9 bytes."""

@@ -55,6 +55,15 @@ def test_compressed_query_of_mariadb_is_inflated():
     assert _query("INSERT INTO t VALUES (1) " * 50, code=165).sql.count("INSERT") == 50
 
 
+@pytest.mark.parametrize(
+    "wrapped", [b"\x84\x7f\xff\xff\xff" + bytes(9), b"\x11abc", b"\xf1\1a", b"\x81\5x"]
+)
+def test_compressed_query_that_lies_is_a_user_error(wrapped):
+    body = struct.pack("<IIBHH", 1, 0, 0, 0, 0) + b"\0" + wrapped
+    with pytest.raises(ParaplyError, match="P107"):
+        _event(165, body, "10.11.19-MariaDB")
+
+
 def test_statement_that_is_not_text_is_shown_with_replacements():
     assert (
         "\ufffd" in _query(b"INSERT \xff\xfe", status=b"\4" + struct.pack("<HHH", 45, 45, 45)).sql

@@ -4,7 +4,11 @@ import struct
 
 import pytest
 
-from adapters.binlog.open_transaction import DDL_CHARACTERS_MAX, STATEMENT_CHARACTERS_MAX
+from adapters.binlog.open_transaction import (
+    DDL_CHARACTERS_MAX,
+    STATEMENT_CHARACTERS_MAX,
+    STATEMENTS_MAX,
+)
 from adapters.binlog.report import LogReport
 from adapters.binlog.transactions import ROWS_BATCH
 from tests.builders import column_specs as spec
@@ -493,6 +497,18 @@ def test_rows_without_their_table_map_are_named_but_the_dummy_event_is_nothing()
     writer.xid()
     (transaction,) = transactions_of(writer.data)
     assert transaction.undecoded_tables == {"table id 99"}
+
+
+def test_endless_statements_of_one_transaction_are_not_all_kept():
+    writer = BinlogWriter()
+    writer.gtid(1, last_committed=0, sequence_number=1)
+    writer.query("BEGIN")
+    for number in range(STATEMENTS_MAX + 5):
+        writer.query(f"INSERT INTO t VALUES ({number})")
+    writer.query("COMMIT")
+    (transaction,) = transactions_of(writer.data)
+    assert len(transaction.statements) == STATEMENTS_MAX
+    assert transaction.kind is LoggedKind.STATEMENT
 
 
 def test_long_statements_are_cut_ddl_later_than_others():
