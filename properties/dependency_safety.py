@@ -161,6 +161,7 @@ class DependencySafety:
             if place.allowed:
                 self._note_undecided(rule, place, seen, touches)
             evidence.observe_barriers(seen, place)
+            evidence.lanes_forgotten = self._rules[rule].lanes_forgotten
 
     def remember(self, seen: SeenTransaction, touches: Touches) -> None:
         """Add ``seen`` to the past; after every judge has looked at it."""

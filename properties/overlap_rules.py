@@ -22,7 +22,7 @@ STRETCHES_MAX = 100_000
 one per gap where it was filtered. Past this the count of allowed pairs is a lower bound."""
 LANES_MAX = 4_096
 """Replication domains followed at once; a server has a handful. Past this the domain that came
-first is forgotten and its next transaction begins a group."""
+first is forgotten, its next transaction begins a group, and the safety verdict is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +54,11 @@ class OverlapRule(Protocol):
     @property
     def name(self) -> str:
         """The applier, as reports name it."""
+        ...
+
+    @property
+    def lanes_forgotten(self) -> int:
+        """How many lanes were forgotten while the log may still have used them."""
         ...
 
     def place(self, txn: LoggedTransaction) -> Place:
@@ -104,6 +109,7 @@ class LogicalClockRule:
     """
 
     name = LOGICAL_CLOCK
+    lanes_forgotten = 0
 
     def __init__(self) -> None:
         self._run = 0
@@ -173,6 +179,7 @@ class CommitGroupRule:
 
     def __init__(self, *, by_last_committed: bool = False) -> None:
         self._by_last_committed = by_last_committed
+        self.lanes_forgotten = 0
         self._lanes: dict[int, _Lane] = {}
 
     def place(self, txn: LoggedTransaction) -> Place:
@@ -182,6 +189,7 @@ class CommitGroupRule:
         if lane is None:
             if len(self._lanes) >= LANES_MAX:
                 del self._lanes[next(iter(self._lanes))]
+                self.lanes_forgotten += 1
             # A domain that was forgotten must not meet its own past: ranks go on from the log's.
             lane = self._lanes[domain] = _Lane(rank=txn.ordinal, floor=txn.ordinal)
         group = get_commit_group(txn)

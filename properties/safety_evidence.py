@@ -47,6 +47,8 @@ class SafetyEvidence:
     violations_uncertain: int = 0
     keys_forgotten: int = 0
     """Touches of a key that is not remembered and may have been forgotten within reach."""
+    lanes_forgotten: int = 0
+    """Replication domains forgotten because the log has too many."""
     statements_overlapping: int = 0
     incidents: int = 0
     ddl_overlapping: int = 0
@@ -173,6 +175,13 @@ class SafetyEvidence:
                     f"{self.keys_forgotten} touches of a key reach back further than the horizon "
                     "of the audit, so an earlier touch may have been forgotten",
                     "audit fewer files at once, or raise the horizon",
+                )
+            )
+        if self.lanes_forgotten:
+            found.append(
+                self._reason(
+                    f"the log has more than {LANES_MAX:,} replication domains, too many to follow",
+                    "audit fewer files at once",
                 )
             )
         return found
