@@ -19,7 +19,7 @@ from typing import Any
 from adapters.servers import Flavour, Installation, Server, ServerRoom, find_mariadb, find_mysql
 from ci.binlogs import truth
 from ci.binlogs.scenarios import SCENARIOS, Scenario, extra_options
-from ci.binlogs.session import Session
+from ci.binlogs.session import Session, server_uuid
 from vocabulary.errors import ParaplyError
 
 OUT = Path(__file__).resolve().parent.parent / "tests" / "fixtures" / "binlogs"
@@ -34,11 +34,12 @@ def record(scenario: Scenario, installation: Installation, seed: int, out: Path)
         server = room.start(
             installation,
             name="source",
+            server_uuid=server_uuid(seed, scenario.name, "source"),
             options=[*options, *extra_options(scenario, room.directory)],
         )
         # What initialisation logged is not part of the scenario.
         server.query("RESET MASTER" if server.is_mariadb else "RESET BINARY LOGS AND GTIDS")
-        session = Session(room=room, server=server, seed=seed)
+        session = Session(room=room, server=server, scenario=scenario.name, seed=seed)
         scenario.run(session)
         manifest: dict[str, Any] = {
             "scenario": scenario.name,
@@ -89,7 +90,7 @@ def _keep_log(
     manifest: dict[str, Any],
 ) -> None:  # fmt: skip
     kept = folder / (path.name if role != "replica" else path.name.replace("bin.", "replica-bin."))
-    shutil.copy(path, kept)
+    shutil.copyfile(path, kept)
     entry: dict[str, Any] = {"file": kept.name, "bytes": kept.stat().st_size}
     if scenario.readable:
         text = truth.log_text(installation, kept)

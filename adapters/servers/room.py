@@ -52,6 +52,7 @@ class ServerRoom:
         server_id: int = 0,
         options: Sequence[str] = (),
         run_as: str | None = None,
+        server_uuid: str = "",
     ) -> Server:
         """Return an initialised server that is not started yet; ids count from 1."""
         number = len(self.servers) + 1
@@ -62,6 +63,7 @@ class ServerRoom:
             server_id=server_id or number,
             options=options,
             run_as=run_as,
+            server_uuid=server_uuid,
         )
         self.servers.append(server)
         server.initialise(self._template(installation))
@@ -75,10 +77,16 @@ class ServerRoom:
         server_id: int = 0,
         options: Sequence[str] = (),
         run_as: str | None = None,
+        server_uuid: str = "",
     ) -> Server:
         """Return a new server that answers."""
         server = self.add(
-            installation, name=name, server_id=server_id, options=options, run_as=run_as
+            installation,
+            name=name,
+            server_id=server_id,
+            options=options,
+            run_as=run_as,
+            server_uuid=server_uuid,
         )
         server.start()
         return server

@@ -43,7 +43,8 @@ class Server:
 
     ``options`` are added to its command line after the project's own and so win over them; a
     cluster node or a group member is a server with more options. ``run_as`` is the system user
-    it runs as when we are root (some cluster tools refuse root).
+    it runs as when we are root (some cluster tools refuse root). ``server_uuid`` names a MySQL
+    server in GTIDs; empty lets it choose one.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Server:
         server_id: int = 1,
         options: Sequence[str] = (),
         run_as: str | None = None,
+        server_uuid: str = "",
     ) -> None:
         self.installation = installation
         self.directory = directory
@@ -62,6 +64,7 @@ class Server:
         self.server_id = server_id
         self.options = tuple(options)
         self.run_as = run_as if os.geteuid() == 0 else None
+        self.server_uuid = server_uuid
         self.port = 0
         self._process: ServerProcess | None = None
 
@@ -105,6 +108,9 @@ class Server:
             (self.datadir / "auto.cnf").unlink(missing_ok=True)  # Its UUID must not repeat.
         else:
             self._run_initialisation()
+        if self.server_uuid and not self.is_mariadb:
+            text = f"[auto]\nserver-uuid={self.server_uuid}\n"
+            (self.datadir / "auto.cnf").write_text(text, encoding="ascii")
         if self.run_as is not None:
             for path in (self.directory, *self.directory.rglob("*")):
                 shutil.chown(path, self.run_as, self.run_as)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from adapters.servers import Flavour, replicate, wait_until_applied
 from ci.binlogs import keys, schema_changes, shop, types
-from ci.binlogs.session import Session
+from ci.binlogs.session import Session, server_uuid
 
 MARIADB = frozenset({Flavour.MARIADB})
 MYSQL = frozenset({Flavour.MYSQL})
@@ -24,6 +24,9 @@ GROUPING = {
     ),
 }
 """Let transactions wait for company, so that real commit groups have several members."""
+
+
+ROTATED_BYTES = 9_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +67,12 @@ def _rotate(session: Session) -> None:
 
     def flush() -> None:
         for _ in range(3):
-            time.sleep(0.08)
+            deadline = time.monotonic() + 5
+            while time.monotonic() < deadline:
+                size = int(session.server.query("SHOW BINARY LOGS")[-1][1])
+                if size > ROTATED_BYTES:
+                    break
+                time.sleep(0.01)
             session.run("FLUSH BINARY LOGS")
 
     session.load(shop.client, clients=8, transactions=16, meanwhile=flush)
@@ -91,7 +99,11 @@ def _replicate(session: Session) -> None:
     if session.is_mariadb:
         options.append("--relay-log-purge=OFF")
     replica = session.room.start(
-        session.server.installation, name="replica", server_id=2, options=options
+        session.server.installation,
+        name="replica",
+        server_id=2,
+        options=options,
+        server_uuid=server_uuid(session.seed, session.scenario, "replica"),
     )
     session.replica = replica
     replicate(session.server, replica)

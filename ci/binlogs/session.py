@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import uuid
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,6 +17,12 @@ from adapters.servers import Server, ServerRoom
 
 RETRIED = frozenset({1062, 1205, 1213, 1451, 1452, 3101})
 """Duplicate key, lock wait, deadlock, foreign key, certification: part of a real load."""
+
+
+def server_uuid(seed: int, scenario: str, role: str) -> str:
+    """Return the UUID a MySQL server of a recording bears in GTIDs."""
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, f"paraply {seed} {scenario} {role}"))
+
 
 Client = Callable[[random.Random, "ClientConnection"], None]
 """One transaction of one client; an error of RETRIED rolls it back."""
@@ -40,6 +47,7 @@ class Session:
 
     room: ServerRoom
     server: Server
+    scenario: str
     seed: int
     replica: Server | None = None
     relay_logs: list[Path] = field(default_factory=list)

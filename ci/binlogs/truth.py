@@ -58,20 +58,22 @@ def final_rows(server: Server) -> dict[str, Any]:
 
 def _table_rows(server: Server, schema: str, table: str) -> dict[str, Any]:
     columns = server.query(
-        "SELECT column_name, data_type, column_type FROM information_schema.columns WHERE"
+        "SELECT column_name, data_type, column_type, character_set_name FROM"
+        " information_schema.columns WHERE"
         f" table_schema = '{schema}' AND table_name = '{table}' ORDER BY ordinal_position"
     )
-    shown = ", ".join(canonical_expression(str(name), str(kind)) for name, kind, _ in columns)
+    shown = ", ".join(canonical_expression(str(name), str(kind)) for name, kind, _, _ in columns)
     rows = server.run(
         ["SET SESSION time_zone = '+00:00'", f"SELECT {shown} FROM `{schema}`.`{table}`"], conv={}
     )
     cells = [
-        [_canonical(value, str(kind)) for value, (_, kind, _) in zip(row, columns, strict=True)]
+        [_canonical(value, str(kind)) for value, (_, kind, _, _) in zip(row, columns, strict=True)]
         for row in rows
     ]
     return {
-        "columns": [str(name) for name, _, _ in columns],
-        "types": [str(column_type) for _, _, column_type in columns],
+        "columns": [str(name) for name, _, _, _ in columns],
+        "types": [str(column_type) for _, _, column_type, _ in columns],
+        "charsets": [charset and str(charset) for _, _, _, charset in columns],
         "rows": sorted(cells, key=lambda row: json.dumps(row, sort_keys=True)),
     }
 
