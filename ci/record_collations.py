@@ -25,6 +25,8 @@ NOT_TABLED = {
     "latin2_czech_cs": "compares words in several passes",
     "cp1250_czech_cs": "compares words in several passes",
     "utf8mb4_zh_0900_as_cs": "orders 40,000 ideographs anew: 200 kB for one collation",
+    "utf8mb4_ja_0900_as_cs": "weighs repetition marks by the character before them",
+    "utf8mb4_ja_0900_as_cs_ks": "weighs repetition marks by the character before them",
     "tis620_thai_ci": "moves vowel signs behind their consonant",
     "tis620_thai_nopad_ci": "moves vowel signs behind their consonant",
 }
@@ -139,9 +141,7 @@ class Recorder:
             where = f"code IN ({','.join(map(str, changed))})" if changed else "FALSE"
             weights = server.weights(name, "utf8mb4", where)
             table = Table(name=name, base=base, weights=weights)
-            base_pairs = self.tables[base][1].contractions
-            touched = {ord(c) >> 7 for text in base_pairs for c in text}
-            touched |= {code >> 7 for code in changed if code < 0x3000}
+            touched = {code >> 7 for code in changed if code < 0x3000}
             windows = [window for window in self.windows if window[0] >> 7 in touched]
             windows += [
                 [code for window in self.windows for code in window if code in span]
@@ -153,13 +153,8 @@ class Recorder:
             return ""
         if table.base:
             inherited = self.tables[table.base][1].contractions
+            pairs |= server.pair_weights(name, inherited)
             table.contractions = {t: w for t, w in pairs.items() if inherited.get(t) != w}
-            # A pair that contracts in the base only must be taken back.
-            table.contractions |= {
-                text: tuple(b"".join(p) for p in zip(*(weights[ord(c)] for c in text), strict=True))
-                for text in inherited
-                if text not in pairs and all(ord(c) in weights for c in text)
-            }
         else:
             table.contractions = pairs
         return self._store(server, family, table)

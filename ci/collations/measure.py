@@ -194,6 +194,17 @@ class Server:
         for start in range(0, len(rows), _BATCH):
             self.run("INSERT INTO held VALUES " + ",".join(rows[start : start + _BATCH]))
 
+    def pair_weights(self, collation: str, pairs: Iterable[str]) -> dict[str, Weight]:
+        """Return the weights of given strings of a utf8mb4 collation, contracting or not."""
+        multilevel = not self.is_mariadb and is_multilevel(collation)
+        levels = self.level_expressions(collation, "utf8mb4")
+        found: dict[str, Weight] = {}
+        for text in pairs:
+            literal = f"_utf8mb4 X'{text.encode().hex()}' COLLATE {collation}"
+            shown = ", ".join(f"WEIGHT_STRING({literal}{level})" for level in levels)
+            found[text] = split_levels(self.one(f"SELECT {shown}"), multilevel)
+        return found
+
     def contractions(
         self, collation: str, charset: str, left: str, right: str
     ) -> dict[str, Weight]:
