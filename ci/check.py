@@ -21,6 +21,7 @@ GENERATED_PAGES = (
     "paraply.report.json_form",
     "paraply.error_pages",
     "paraply.proof_pages",
+    "paraply.semi_sync_page",
 )
 """Modules that write a page with ``--write`` and compare it with ``--check``."""
 

@@ -120,7 +120,7 @@ class Cluster:
         if self.budget.source_crashes and self.binlog.written:
             yield Step("source crashes", self.on_source_crash)
         for replica in self.replicas:
-            if self.budget.replica_crashes and replica.is_connected and replica.received:
+            if self.budget.replica_crashes and replica.is_connected and self.binlog.written:
                 yield Step(f"{replica.name} crashes", partial(self.on_replica_crash, replica))
         if self.settings.loses_source and self.visible:
             yield Step("source is lost", self.on_source_lost)
