@@ -52,18 +52,21 @@ class Campaign:
         runs: schedules that were run.
         histories: histories among them that differ in content.
         events: events of all runs together.
+        steps: steps of all runs together, as the histories' clocks count them.
     """
 
     tallies: list[Tally]
     runs: int = 0
     histories: int = 0
     events: int = 0
+    steps: int = 0
     _seen: set[int] = field(default_factory=set)
 
     def take(self, history: History, schedule: Schedule) -> None:
         """Count one run, and judge its history unless an equal one was judged before."""
         self.runs += 1
         self.events += len(history.events)
+        self.steps += steps_of(history)
         digest = content_digest(history)
         if digest in self._seen:
             return
@@ -96,6 +99,11 @@ def run_campaign(
         if on_run is not None:
             on_run(campaign.runs)
     return campaign
+
+
+def steps_of(history: History) -> int:
+    """Return how many steps a history took on its own clock; 0 if nothing happened."""
+    return history.events[-1].time if history.events else 0
 
 
 def content_digest(history: History) -> int:

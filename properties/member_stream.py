@@ -68,8 +68,21 @@ class MemberStream:
         return self.committed_at.get(transaction, event_index) < event_index
 
 
+_LAST: list[tuple[History, list[MemberStream]]] = []
+"""The history judged last: many properties ask for the streams of one history in a row."""
+
+
 def member_streams(history: History) -> list[MemberStream]:
-    """Return the stream of every member of the history, in the order of its members."""
+    """Return the stream of every member of the history, in the order of its members.
+
+    The streams are shared between callers, who only read them.
+    """
+    if not _LAST or _LAST[0][0] is not history:
+        _LAST[:] = [(history, _streams_of(history))]
+    return _LAST[0][1]
+
+
+def _streams_of(history: History) -> list[MemberStream]:
     streams = {member: MemberStream(member=member) for member in history.members}
     for index, event in enumerate(history.events):
         stream = streams[event.member]

@@ -18,6 +18,7 @@ from paraply.report.explore_text import history_records, json_text
 from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
 from paraply.report.plain_table import WIDTH, plain_table
 from paraply.workload_arguments import positive
+from properties.campaign import steps_of
 from vocabulary.verdict import Verdict
 
 _EXAMPLE = """\
@@ -116,8 +117,7 @@ def _size(result: MutantResult) -> tuple[str, str]:
     """Return transactions and steps of the smallest history."""
     assert result.smallest is not None
     history = result.smallest.counterexample.history
-    steps = history.events[-1].time if history.events else 0
-    return str(len(history.transactions)), str(steps)
+    return str(len(history.transactions)), str(steps_of(history))
 
 
 def story_lines(result: MutantResult) -> list[str]:

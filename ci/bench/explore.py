@@ -1,0 +1,120 @@
+"""Exploring the reference implementation: histories and steps a second, against state machines.
+
+Each contestant runs and judges the same number of histories by the properties that speak of the
+subject: random schedules of one seed, and a Hypothesis machine without shrinking. Running alone,
+without judging, is shown beside it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from functools import partial
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
+
+from ci.bench.measure import Run, interleave, run_here
+from ci.bench.registry import Goal, Options, Report, benchmark
+from paraply.exploring import properties_of
+from paraply.hunt import system_of
+from paraply.registries import registered_subjects, subject_named
+from properties.campaign import Campaign, run_campaign
+from properties.registry import Property
+from properties.search import random_schedules
+from reference_impl.subject import Subject, Workload
+from vocabulary.schedule import Exploration
+
+HISTORIES = 300
+"""Enough for a second or two of each contestant."""
+EXAMPLES = 100
+RUNS_EXHAUSTIVE = 1_000
+TIMES_FASTER_MIN = 1.0
+"""A random schedule costs no more than an example that Hypothesis draws and judges."""
+
+MACHINE_SETTINGS = settings(
+    max_examples=EXAMPLES,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def machines() -> dict[str, type[RuleBasedStateMachine]]:
+    """Return the machine of each subject that has one, bound to the reference by its test."""
+    applier, certifier, group = (
+        importlib.import_module(f"tests.machines.test_{name}_machine")
+        for name in ("applier", "certifier", "group")
+    )
+    return {
+        "applier": applier.machine_of(applier.workload_of("logical_clock")),
+        "certifier": certifier.machine_of("wl8440"),
+        "group": group.machine_of("wl8440"),
+    }
+
+
+@benchmark("explore")
+def explore(options: Options) -> Report:
+    """Histories, steps and events a second, subject by subject."""
+    report = Report(
+        benchmark="explore",
+        input=f"{HISTORIES} random schedules of 4 transactions and 3 rows, seed {options.seed}; "
+        f"{EXAMPLES} examples of each machine",
+    )
+    bound = machines()
+    for subject in registered_subjects():
+        judged = properties_of(subject)
+        contestants: dict[str, Callable[[], Run]] = {
+            "run only": partial(run_here, partial(campaign_of, subject, [], options.seed)),
+            "run and judge": partial(run_here, partial(campaign_of, subject, judged, options.seed)),
+        }
+        if subject.name in bound:
+            contestants["machine"] = partial(run_here, partial(run_machine, bound[subject.name]))
+        runs = interleave(contestants, options.rounds)
+        campaign = campaign_of(subject, [], options.seed)
+        rates = {}
+        for name, result in runs.items():
+            if name == "machine":
+                rates[name] = EXAMPLES / result.seconds
+                report.add(f"{subject.name}, {name}", "examples", rates[name], "per s")
+                continue
+            rates[name] = campaign.runs / result.seconds
+            report.add(f"{subject.name}, {name}", "histories", rates[name], "per s")
+            report.add(f"{subject.name}, {name}", "steps", campaign.steps / result.seconds, "per s")
+        if "machine" in rates:
+            report.goals.append(
+                Goal(
+                    name=f"{subject.name}: histories judged over examples of the machine",
+                    wanted=TIMES_FASTER_MIN,
+                    got=rates["run and judge"] / rates["machine"],
+                )
+            )
+    _add_exhaustive(report, options)
+    report.remarks.append("pure Python, one process; there is no compiled path to compare with")
+    return report
+
+
+def _add_exhaustive(report: Report, options: Options) -> None:
+    """Add what enumerating costs beside running at random."""
+    subject = subject_named("certifier")
+    judged = properties_of(subject)
+    system = system_of(subject, Workload())
+
+    def enumerate_runs() -> Campaign:
+        return run_campaign(system, judged, Exploration(runs_max=RUNS_EXHAUSTIVE))
+
+    contestants = {"exhaustive": partial(run_here, enumerate_runs)}
+    runs = interleave(contestants, options.rounds)["exhaustive"]
+    report.add("certifier, exhaustive", "histories", RUNS_EXHAUSTIVE / runs.seconds, "per s")
+
+
+def campaign_of(subject: Subject, judged: list[Property], seed: int) -> Campaign:
+    """Run the subject's default workload on the schedules of a seed."""
+    return run_campaign(system_of(subject, Workload()), judged, random_schedules(seed, HISTORIES))
+
+
+def run_machine(machine: type[RuleBasedStateMachine]) -> None:
+    """Run the examples of a machine; a breach raises."""
+    run_state_machine_as_test(machine, settings=MACHINE_SETTINGS)
