@@ -53,9 +53,11 @@ class _IdentityFold(Fold):
 
 
 class _WeightFold(Fold):
-    def __init__(self, table: WeightTable, *, pads: bool) -> None:
+    def __init__(self, table: WeightTable, *, pads: bool, pads_above: bool) -> None:
         self.table = table
         self.pads = pads
+        self._pads_above = pads_above
+        """Whether the levels above the first are padded."""
         self._space = table[" "]
 
     def __call__(self, text: str) -> bytes | None:
@@ -91,7 +93,7 @@ class _WeightFold(Fold):
 
     def _unpadded(self, level: bytes, number: int) -> bytes:
         space = self._space[number]
-        if self.pads and space:
+        if space and (self._pads_above if number else self.pads):
             while level.endswith(space):
                 level = level[: -len(space)]
         return level
@@ -134,7 +136,9 @@ def fold_of(collation: str) -> Fold:
         return COARSE_FOLD
     if entry.table == "identity":
         return _IdentityFold(pads=entry.pads)
-    return _WeightFold(weight_table(entry.table), pads=entry.pads)
+    # MariaDB pads the higher levels under NO PAD too: 'e' = 'é' in uca1400_nopad_ai_cs.
+    pads_above = entry.pads or "_uca1400_" in collation
+    return _WeightFold(weight_table(entry.table), pads=entry.pads, pads_above=pads_above)
 
 
 Decode = Callable[[bytes], str | None]

@@ -66,6 +66,9 @@ def collation_with(table):
         ("utf8mb4_nopad_bin", "a", "a ", False),
         ("utf8mb4_unicode_nopad_ci", "a", "a ", False),
         ("utf8mb3_general_ci", "É", "e", True),
+        ("utf8mb4_uca1400_nopad_ai_cs", "ê", "e", True),
+        ("utf8mb4_uca1400_nopad_ai_cs", "ê", "E", False),
+        ("utf8mb4_uca1400_nopad_ai_cs", "e ", "e", False),
     ],
 )
 def test_equality_as_the_servers_define_it(collation, one, two, equal):
@@ -124,10 +127,10 @@ def rule(weights, collation, text):
         b"".join(weights[c][level] for c in text if weights[c][level:])
         for level in range(len(weights[" "]))
     ]
-    if collation_entries()[collation].pads:
-        for level, space in enumerate(weights[" "]):
-            while space and levels[level].endswith(space):
-                levels[level] = levels[level].removesuffix(space)
+    for level, space in enumerate(weights[" "]):
+        pads = collation_entries()[collation].pads or (level and "uca1400" in collation)
+        while pads and space and levels[level].endswith(space):
+            levels[level] = levels[level].removesuffix(space)
     return tuple(levels)
 
 
