@@ -41,6 +41,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLE
     parser.add_argument("names", nargs="*", metavar="NAME", help="mutants (default: all)")
     parser.add_argument("--json", metavar="F", help="write the results as JSON; - is stdout")
+    parser.add_argument(
+        "--no-times", action="store_true", help="leave seconds out: equal input, equal output"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of random choices (0)")
     parser.add_argument(
         "--runs-max",
@@ -63,10 +66,10 @@ def run(arguments: argparse.Namespace) -> int:
             advance(done)
             results.append(try_mutant(mutant, seed=arguments.seed, runs_max=arguments.runs_max))
     if arguments.json != STANDARD_OUTPUT:
-        lines = mutant_lines(results)
+        lines = mutant_lines(results, with_times=not arguments.no_times)
         if arguments.names:
             lines += [line for result in results for line in story_lines(result)]
-        lines += ["", summary(results, seed=arguments.seed), ""]
+        lines += ["", summary(results, seed=arguments.seed, with_times=not arguments.no_times), ""]
         sys.stdout.write("\n".join(lines))
     if arguments.json is not None:
         document = {"seed": arguments.seed, "mutants": [_as_json(result) for result in results]}
@@ -75,15 +78,15 @@ def run(arguments: argparse.Namespace) -> int:
     return verdict.exit_code
 
 
-def mutant_lines(results: Sequence[MutantResult]) -> list[str]:
+def mutant_lines(results: Sequence[MutantResult], *, with_times: bool = True) -> list[str]:
     """Return the table, family by family: under each mutant what catches it, and its source."""
-    heading = ("mutant", "trx", "steps", "runs", "s")
+    heading = ("mutant", "trx", "steps", "runs", "s" if with_times else "")
     rows = [
         (
             result.mutant.name,
             *(("", "") if result.smallest is None else _size(result)),
             f"{result.runs:,}",
-            f"{result.seconds:.2f}",
+            f"{result.seconds:.2f}" if with_times else "",
         )
         for result in results
     ]
@@ -146,7 +149,7 @@ def _command(result: MutantResult) -> str:
     return replay_command(mutant.subject, result.smallest, prop, mutant=mutant.name)
 
 
-def summary(results: Sequence[MutantResult], *, seed: int) -> str:
+def summary(results: Sequence[MutantResult], *, seed: int, with_times: bool = True) -> str:
     """Return how many were caught, in one line."""
     equivalent = [result for result in results if result.mutant.survives_because]
     caught = sum(result.smallest is not None for result in results)
@@ -155,7 +158,7 @@ def summary(results: Sequence[MutantResult], *, seed: int) -> str:
         survived = sum(result.is_as_stated for result in equivalent)
         text += f", {survived} of {len(equivalent)} equivalent"
     seconds = sum(result.seconds for result in results)
-    return f"{text}; seed {seed}, {seconds:.0f} s"
+    return f"{text}; seed {seed}" + (f", {seconds:.0f} s" if with_times else "")
 
 
 def _as_json(result: MutantResult) -> dict[str, Any]:

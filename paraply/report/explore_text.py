@@ -92,7 +92,7 @@ def summary(result: Result, *, allow_expected: bool) -> str:
     parts = [
         f"{counts[verdict]} {verdict.word}" for verdict in reversed(Verdict) if counts[verdict]
     ]
-    known = f"; {expected} of the breaches expected" if expected else ""
+    known = f" ({expected} expected)" if expected else ""
     cut = "; not every schedule was run" if result.is_cut else ""
     return f"{result.verdict(allow_expected=allow_expected).word}: {', '.join(parts)}{known}{cut}"
 
