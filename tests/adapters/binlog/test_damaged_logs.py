@@ -102,7 +102,7 @@ def test_hostile_lengths_anywhere_do_not_allocate(name, value):
     data = LOGS[name]
     tracemalloc.start()
     try:
-        for offset in range(4, len(data) - 4, 7):
+        for offset in range(4, len(data) - 4, 13):
             damaged = bytearray(data)
             struct.pack_into("<I", damaged, offset, value)
             _read(bytes(damaged))
