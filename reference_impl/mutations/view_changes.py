@@ -242,3 +242,26 @@ mutate(
     broadcasts=8,
     sessions=3,
 )
+
+
+class DetectsNothingOnFailover(Member):
+    """Conflict detection stays off when the primary changes."""
+
+    def on_new_primary(self) -> None:
+        pass
+
+
+mutate(
+    "failover_detects_no_conflicts",
+    "certifier.cc: conflict detection is enabled while a new primary has a backlog",
+    "A new primary overwrites what it has not yet applied of the old one.",
+    "first_certified_wins",
+    group_of(DetectsNothingOnFailover),
+    members=3,
+    absent=0,
+    joins=0,
+    departures=1,
+    broadcasts=0,
+    single_primary=True,
+    waits_for_backlog=False,
+)
