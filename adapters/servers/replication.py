@@ -25,14 +25,15 @@ def replicate(source: Server, replica: Server) -> None:
     if replica.is_mariadb:
         follow = (
             f"CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={source.port},"
-            f" MASTER_USER='{_USER}', MASTER_PASSWORD='{_PASSWORD}', MASTER_USE_GTID=slave_pos"
+            f" MASTER_USER='{_USER}', MASTER_PASSWORD='{_PASSWORD}', MASTER_USE_GTID=slave_pos,"
+            " MASTER_CONNECT_RETRY=1"
         )
         start = "START SLAVE"
     else:
         follow = (
             f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={source.port},"
             f" SOURCE_USER='{_USER}', SOURCE_PASSWORD='{_PASSWORD}', SOURCE_AUTO_POSITION=1,"
-            " GET_SOURCE_PUBLIC_KEY=1"
+            " GET_SOURCE_PUBLIC_KEY=1, SOURCE_CONNECT_RETRY=1, SOURCE_RETRY_COUNT=1000"
         )
         start = "START REPLICA"
     replica.run([follow, start])
@@ -70,7 +71,7 @@ def wait_until_applied(source: Server, replica: Server, *, seconds_max: float = 
 
 
 def applier_error(replica: Server) -> str:
-    """Return the last error of receiver or applier, empty where there is none."""
+    """Return why receiver or applier has stopped, empty while both run or try again."""
     import pymysql.cursors
 
     statement = "SHOW SLAVE STATUS" if replica.is_mariadb else "SHOW REPLICA STATUS"
@@ -80,4 +81,11 @@ def applier_error(replica: Server) -> str:
     ):
         cursor.execute(statement)
         status = cursor.fetchone() or {}
-    return str(status.get("Last_SQL_Error") or status.get("Last_IO_Error") or "")
+    threads = "Slave" if replica.is_mariadb else "Replica"
+    for thread in ("SQL", "IO"):
+        # A receiver that has lost its source is "Connecting", with an error all the same.
+        if status.get(f"{threads}_{thread}_Running") == "No":
+            reason = status.get(f"Last_{thread}_Error")
+            if reason:
+                return str(reason)
+    return ""

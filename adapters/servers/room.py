@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
-from adapters.servers.installation import Flavour, Installation
+from adapters.servers.installation import Installation
 from adapters.servers.server import Server
 
 
@@ -17,8 +17,8 @@ class ServerRoom:
     """A temporary directory and the servers started in it.
 
     Use it as a context manager: leaving it, also by an exception or Ctrl-C, stops every server
-    and removes the directory (``keep=True`` leaves the directory). Data directories of MySQL,
-    which take seconds to create, are created once per room and copied.
+    and removes the directory (``keep=True`` leaves the directory). Data directories,
+    which take seconds to create, are created once per process and copied.
 
     >>> with ServerRoom() as room:                            # doctest: +SKIP
     ...     source = room.start(find_mariadb(), options=["--sync-binlog=1"])
@@ -31,7 +31,6 @@ class ServerRoom:
         self.directory.chmod(0o755)
         self.servers: list[Server] = []
         self._keep = keep
-        self._templates: dict[Installation, Path] = {}
 
     def __enter__(self) -> ServerRoom:
         return self
@@ -66,7 +65,7 @@ class ServerRoom:
             server_uuid=server_uuid,
         )
         self.servers.append(server)
-        server.initialise(self._template(installation))
+        server.initialise(_template(installation))
         return server
 
     def start(
@@ -91,15 +90,6 @@ class ServerRoom:
         server.start()
         return server
 
-    def _template(self, installation: Installation) -> Path | None:
-        if installation.flavour is not Flavour.MYSQL:
-            return None  # 0.8 s each: a copy would save nothing.
-        if installation not in self._templates:
-            blank = Server(installation, self.directory / f"template{len(self._templates)}")
-            blank.initialise()
-            self._templates[installation] = blank.datadir
-        return self._templates[installation]
-
     def close(self) -> None:
         """End all servers and remove the directory, unless it is kept.
 
@@ -115,3 +105,17 @@ class ServerRoom:
         finally:
             if not keep:
                 shutil.rmtree(self.directory, ignore_errors=True)
+
+
+_TEMPLATES: dict[Installation, tempfile.TemporaryDirectory[str]] = {}
+"""Removed when the process ends."""
+
+
+def _template(installation: Installation) -> Path:
+    """Return a fresh data directory to copy."""
+    folder = _TEMPLATES.get(installation)
+    if folder is None:
+        folder = tempfile.TemporaryDirectory(prefix="paraply-template-")
+        Server(installation, Path(folder.name)).initialise()
+        _TEMPLATES[installation] = folder
+    return Path(folder.name) / "data"

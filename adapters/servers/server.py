@@ -124,6 +124,7 @@ class Server:
                 "--no-defaults",
                 "--auth-root-authentication-method=normal",
                 "--skip-test-db",
+                "--innodb-log-file-size=32M",
                 *common,
             )
         else:
