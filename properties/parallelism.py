@@ -33,7 +33,7 @@ from properties.scheduling_models import (
 )
 from properties.transaction_facts import compute_work, get_schema
 from properties.width_over_time import WidthOverTime
-from properties.worker_timeline import UNBOUNDED, WorkerTimeline, later_of
+from properties.worker_timeline import ROUND, UNBOUNDED, WorkerTimeline, later_of
 from vocabulary.audit_result import Parallelism
 from vocabulary.keys import ConflictKey
 from vocabulary.log import LoggedTransaction
@@ -108,13 +108,13 @@ class ParallelismJudge:
         last_committed, sequence_number = txn.last_committed, txn.sequence_number
         if sequence_number is not None and last_committed is not None:
             self._clock_seen = True
-            self.width.observe(txn.ordinal, clock_finish)
+            self.width.observe(clock_finish[ROUND])
             distance = sequence_number - last_committed
             if distance > 0:
                 bucket = 1 << (distance.bit_length() - 1)
                 self.clock_distance[bucket] = self.clock_distance.get(bucket, 0) + 1
         else:
-            self.width.observe(txn.ordinal, group_finish)
+            self.width.observe(group_finish[ROUND])
         self._groups_seen |= txn.domain is not None or txn.commit_id is not None
 
     def _run_alone(self, txn: LoggedTransaction, seen: SeenTransaction, work: int) -> None:

@@ -1,44 +1,49 @@
-"""How wide the log was, slice by slice, in bounded memory."""
+"""How wide the log was, from its first round to its last, in bounded memory.
+
+A round is a step of the schedule that starts every transaction as soon as the metadata allows:
+1 for one that waits for nothing, else one more than the latest it waits for.
+"""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-
-from properties.worker_timeline import ROUND
 
 SLICES_MAX = 400
 
 
 class WidthOverTime:
-    """Transactions per round in equal slices of the log; slices double when there are too many."""
+    """Transactions per round in equal slices of rounds; slices double when there are too many."""
 
     def __init__(self, slices_max: int = SLICES_MAX) -> None:
+        self.rounds = 0
+        """The last round so far."""
+        self.slice_rounds = 1
+        """Rounds per slice, a power of two."""
+        self.counts: list[int] = []
+        """Transactions per slice."""
         self._slices_max = slices_max
-        self._size = 1
-        self._slices: list[tuple[int, int, int]] = []  # First ordinal, transactions, new rounds.
-        self._rounds = 0
 
-    def observe(self, ordinal: int, finish: Sequence[int]) -> None:
-        """Add the next transaction, with its time vector under the model that is drawn."""
-        rounds = max(0, finish[ROUND] - self._rounds)
-        self._rounds += rounds
-        if self._slices and self._slices[-1][1] < self._size:
-            first, count, before = self._slices[-1]
-            self._slices[-1] = (first, count + 1, before + rounds)
-            return
-        if len(self._slices) >= self._slices_max:
+    def observe(self, level: int) -> None:
+        """Add a transaction of round ``level``, from 1."""
+        self.rounds = max(self.rounds, level)
+        while level > self._slices_max * self.slice_rounds:
             self._double()
-        self._slices.append((ordinal, 1, rounds))
+        at = (level - 1) // self.slice_rounds
+        counts = self.counts
+        if at >= len(counts):
+            counts.extend([0] * (at + 1 - len(counts)))
+        counts[at] += 1
 
     def _double(self) -> None:
-        pairs = zip(self._slices[::2], self._slices[1::2], strict=True)
-        self._slices = [(a[0], a[1] + b[1], a[2] + b[2]) for a, b in pairs]
-        self._size *= 2
+        counts = self.counts
+        self.counts = [sum(counts[at : at + 2]) for at in range(0, len(counts), 2)]
+        self.slice_rounds *= 2
 
     def slices(self) -> list[tuple[int, float]]:
-        """Return (first ordinal, mean width) per slice, oldest first.
+        """Return (first round, mean transactions per round) per slice, oldest first.
 
-        The mean width is transactions by rounds begun in the slice; a slice that begins none
-        counts as one round.
+        The last slice is averaged over the rounds it has.
         """
-        return [(first, round(count / max(1, rounds), 4)) for first, count, rounds in self._slices]
+        size = self.slice_rounds
+        return [
+            (first, round(count / min(size, self.rounds - first + 1), 4))
+            for first, count in zip(range(1, self.rounds + 1, size), self.counts, strict=True)
+        ]

@@ -93,9 +93,9 @@ def _pictures(result: AuditResult) -> dict[str, Markup]:
     if widths:
         pictures["width"] = area_chart(
             widths,
-            title="Transactions that may run at once, over the log",
-            description=f"{len(widths)} slices of the log, in its order",
-            x="transaction",
+            title="Transactions that may run at once, round after round",
+            description=f"{len(widths)} slices of the rounds, each with its mean",
+            x="round",
             y="may run at once",
         )
     curves = [

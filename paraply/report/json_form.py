@@ -113,7 +113,7 @@ def to_document(result: AuditResult) -> AuditDocument:
         "parallelism": {model.model: _parallelism(model) for model in result.parallelism},
         "clock_distance": _histogram(result.clock_distance),
         "width_over_time": [
-            {"first_ordinal": ordinal, "width": width} for ordinal, width in result.width_over_time
+            {"first_round": first, "width": width} for first, width in result.width_over_time
         ],
         "blockers": [
             {

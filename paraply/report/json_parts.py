@@ -149,10 +149,14 @@ class PathLinkPart(TypedDict):
 
 
 class WidthPart(TypedDict):
-    """Mean width of one slice of the log."""
+    """Mean width of one slice of the rounds that the metadata makes of the log.
 
-    first_ordinal: Annotated[int, "Ordinal of the first transaction of the slice."]
-    width: Annotated[float, "Transactions that the metadata lets run at once, on average."]
+    A transaction is in round 1 if it waits for nothing, else one round after the latest it waits
+    for. All slices but the last have the same number of rounds.
+    """
+
+    first_round: Annotated[int, "First round of the slice, from 1."]
+    width: Annotated[float, "Transactions per round: so many may run at once, on average."]
 
 
 class AuditDocument(TypedDict):

@@ -61,7 +61,7 @@ def parallelism_blocks(result: AuditResult) -> Iterator[Block]:
     widths = [width for _, width in drawable_widths(result)]
     if widths:
         yield Curve(
-            caption="transactions that may run at once, over the log",
+            caption="transactions that may run at once, from the first round to the last",
             values=widths,
             summary=f"from {min(widths):.1f} to {max(widths):.1f}, "
             f"{sum(widths) / len(widths):.1f} on average",

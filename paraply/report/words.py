@@ -65,15 +65,8 @@ def place_of_finding(finding: LintFinding) -> str:
 
 
 def drawable_widths(result: AuditResult) -> list[tuple[int, float]]:
-    """Return the widths over the log, or none where they are too coarse to draw.
-
-    Slices of a short log hold single transactions; each is one wide, whatever the log allows.
-    """
-    model = metadata_model(result)
-    widths = result.width_over_time
-    if len(widths) < 2 or (model and model.width_max > 1 and max(w for _, w in widths) <= 1):
-        return []
-    return widths
+    """Return the widths over the log, or none where there is but one, which is no curve."""
+    return result.width_over_time if len(result.width_over_time) > 1 else []
 
 
 def place_of(reference: TransactionRef) -> str:

@@ -72,7 +72,7 @@ class CompiledAuditor(Auditor):
             ),
         )  # fmt: skip
         self._path = CompiledPath(RING_MAX, source)
-        self._parallelism.path = self._path  # type: ignore[assignment]
+        self._parallelism.path = self._path
         self._compiled_replay = CompiledReplay(
             row_keys, options.replay_rows_max, options.replay_findings_max
         )
@@ -356,8 +356,9 @@ class CompiledAuditor(Auditor):
         judged._clock_seen = bool(scalars[C.S_CLOCK_SEEN])
         judged._groups_seen = bool(scalars[C.S_GROUPS_SEEN])
         judged._conflict_pairs = int(scalars[C.S_PAIRS])
-        slices = state.slices[: int(scalars[C.S_SLICES])].tolist()
-        judged.width._slices = [(first, number, rounds) for first, number, rounds in slices]
+        width = judged.width
+        width.rounds, width.slice_rounds = scalars[[C.S_ROUNDS, C.S_SLICE_SIZE]].tolist()
+        width.counts = state.slices[: -(-width.rounds // width.slice_rounds)].tolist()
         self._path.state = state
 
 

@@ -66,13 +66,12 @@ ROUND, UNBOUNDED = 0, 1
     S_CLOCK_SEEN,
     S_GROUPS_SEEN,
     S_PAIRS,
-    S_SLICES,
     S_SLICE_SIZE,
     S_ROUNDS,
     S_FINDINGS,
     S_TIE_NEXT,
-) = range(30)
-SCALARS = 30
+) = range(29)
+SCALARS = 29
 """S_OLDEST is the oldest transaction whose touches are remembered, S_TOUCHERS how many are that
 touched any key; S_LISTED counts the violations in the list."""
 

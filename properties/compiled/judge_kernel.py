@@ -372,9 +372,9 @@ def judge(
         fine &= place_in_group(state, group, work, times[1])
         if txn[C.B_SEQUENCE_NUMBER] >= 0 and txn[C.B_LAST_COMMITTED] >= 0:
             scalars[C.S_CLOCK_SEEN] = 1
-            observe_width(state, ordinal, times[0, C.ROUND])
+            observe_width(state, times[0, C.ROUND])
         else:
-            observe_width(state, ordinal, times[1, C.ROUND])
+            observe_width(state, times[1, C.ROUND])
         if txn[C.B_HAS_DOMAIN] or txn[C.B_COMMIT_ID] >= 0:
             scalars[C.S_GROUPS_SEEN] = 1
         is_barrier = kind not in (C.ROWS, C.EMPTY)

@@ -155,7 +155,7 @@ def new_state(
         redefined=zeros(64, 3),
         last_use=zeros(64),
         apart=zeros(C.MODELS),
-        slices=zeros(limits[C.L_SLICES], 3),
+        slices=zeros(limits[C.L_SLICES]),
         ready=zeros(4, width),
         findings=zeros(FINDINGS_MAX, 2),
         finding_keys=np.zeros(FINDINGS_MAX, np.uint64),

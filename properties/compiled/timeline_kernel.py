@@ -121,24 +121,14 @@ def place_in_group(state: State, place: Times, work: int, finish: Times) -> bool
 
 
 @njit(cache=True)
-def observe_width(state: State, ordinal: int, level: int) -> None:
-    """Count a transaction into its slice of the log: the twin of ``WidthOverTime``."""
+def observe_width(state: State, level: int) -> None:
+    """Count a transaction into its slice of rounds: the twin of ``WidthOverTime``."""
     scalars, slices = state.scalars, state.slices
-    rounds = max(0, level - scalars[C.S_ROUNDS])
-    scalars[C.S_ROUNDS] += rounds
-    known = scalars[C.S_SLICES]
-    if known and slices[known - 1, 1] < scalars[C.S_SLICE_SIZE]:
-        slices[known - 1, 1] += 1
-        slices[known - 1, 2] += rounds
-        return
-    if known >= len(slices):
-        for at in range(known // 2):
-            slices[at, 0] = slices[2 * at, 0]
-            slices[at, 1] = slices[2 * at, 1] + slices[2 * at + 1, 1]
-            slices[at, 2] = slices[2 * at, 2] + slices[2 * at + 1, 2]
-        known //= 2
+    scalars[C.S_ROUNDS] = max(scalars[C.S_ROUNDS], level)
+    while level > len(slices) * scalars[C.S_SLICE_SIZE]:
+        for at in range((len(slices) + 1) // 2):
+            second = slices[2 * at + 1] if 2 * at + 1 < len(slices) else 0
+            slices[at] = slices[2 * at] + second
+        slices[(len(slices) + 1) // 2 :] = 0
         scalars[C.S_SLICE_SIZE] *= 2
-    slices[known, 0] = ordinal
-    slices[known, 1] = 1
-    slices[known, 2] = rounds
-    scalars[C.S_SLICES] = known + 1
+    slices[(level - 1) // scalars[C.S_SLICE_SIZE]] += 1

@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from properties.audit import AuditOptions, Auditor
 from properties.critical_path import LINKS_SHOWN, CriticalPath
@@ -197,11 +198,38 @@ def test_path_that_ended_long_ago_is_kept():
 def test_width_over_time_keeps_a_bounded_number_of_equal_slices():
     width = WidthOverTime(slices_max=4)
     for n in range(1, 101):
-        width.observe(n, [(n + 1) // 2])  # Two transactions per round.
+        width.observe((n + 1) // 2)  # Two transactions per round.
+    assert width.slices() == [(1, 2.0), (17, 2.0), (33, 2.0), (49, 2.0)]
+
+
+def test_width_over_time_shows_each_round_of_a_small_log():
+    width = WidthOverTime()
+    for level in (1, 1, 1, 2, 3, 3):
+        width.observe(level)
+    assert width.slices() == [(1, 3.0), (2, 1.0), (3, 2.0)]
+
+
+def test_width_over_time_of_an_empty_log_is_empty():
+    assert WidthOverTime().slices() == []
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=60), st.integers(1, 7), st.randoms())
+def test_width_over_time_is_the_mean_count_of_each_slice_in_whatever_order(counts, slices_max, rng):
+    counts = [*counts, 1]
+    levels = [level for level, count in enumerate(counts, 1) for _ in range(count)]
+    rng.shuffle(levels)
+    width = WidthOverTime(slices_max)
+    for level in levels:
+        width.observe(level)
     slices = width.slices()
-    assert len(slices) <= 4
-    assert [first for first, _ in slices] == [1, 33, 65, 97]
-    assert all(mean == 2.0 for _, mean in slices)
+    assert len(slices) <= slices_max
+    size = width.slice_rounds
+    assert slices == [
+        (first + 1, round(sum(counts[first : first + size]) / len(counts[first : first + size]), 4))
+        for first in range(0, len(counts), size)
+    ]
+    # No coarser than it must be.
+    assert size == 1 or len(counts) > slices_max * size // 2
 
 
 # --- a scheduler by definition --------------------------------------------------------------
