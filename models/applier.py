@@ -35,6 +35,8 @@ class Dialect:
     """LC means every transaction up to it, not only the one that bears that number."""
     barrier: bool = True
     """A view change runs alone: it waits for all before it, all after it wait for it."""
+    minimal: bool = True
+    """LC is the highest number that must be waited for, not simply the one before."""
     local_sees_earlier: bool = True
     """Assumption A1: a certified local transaction ran after every earlier writer of its rows."""
 
@@ -67,6 +69,11 @@ def parallel_applier(dialect: Dialect = WL8440) -> System:
     sn = system.state("sn", INT, INT)
     lc = system.state("lc", INT, INT)
     epoch = system.state("epoch", INT, INT)
+    # Ghosts: the window when it was certified, and the writer and row that its LC comes from.
+    window = system.state("window", INT, INT)
+    parent = system.state("parent", INT, INT)
+    shared = system.state("shared", INT, ROW)
+    item_position = system.state("item_position", ROW, INT)
     base = system.state("base", INT)
     # The applier.
     started = system.state("started", INT, BOOL)
@@ -100,9 +107,10 @@ def parallel_applier(dialect: Dialect = WL8440) -> System:
     fence = (
         eq(new_lc, next_sn() - 1) if dialect.fence_without_write_set else eq(new_lc, lc_global())
     )
+    chosen = latest_writer if dialect.minimal else eq(new_lc, next_sn() - 1)
     system.action(
         "certify", (new_lc, witness),
-        guard=conj(~vc(n()), ite(empty(n()), fence, latest_writer)),
+        guard=conj(~vc(n()), ite(empty(n()), fence, chosen)),
         updates={
             n: lambda: n() + 1,
             next_sn: lambda: next_sn() + 1,
@@ -112,6 +120,10 @@ def parallel_applier(dialect: Dialect = WL8440) -> System:
             sn: lambda p: ite(eq(p, n()), next_sn(), sn(p)),
             lc: lambda p: ite(eq(p, n()), new_lc, lc(p)),
             epoch: lambda p: ite(eq(p, n()), base(), epoch(p)),
+            window: lambda p: ite(eq(p, n()), lc_global(), window(p)),
+            parent: lambda p: ite(eq(p, n()), item_position(witness), parent(p)),
+            shared: lambda p: ite(eq(p, n()), witness, shared(p)),
+            item_position: lambda r: ite(ws(n(), r), n(), item_position(r)),
         },
         meaning="AL1 for a remote transaction",
     )  # fmt: skip
@@ -219,6 +231,12 @@ def parallel_applier(dialect: Dialect = WL8440) -> System:
     system.safe("last_committed_is_below", (P,), below,
         "LC < SN, so that no transaction waits for itself")  # fmt: skip
 
+    from_parent = conj(parent(Q) >= 0, parent(Q) < Q, ws(parent(Q), shared(Q)), ws(Q, shared(Q)),
+        eq(sn(parent(Q)), lc(Q)))  # fmt: skip
+    tight = implies(conj(numbered(Q), ~empty(Q)), disj(eq(lc(Q), window(Q)), from_parent))
+    system.safe("last_committed_is_minimal", (Q,), tight,
+        "LC is the window, or the number of an earlier writer of a common row")  # fmt: skip
+
     # Why it holds.
     current = conj(numbered(P), eq(epoch(P), base()))
     same_epoch = conj(both, ~vc(P), ~vc(Q), eq(epoch(P), epoch(Q)))
@@ -229,6 +247,11 @@ def parallel_applier(dialect: Dialect = WL8440) -> System:
     system.invariant("last_committed_is_below", (P,), below, "LC is taken below the next number")
     system.invariant("items_lie_below_the_counter", (R,), implies(has(R), item_sn(R) < next_sn()),
         "an item's number was assigned before, or is none")  # fmt: skip
+    system.invariant("last_committed_is_minimal", (Q,), tight, "the statement is inductive")
+    system.invariant("item_names_its_writer", (R,), implies(conj(has(R), item_sn(R) >= 1),
+        conj(item_position(R) >= 0, item_position(R) < n(), ws(item_position(R), R),
+             eq(sn(item_position(R)), item_sn(R)))),
+        "an item's number is that of a writer of the row")  # fmt: skip
     system.invariant("item_is_covered", (P, R), implies(conj(current, ws(P, R)), disj(committed(P),
         conj(has(R), item_sn(R) >= sn(P)), lc_global() >= sn(P))),
         "an uncommitted writer is remembered by the row's item or by the window")  # fmt: skip

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 
 from models.bounded import Run, breach_of
 from models.concrete import Scope
+from models.counterexamples import Counterexample
 from models.solver import JUDGES, Answer, Judgment, shortest_run
 from models.system import Obligation, Statement, System, obligations
 from models.terms import Function
-from models.theorems import Counterexample, Theorem
+from models.theorems import Theorem
 from vocabulary.verdict import Verdict, combine
 
 

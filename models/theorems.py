@@ -7,26 +7,20 @@ run that breaks it is found. Names of claims are those of ``properties`` where b
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from models import applier, certification, commit_order, semi_sync
-from models.concrete import Scope
-from models.system import System
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counterexample:
-    """A statement that is false in a faulty system, with the length of the shortest run."""
-
-    id: str
-    title: str
-    system: Callable[[], System]
-    statement: str
-    scope: Scope
-    steps: int
-    """Length of the shortest run: found at this depth, and at no smaller one."""
-    source: str
+from models.counterexamples import COUNTEREXAMPLES, Counterexample
+from models.variants import (
+    Build,
+    variant_of_applier,
+    variant_of_certification,
+    variant_of_commit_order,
+    variant_of_low_water_mark,
+    variant_of_members,
+    variant_of_restart,
+    variant_of_semi_sync,
+    variant_of_tracker,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +29,7 @@ class Theorem:
 
     id: str
     claim: str
-    systems: tuple[Callable[[], System], ...]
+    systems: tuple[Build, ...]
     statements: tuple[str, ...]
     assumes: tuple[str, ...]
     delimited_by: tuple[str, ...]
@@ -43,30 +37,23 @@ class Theorem:
     source: str
 
 
-def _applier(**switches: object) -> Callable[[], System]:
-    return lambda: applier.parallel_applier(applier.Dialect(**switches))  # type: ignore[arg-type]
-
-
-def _certification(**switches: object) -> Callable[[], System]:
-    return lambda: certification.certification(certification.Rules(**switches))  # type: ignore[arg-type]
-
-
-def _commit_order(**switches: object) -> Callable[[], System]:
-    return lambda: commit_order.commit_order(commit_order.Rules(**switches))  # type: ignore[arg-type]
-
-
-def _semi_sync(**switches: object) -> Callable[[], System]:
-    return lambda: semi_sync.semi_sync(semi_sync.Rules(**switches))  # type: ignore[arg-type]
-
-
-DIALECTS = (_applier(name="wl8440"), _applier(name="mysql_8_0", window="burn"))
+DIALECTS = (variant_of_applier(name="wl8440"), variant_of_applier(name="mysql_8_0", window="burn"))
 """Both safe readings of the window after garbage collection."""
 
 REMEDIES = (
-    _semi_sync(name="semi_sync[waits]"),
-    _semi_sync(name="semi_sync[barred]", recovery="barred"),
+    variant_of_semi_sync(name="semi_sync[waits]"),
+    variant_of_semi_sync(name="semi_sync[barred]", recovery="barred"),
 )
 """Both remedies of MDEV-162 for the hole in crash recovery."""
+
+RESTARTS = (
+    variant_of_restart(name="restart"),
+    variant_of_restart(name="restart[in order]", commits_in_order=True),
+)
+"""A replica with GTID auto-skip, out of order and in order."""
+
+IN_ONE_DOMAIN = variant_of_restart(name="position", by_position=True, commits_in_order=True)
+"""A replica with one position, committing in order."""
 
 THEOREMS = (
     Theorem(
@@ -111,8 +98,8 @@ THEOREMS = (
         claim="First certified wins: of two certified writers of one row, the later had seen the "
         "earlier; garbage collection changes nothing about it.",
         systems=(
-            _certification(name="certification"),
-            _certification(name="certification[no collection]", collect=False),
+            variant_of_certification(name="certification"),
+            variant_of_certification(name="certification[no collection]", collect=False),
         ),
         statements=("first_certified_wins",),
         assumes=("A2", "A4"),
@@ -122,7 +109,7 @@ THEOREMS = (
     Theorem(
         id="P06",
         claim="A refused transaction shares a row with a certified one that it had not seen.",
-        systems=(_certification(name="certification"),),
+        systems=(variant_of_certification(name="certification"),),
         statements=("refusals_are_deserved",),
         assumes=("A2", "A4"),
         delimited_by=("C10",),
@@ -131,7 +118,7 @@ THEOREMS = (
     Theorem(
         id="P07",
         claim="Commit order preserved: what has committed on the replica is a prefix of its log.",
-        systems=(_commit_order(name="commit_order"),),
+        systems=(variant_of_commit_order(name="commit_order"),),
         statements=("commit_order_preserved",),
         assumes=(),
         delimited_by=("C11",),
@@ -140,7 +127,7 @@ THEOREMS = (
     Theorem(
         id="P08",
         claim="Readers see prefixes: a snapshot that shows a transaction shows all before it.",
-        systems=(_commit_order(name="commit_order"),),
+        systems=(variant_of_commit_order(name="commit_order"),),
         statements=("readers_see_prefixes",),
         assumes=(),
         delimited_by=("C12",),
@@ -150,7 +137,7 @@ THEOREMS = (
         id="P09",
         claim="Commit order and row locks do not deadlock: the least uncommitted transaction can "
         "always take its next step.",
-        systems=(_commit_order(name="commit_order"),),
+        systems=(variant_of_commit_order(name="commit_order"),),
         statements=("the_head_is_never_blocked", "the_head_may_start"),
         assumes=(),
         delimited_by=("C13",),
@@ -194,125 +181,91 @@ THEOREMS = (
         delimited_by=("C19",),
         source="MDEV-162; sync_binlog=1",
     ),
+    Theorem(
+        id="P14",
+        claim="Members decide alike, though each collects garbage when it likes: an item because "
+        "of which one refuses is there at the other.",
+        systems=(variant_of_members(name="members"),),
+        statements=("what_a_refuses_b_refuses", "what_b_refuses_a_refuses"),
+        assumes=("A2",),
+        delimited_by=("C20",),
+        source="WL#8440 certification; Certifier::garbage_collect",
+    ),
+    Theorem(
+        id="P15",
+        claim="WRITESET is never wider than conflicts allow, also across resets of its history.",
+        systems=(variant_of_tracker(name="writeset_tracker"),),
+        statements=("conflicting_rows_are_ordered",),
+        assumes=("A6",),
+        delimited_by=("C21", "C22"),
+        source="WL#7165; Writeset_trx_dependency_tracker",
+    ),
+    Theorem(
+        id="P16",
+        claim="Galera's depends_seqno with a contiguous mark orders conflicting write sets.",
+        systems=(variant_of_tracker(name="galera_depends_seqno", lowers_to_commit_order=False),),
+        statements=("conflicting_rows_are_ordered",),
+        assumes=(),
+        delimited_by=("C23",),
+        source="Galera certification index and apply monitor",
+    ),
+    Theorem(
+        id="P17",
+        claim="No transaction is applied twice across any number of crashes, in or out of order.",
+        systems=RESTARTS,
+        statements=("nothing_is_applied_twice",),
+        assumes=(),
+        delimited_by=("C24",),
+        source="WL#8440, applier recovery; GTID auto-skip",
+    ),
+    Theorem(
+        id="P18",
+        claim="No transaction is passed over, if recovery begins at or before the first missing.",
+        systems=RESTARTS,
+        statements=("nothing_is_passed_over",),
+        assumes=(),
+        delimited_by=("C25",),
+        source="WL#8440, applier recovery, EX7",
+    ),
+    Theorem(
+        id="P19",
+        claim="The position equals the data at every moment, if it is saved in the transaction and "
+        "transactions commit in order.",
+        systems=(IN_ONE_DOMAIN,),
+        statements=("position_equals_data",),
+        assumes=(),
+        delimited_by=("C26", "C27"),
+        source="MariaDB global transaction id, rpl_slave_state",
+    ),
+    Theorem(
+        id="P20",
+        claim="One position per domain suffices in order: what begins after it loses nothing and "
+        "repeats nothing.",
+        systems=(IN_ONE_DOMAIN,),
+        statements=("nothing_is_applied_twice", "nothing_is_passed_over"),
+        assumes=(),
+        delimited_by=("C27",),
+        source="MariaDB global transaction id, in-order parallel replication",
+    ),
+    Theorem(
+        id="P21",
+        claim="LC is minimal: the window, or the number of a real earlier writer of a common row.",
+        systems=DIALECTS,
+        statements=("last_committed_is_minimal",),
+        assumes=(),
+        delimited_by=("C28",),
+        source="WL#8440 AL1 step 3a",
+    ),
+    Theorem(
+        id="P22",
+        claim="The coordinator's low-water mark starts only what LC allows.",
+        systems=(variant_of_low_water_mark(name="low_water_mark"),),
+        statements=("starts_respect_last_committed",),
+        assumes=(),
+        delimited_by=("C29", "C30"),
+        source="Mts_submode_logical_clock, Slave_committed_queue::find_lwm",
+    ),
 )
-
-SMALL = Scope(high=3, size=1)
-"""Three positions and one row: enough for a pair that conflicts and one more."""
-
-COUNTEREXAMPLES = (
-    Counterexample(
-        id="C01", title="AL1 as written lets a transaction without write set run beside others",
-        system=_applier(name="wl8440_literal", fence_without_write_set=False),
-        statement="without_write_set_is_alone", scope=SMALL, steps=4,
-        source="WL#8440 AL1 step 1 against EX4",
-    ),
-    Counterexample(
-        id="C02", title="the window read literally gives LC = SN: the transaction waits for itself",
-        system=_applier(name="wl8440_literal", window="literal"),
-        statement="last_committed_is_below", scope=SMALL, steps=2,
-        source="WL#8440 garbage collection against EX6",
-    ),
-    Counterexample(
-        id="C03", title="without a new window, garbage collection loses a dependency",
-        system=_applier(name="no_window", window="none"),
-        statement="conflicting_rows_are_ordered", scope=SMALL, steps=5, source="WL#8440 EX5",
-    ),
-    Counterexample(
-        id="C04", title="LC read as one parent instead of a prefix",
-        system=_applier(name="pairwise", prefix=False),
-        statement="conflicting_rows_are_ordered", scope=Scope(high=3, size=2), steps=7,
-        source="WL#8440 EX3 (T6 does depend on T5 only)",
-    ),
-    Counterexample(
-        id="C05", title="a view change that is not applied alone",
-        system=_applier(name="no_barrier", barrier=False),
-        statement="view_change_is_a_barrier", scope=SMALL, steps=4,
-        source="WL#8440 View_change_log_event",
-    ),
-    Counterexample(
-        id="C06", title="a local transaction that had not seen an earlier writer",
-        system=_applier(name="blind_local", local_sees_earlier=False),
-        statement="conflicting_rows_are_ordered", scope=SMALL, steps=5, source="assumption A1",
-    ),
-    Counterexample(
-        id="C07", title="garbage collection before every later snapshot contains the stable set",
-        system=_certification(name="no_a2", stable_is_seen=False),
-        statement="first_certified_wins", scope=Scope(high=0, low=0, size=2), steps=4,
-        source="assumption A2; third-party report of diverging members",
-    ),
-    Counterexample(
-        id="C08", title="a stored version without the writer's own GTID",
-        system=_certification(name="without_own_gtid", own_gtid_in_version=False),
-        statement="first_certified_wins", scope=Scope(high=0, low=0, size=2), steps=2,
-        source="WL#8440 definition of snapshot version against EX2",
-    ),
-    Counterexample(
-        id="C09", title="purging items that are not stable",
-        system=_certification(name="purge_any", purge_stable_only=False),
-        statement="first_certified_wins", scope=Scope(high=0, low=0, size=2), steps=3,
-        source="Certifier::garbage_collect",
-    ),
-    Counterexample(
-        id="C10", title="a refusal that nobody deserved, from a snapshot with a hole",
-        system=_certification(name="open_snapshots", snapshots_are_closed=False),
-        statement="refusals_are_deserved", scope=Scope(high=0, low=0, size=3), steps=3,
-        source="assumption A4; members without preserve commit order",
-    ),
-    Counterexample(
-        id="C11", title="commit order off: a later transaction commits first",
-        system=_commit_order(name="order_off", preserve_commit_order=False),
-        statement="commit_order_preserved", scope=SMALL, steps=5,
-        source="replica_preserve_commit_order=OFF",
-    ),
-    Counterexample(
-        id="C12", title="commit order off: a reader sees a state that never existed",
-        system=_commit_order(name="order_off", preserve_commit_order=False),
-        statement="readers_see_prefixes", scope=SMALL, steps=6,
-        source="MySQL manual, replication and transaction inconsistencies: gaps",
-    ),
-    Counterexample(
-        id="C13", title="commit order with conflicting transactions in parallel: deadlock",
-        system=_commit_order(name="conflicts_overlap", conflicts_wait=False),
-        statement="the_head_is_never_blocked", scope=SMALL, steps=5,
-        source="WL#4648 C1; MySQL bug 87796",
-    ),
-    Counterexample(
-        id="C14", title="AFTER_COMMIT: seen before any replica has it",
-        system=_semi_sync(name="after_commit", after_sync=False),
-        statement="no_phantom_visibility", scope=SMALL, steps=6,
-        source="rpl_semi_sync_source_wait_point=AFTER_COMMIT",
-    ),
-    Counterexample(
-        id="C15", title="recovery commits what no replica has",
-        system=_semi_sync(name="hole", recovery="commits"),
-        statement="no_phantom_visibility", scope=SMALL, steps=4,
-        source="MDEV-162, crash of the master; MySQL bug 99370",
-    ),
-    Counterexample(
-        id="C16", title="the wait is abandoned: seen without acknowledgement",
-        system=_semi_sync(name="abandoned", wait_stands=False),
-        statement="no_phantom_visibility", scope=SMALL, steps=6,
-        source="rpl_semi_sync_source_timeout",
-    ),
-    Counterexample(
-        id="C17", title="the wait is abandoned: a client is told what no replica has",
-        system=_semi_sync(name="abandoned", wait_stands=False),
-        statement="confirmed_survives", scope=SMALL, steps=6,
-        source="rpl_semi_sync_source_timeout",
-    ),
-    Counterexample(
-        id="C18", title="un-chained mutexes: a later group overtakes",
-        system=_semi_sync(name="unchained", chained=False, recovery="none"),
-        statement="no_overtaking", scope=SMALL, steps=11,
-        source="MDEV-162: take the next lock before releasing the previous one",
-    ),
-    Counterexample(
-        id="C19", title="events sent before they are durable: the replica is ahead after a crash",
-        system=_semi_sync(name="sent_early", send_after_sync=False),
-        statement="replica_is_not_ahead", scope=SMALL, steps=2,
-        source="sync_binlog other than 1",
-    ),
-)  # fmt: skip
 
 
 def theorem(identifier: str) -> Theorem | Counterexample | None:

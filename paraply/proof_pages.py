@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from models.bounded import breach_of
+from models.counterexamples import COUNTEREXAMPLES, Counterexample
 from models.proving import needed, refute, safety_statement
 from models.system import System
-from models.theorems import COUNTEREXAMPLES, THEOREMS, Counterexample, Theorem
+from models.theorems import THEOREMS, Theorem
 from models.traces import replay, to_data
 from paraply.pages import pages_main
 from paraply.report.proof_text import run_lines

@@ -7,11 +7,12 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from models.counterexamples import COUNTEREXAMPLES, Counterexample
 from models.proving import ObligationCache, Proof, Refutation, prove, refute
 from models.smtlib import script
 from models.solver import JUDGES, Answer
 from models.system import obligations
-from models.theorems import COUNTEREXAMPLES, THEOREMS, Counterexample, Theorem, theorem
+from models.theorems import THEOREMS, Theorem, theorem
 from paraply.errors import USAGE
 from paraply.progress import progress
 from paraply.report.proof_text import counterexample_text, matrix_text

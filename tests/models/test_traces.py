@@ -5,8 +5,8 @@ import copy
 import pytest
 
 from models.bounded import breach_of
+from models.counterexamples import COUNTEREXAMPLES
 from models.proving import safety_statement
-from models.theorems import COUNTEREXAMPLES
 from models.traces import replay, to_data
 from paraply.proof_pages import stored_runs
 

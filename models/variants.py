@@ -1,0 +1,60 @@
+"""The variants of the systems that theorems and counterexamples are about, one call each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from models import (
+    applier,
+    certification,
+    commit_order,
+    low_water_mark,
+    members,
+    restart,
+    semi_sync,
+    trackers,
+)
+from models.system import System
+
+Build = Callable[[], System]
+"""Makes a system afresh; systems are mutable, so none is shared."""
+
+
+def variant_of_applier(**switches: object) -> Build:
+    """Return certifier and applier of one member under a dialect's switches."""
+    return lambda: applier.parallel_applier(applier.Dialect(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_certification(**switches: object) -> Build:
+    """Return the certifier."""
+    return lambda: certification.certification(certification.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_commit_order(**switches: object) -> Build:
+    """Return the commit-order queue with row locks."""
+    return lambda: commit_order.commit_order(commit_order.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_semi_sync(**switches: object) -> Build:
+    """Return source and replica with acknowledgement and crashes."""
+    return lambda: semi_sync.semi_sync(semi_sync.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_members(**switches: object) -> Build:
+    """Return two members that collect garbage apart."""
+    return lambda: members.members(members.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_tracker(**switches: object) -> Build:
+    """Return a source's dependency tracker and a replica."""
+    return lambda: trackers.tracker(trackers.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_restart(**switches: object) -> Build:
+    """Return a replica that crashes and begins again."""
+    return lambda: restart.restart(restart.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_low_water_mark(**switches: object) -> Build:
+    """Return the coordinator with its low-water mark."""
+    return lambda: low_water_mark.low_water_mark(low_water_mark.Rules(**switches))  # type: ignore[arg-type]
