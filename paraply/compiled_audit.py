@@ -43,24 +43,14 @@ def audit_compiled(
     options: AuditOptions,
     on_gtids: Callable[[str, str, str], None],
     advance: Callable[[float], None],
-    *,
-    transactions_max: int | None = None,
-    chunk_bytes: int | None = None,
+    **sizes: int,
 ) -> AuditResult:
     """Audit files and return what the auditor found; the report is filled as by the reader.
 
     ``on_gtids`` is told file, first and last GTID (empty: none) of what was read. Raises
     ``NotCompilable`` where only the readable engine can go on; then nothing of this run may be
-    used.
+    used. ``sizes`` are those of :class:`CompiledStream`, for tests.
     """
-    sizes = {
-        name: value
-        for name, value in (
-            ("transactions_max", transactions_max),
-            ("chunk_bytes", chunk_bytes),
-        )
-        if value is not None
-    }
     stream = CompiledStream(keys, report, **sizes)
     auditor = CompiledAuditor(keys, _Source(stream.rereader), options)
     try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 
 from adapters.binlog.keys import KeyBuilder, follow
@@ -79,7 +80,7 @@ def _naive_rates(path: Path) -> list[tuple[int, float]]:
     rates = []
     for size in NAIVE_SLICES:
         chosen = transactions[:size]
-        run = run_here(lambda chosen=chosen: check_all_pairs(chosen, COMMIT_GROUP))
+        run = run_here(partial(check_all_pairs, chosen, COMMIT_GROUP))
         rates.append((size, size / run.seconds))
     return rates
 

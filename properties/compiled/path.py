@@ -62,7 +62,7 @@ class CompiledPath:
         """Drop what no link can refer to any more."""
         for kept in (self.barriers, self.odd):
             for old in [number for number in kept if number < ordinal]:
-                del kept[old]  # type: ignore[attr-defined]
+                del kept[old]
 
     def _trace(self) -> TracedPath:
         state = self.state

@@ -104,7 +104,7 @@ class CompiledReplay(RowReplay):
     def __init__(self, row_keys: RowKeys, rows_max: int, findings_max: int) -> None:
         super().__init__(row_keys, rows_max, findings_max)
         self.rows = CompiledReplayState(rows_max, findings_max)
-        self._state = self.rows  # type: ignore[assignment]
+        self._state = self.rows
 
     def observe_batch(self, batch: JudgedBatch, first_ordinal: int, source: BatchSource) -> None:
         """Apply the rows of a batch, which have full images and known keys."""

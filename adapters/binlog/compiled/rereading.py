@@ -73,8 +73,10 @@ class Rereader:
                 head = log.read(HEADER_BYTES)
                 if len(head) < HEADER_BYTES:
                     raise LogChanged(file)
-                fields = HEADER.unpack(head)
-                header = EventHeader(*fields, offset, offset + fields[3])
+                time_s, code, server_id, length, end, flags = HEADER.unpack(head)
+                header = EventHeader(
+                    time_s, code, server_id, length, end, flags, offset, offset + length
+                )
                 body = log.read(header.length - HEADER_BYTES)
                 offset += header.length
                 raw = RawEvent(header, body[: len(body) - trailer])

@@ -66,7 +66,7 @@ def _is_query(data: Bytes, at: int, end: int, post_header: int, word: Bytes) -> 
     start = body + post_header + status_bytes + schema_bytes + 1
     if end - start != len(word) or unsigned(data, body + 9, 2) != 0:
         return False
-    for index in range(len(word)):
+    for index in range(len(word)):  # noqa: SIM110 - kernels know no generators
         if data[start + index] != word[index]:
             return False
     return True

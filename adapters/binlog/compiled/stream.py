@@ -14,7 +14,7 @@ import numpy as np
 
 from adapters.binlog.compiled import layout as L
 from adapters.binlog.compiled.batch import Arrays, Batch, Toucher
-from adapters.binlog.compiled.chunk_source import CHUNK_BYTES, ChunkSource
+from adapters.binlog.compiled.chunk_source import BUFFER_BYTES_MAX, CHUNK_BYTES, ChunkSource
 from adapters.binlog.compiled.descriptors import Descriptors, KeyPlan, key_plan
 from adapters.binlog.compiled.hashing import crc32_tables
 from adapters.binlog.compiled.rereading import Rereader
@@ -52,9 +52,9 @@ class CompiledStream(_Stream):
         keys: KeyBuilder,
         report: LogReport,
         *,
-        left_out: frozenset[str] = frozenset(),
         transactions_max: int = TRANSACTIONS_MAX,
         chunk_bytes: int = CHUNK_BYTES,
+        bytes_max: int = BUFFER_BYTES_MAX,
     ) -> None:
         super().__init__(
             report=report,
@@ -66,9 +66,8 @@ class CompiledStream(_Stream):
         self.descriptors = Descriptors()
         self.rereader = Rereader(keys)
         self._toucher = Toucher()
-        self._left_out = left_out
-        """Tables whose transactions all go to the readable decoder."""
         self._chunk_bytes = chunk_bytes
+        self._bytes_max = bytes_max
         self._arrays = Arrays.of(transactions_max, ROWS_MIN)
         self._crc = crc32_tables()
         self._words = np.zeros((2, 6), np.uint8)
@@ -92,7 +91,9 @@ class CompiledStream(_Stream):
         self.file = FileReport(file=file)
         self.report.files.append(self.file)
         try:
-            source = ChunkSource(open_source(file), chunk_bytes=self._chunk_bytes)
+            source = ChunkSource(
+                open_source(file), chunk_bytes=self._chunk_bytes, bytes_max=self._bytes_max
+            )
         except ParaplyError as fault:
             self.file.diagnostics.append(diagnostic_of(fault, ends_file=True))
             return
@@ -260,7 +261,7 @@ class CompiledStream(_Stream):
 
     def _plan(self, table: TableMap) -> KeyPlan | None:
         """Return how to key a table, None if the scanner must not."""
-        if table.name in self._left_out or table.undecodable:
+        if table.undecodable:
             return None
         schema = self.keys.registry.table(table.name)
         readable = plan_of(self.keys.registry, table.name)

@@ -1,0 +1,306 @@
+"""The compiled engine gives the result of the readable one, field by field, or hands over."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ci.bench import workload
+from ci.bench.dialects import TABLES
+from ci.bench.generate_log import generate
+from properties.audit import AuditOptions
+from properties.compiled.batches import NotCompilable
+from properties.conflict_index import Horizon
+from tests.builders.engines import audit_by_compiled, audit_by_readable, differences
+from tests.builders.log_forger import ForgedLog
+from vocabulary.verdict import Verdict
+
+DIALECTS = ("mariadb", "mysql")
+GTID_CODES = (33, 34, 162)
+ROWS_CODES = (23, 24, 25, 30, 31, 32)
+FIRST_ROWS = 8
+"""Last committed of a transaction that may overlap anything but the DDL at the beginning."""
+LOADED = 40
+"""Transactions at the beginning that create and fill the tables; faults come after them."""
+
+
+@pytest.fixture(scope="session")
+def small_logs(tmp_path_factory):
+    """One generated log per dialect, with few and therefore hot rows."""
+    folder = tmp_path_factory.mktemp("generated")
+    patch = pytest.MonkeyPatch()
+    patch.setattr(workload, "SBTEST_ROWS", 200)
+    patch.setattr(workload, "ACCOUNTS", 200)
+    patch.setattr("ci.bench.generate_log.BLOCK_TRANSACTIONS", 100)
+    logs = {}
+    for dialect in DIALECTS:
+        path = folder / f"{dialect}.000001"
+        generate(path, dialect=dialect, size_bytes=800_000, seed=7)
+        logs[dialect] = path
+    patch.undo()
+    return logs
+
+
+def assert_alike(*files, schema=None, options=None, **sizes):
+    """Compare the engines, and return the result; a hand-over fails."""
+    names = tuple(map(str, files))
+    readable = audit_by_readable(names, schema, options)
+    compiled = audit_by_compiled(names, schema, options, **sizes)
+    assert differences(readable, compiled) == []
+    assert readable.report.files
+    return readable.result
+
+
+# --- Sound logs ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_sound_log_gives_the_same_result_and_holds(small_logs, dialect):
+    result = assert_alike(small_logs[dialect])
+    assert result.verdict is Verdict.HOLDS
+    assert result.conflicting_pairs_ordered > 100
+    assert result.pairs_allowed_to_overlap > 100
+    assert result.replay.before_images_found > 300
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("seed", range(3))
+def test_chunks_and_batches_of_any_size_change_nothing(small_logs, dialect, seed):
+    rng = random.Random(seed)
+    assert_alike(
+        small_logs[dialect],
+        chunk_bytes=rng.choice((64, 999, 4_096, 33_333)),
+        transactions_max=rng.choice((1, 2, 17, 300)),
+    )
+
+
+def test_transaction_longer_than_the_largest_buffer_goes_to_the_readable_decoder(small_logs):
+    with pytest.raises(NotCompilable, match="rows outside of a plain transaction"):
+        audit_by_compiled((str(small_logs["mysql"]),), chunk_bytes=500, bytes_max=1_000)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_two_files_are_one_stream_with_two_clocks(small_logs, dialect, tmp_path):
+    whole = ForgedLog.read(small_logs[dialect])
+    gtids = [at for at, event in enumerate(whole.events) if event.code in GTID_CODES]
+    cut = gtids[len(gtids) * 2 // 3]
+    second = ForgedLog.read(small_logs[dialect])
+    second.events = second.events[: gtids[0]] + second.events[cut:]
+    whole.events = whole.events[:cut] + whole.events[-1:]
+    files = [whole.save(tmp_path / "bin.000001"), second.save(tmp_path / "bin.000002")]
+    result = assert_alike(*files, chunk_bytes=5_000)
+    assert result.transactions > 200
+
+
+def test_conflict_across_a_gap_or_last_committed_zero_says_what_would_still_help(
+    small_logs, tmp_path
+):
+    log = ForgedLog.read(small_logs["mysql"])
+    gtids = [at for at, event in enumerate(log.events) if event.code in GTID_CODES]
+    # Without its beginning the log holds no DDL, which last_committed=0 would overlap.
+    cut = gtids[LOADED + 60 : LOADED + 62]
+    log.events = log.events[: gtids[0]] + log.events[gtids[LOADED] : cut[0]] + log.events[cut[1] :]
+    log = ForgedLog(log.data())
+    schema = tmp_path / "schema.sql"
+    statements = ["CREATE DATABASE bench", "USE bench", *(table.ddl for table in TABLES)]
+    schema.write_text("".join(f"{statement};\n" for statement in statements))
+    for ordinal in (30, 90, 110):
+        log.set_timestamp(ordinal, last_committed=0)
+    for ordinal in range(61, 70):
+        log.set_timestamp(ordinal, last_committed=LOADED + 2)
+    result = assert_alike(log.save(tmp_path / "tail.000001"), schema=str(schema))
+    told = {violation.consequence.partition("waits at ")[2][:8] for violation in result.violations}
+    assert {"a gap in", "last_com"} <= told
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_bounds_of_the_judges_bite_at_the_same_transaction(small_logs, dialect):
+    options = AuditOptions(
+        horizon=Horizon(keys=300, transactions=1_000),
+        replay_rows_max=150,
+        workers=(1, 3),
+        appliers=("commit-group", "logical-clock"),
+    )
+    result = assert_alike(small_logs[dialect], options=options, transactions_max=50)
+    assert result.replay.rows_forgotten > 100
+    options = AuditOptions(horizon=Horizon(keys=1_000_000, transactions=60), workers=())
+    assert_alike(small_logs[dialect], options=options)
+
+
+# --- Faults ----------------------------------------------------------------------------------
+
+
+def forge_metadata(log, dialect, rng):
+    """Give a few transactions other timestamps or commit ids."""
+    for _ in range(rng.randint(1, 6)):
+        ordinal = rng.randint(LOADED, len(log))
+        if dialect == "mysql":
+            kind = rng.randrange(3)
+            if kind == 0:
+                log.set_timestamp(ordinal, last_committed=rng.randint(FIRST_ROWS, ordinal - 1))
+            elif kind == 1:
+                log.set_timestamp(ordinal, sequence_number=rng.randint(1, len(log) + 5))
+            else:
+                log.set_timestamp(ordinal, last_committed=ordinal + rng.randrange(3))
+        else:
+            commit_id = rng.choice((None, 5, ordinal))
+            for member in range(ordinal, min(len(log), ordinal + rng.randint(1, 8)) + 1):
+                log.set_commit_id(member, commit_id)
+
+
+def forge_rows(log, rng):
+    """Damage a row image in a few rows events: the last byte belongs to a value."""
+    rows = [event for event in log.events if event.code in ROWS_CODES]
+    for event in rng.sample(rows, rng.randint(1, 5)):
+        event.body[-1] ^= 1 + rng.randrange(5)
+
+
+def drop_or_repeat(log, rng):
+    """Drop whole transactions, repeat some, or move one to another place."""
+    gtids = [at for at, event in enumerate(log.events) if event.code in GTID_CODES]
+    spans = list(zip(gtids, [*gtids[1:], len(log.events) - 1], strict=True))
+    for _ in range(rng.randint(1, 3)):
+        first, last = rng.choice(spans[LOADED:])
+        if rng.random() < 0.5:
+            for event in log.events[first:last]:
+                event.code = -1  # Dropped below.
+        else:
+            copies = log.events[first:last]
+            at = rng.choice(spans[LOADED:])[0]
+            log.events[at:at] = copies
+            break
+    log.events = [event for event in log.events if event.code >= 0]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("seed", range(4))
+def test_forged_metadata_gives_the_same_findings(small_logs, dialect, seed, tmp_path):
+    rng = random.Random(seed)
+    log = ForgedLog.read(small_logs[dialect])
+    forge_metadata(log, dialect, rng)
+    assert_alike(log.save(tmp_path / "forged.000001"), transactions_max=97)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_ruined_metadata_fills_the_lists_alike(small_logs, dialect, tmp_path):
+    log = ForgedLog.read(small_logs[dialect])
+    for ordinal in range(LOADED, len(log) + 1):
+        if dialect == "mysql":
+            log.set_timestamp(ordinal, last_committed=FIRST_ROWS)
+        else:
+            log.set_commit_id(ordinal, 77)
+    options = AuditOptions(violations_max=40, lint_max=5)
+    result = assert_alike(log.save(tmp_path / "ruined.000001"), options=options)
+    assert result.verdict is Verdict.VIOLATED
+    assert len(result.violations) == 40
+    assert result.violations_dropped > 100
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("seed", range(3))
+def test_damaged_rows_and_lost_transactions_give_the_same_replay(
+    small_logs, dialect, seed, tmp_path
+):
+    rng = random.Random(seed)
+    log = ForgedLog.read(small_logs[dialect])
+    (forge_rows if seed % 2 else drop_or_repeat)(log, rng)
+    options = AuditOptions(replay_findings_max=3)
+    result = assert_alike(log.save(tmp_path / "damaged.000001"), options=options)
+    assert result.replay.findings
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_truncated_and_corrupt_files_stop_at_the_same_byte(small_logs, dialect, tmp_path):
+    data = small_logs[dialect].read_bytes()
+    for at in (len(data) // 2, len(data) * 3 // 4):
+        cut = tmp_path / "cut.000001"
+        cut.write_bytes(data[:at])
+        assert assert_alike(cut).transactions > LOADED
+        corrupt = tmp_path / "corrupt.000001"
+        corrupt.write_bytes(data[:at] + bytes([data[at] ^ 0x40]) + data[at + 1 :])
+        assert_alike(corrupt)
+        assert not audit_by_readable((str(corrupt),)).report.read_to_end
+
+
+@settings(max_examples=12)
+@given(seed=st.integers(0, 2**32), dialect=st.sampled_from(DIALECTS), chunk=st.integers(40, 40_000))
+def test_any_mixture_of_faults_gives_the_same_result(small_logs, tmp_path_factory, **drawn):
+    rng = random.Random(drawn["seed"])
+    log = ForgedLog.read(small_logs[drawn["dialect"]])
+    faults = [
+        lambda: forge_metadata(log, drawn["dialect"], rng),
+        lambda: forge_rows(log, rng),
+        lambda: drop_or_repeat(log, rng),
+    ]
+    # Dropping or repeating renumbers transactions, so it comes last.
+    for fault in faults:
+        if rng.random() < 0.6:
+            fault()
+    path = log.save(tmp_path_factory.mktemp("mixture") / "log.000001")
+    assert_alike(path, chunk_bytes=drawn["chunk"], transactions_max=rng.choice((1, 50, 8192)))
+
+
+# --- Real logs -------------------------------------------------------------------------------
+
+
+def compare_real_log(files, schema=None):
+    """Return whether the compiled engine took the log; if so, the results are the same."""
+    try:
+        compiled = audit_by_compiled(files, schema)
+    except NotCompilable:
+        return False
+    assert differences(audit_by_readable(files, schema), compiled) == []
+    return True
+
+
+def test_recorded_logs_give_the_same_result_or_are_handed_over(repository):
+    folder = repository / "tests" / "fixtures" / "binlogs"
+    taken, handed_over = [], []
+    for case in sorted(path for path in folder.glob("*/*") if path.is_dir()):
+        files = tuple(str(path) for path in sorted(case.glob("bin.0?????")))
+        schema = case / "schema.sql"
+        for known in (None, str(schema)) if schema.exists() else (None,):
+            (taken if compare_real_log(files, known) else handed_over).append(case.name)
+    assert taken
+    assert handed_over
+
+
+def test_third_party_logs_give_the_same_result_or_are_handed_over(corpus):
+    logs = [
+        path
+        for path in sorted(corpus.rglob("*"))
+        if path.is_file() and path.read_bytes()[:4] == b"\xfebin"
+    ]
+    taken = [path.name for path in logs if compare_real_log((str(path),))]
+    assert taken
+
+
+# --- Without the compiler --------------------------------------------------------------------
+
+_PROGRAM = """
+import sys
+from tests.builders.engines import audit_by_compiled, audit_by_readable, differences
+files = (sys.argv[1],)
+found = differences(audit_by_readable(files), audit_by_compiled(files))
+print(found)
+sys.exit(bool(found))
+"""
+
+
+def test_kernels_run_uncompiled_with_the_same_result(small_logs, tmp_path, repository):
+    log = ForgedLog.read(small_logs["mysql"])
+    gtids = [at for at, event in enumerate(log.events) if event.code in GTID_CODES]
+    log.events = log.events[: gtids[LOADED]] + log.events[-1:]
+    path = log.save(tmp_path / "tiny.000001")
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM, str(path)],
+        cwd=repository, env=environment, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
