@@ -156,15 +156,19 @@ class KeyBuilder:
         if not plan.complete:
             keys.partly_keyed.add(row.table)
         before, after = row.before, _whole_after(row)
-        if not plan.keys:
+        identifies_before = identifies_after = False
+        for place, key in enumerate(plan.keys):
+            old, new = _build_both(key, before, after)
+            if _take_key(key, row, old, new, keys):
+                keys.partly_keyed.add(row.table)
+            # Where there is a PRIMARY key, it alone identifies a row.
+            if not (plan.has_primary and place):
+                identifies_before |= isinstance(old, BuiltKey)
+                identifies_after |= isinstance(new, BuiltKey)
+        if (before is not None and not identifies_before) or (
+            after is not None and not identifies_after
+        ):
             keys.unkeyed.add(row.table)
-        else:
-            for image in (before, after):
-                if image is not None and not _is_identified(plan, image):
-                    keys.unkeyed.add(row.table)
-            for key in plan.keys:
-                if _take_key(key, row, before, after, keys):
-                    keys.partly_keyed.add(row.table)
         for child_tie in plan.as_child:
             _take_child_tie(child_tie, row, before, after, keys)
         for parent_tie in plan.as_parent:
@@ -207,22 +211,30 @@ def _whole_after(row: RowChange) -> RowImage | None:
     return tuple(old if new is ABSENT else new for new, old in zip(after, padded, strict=False))
 
 
-def _is_identified(plan: TablePlan, image: RowImage) -> bool:
-    if plan.has_primary:
-        return isinstance(plan.keys[0].build(image), BuiltKey)
-    return any(isinstance(key.build(image), BuiltKey) for key in plan.keys)
+def _build_both(
+    key: KeyPlan, before: RowImage | None, after: RowImage | None
+) -> tuple[BuiltKey | NoKey, BuiltKey | NoKey]:
+    """Return a key of the row before and after the change; NULL stands for no row."""
+    old = NoKey.NULL if before is None else key.build(before)
+    if after is None:
+        return old, NoKey.NULL
+    # Most updates leave most keys alone, and a key is dear to build.
+    if before is not None and all(
+        column < len(before) and column < len(after) and before[column] == after[column]
+        for column in key.columns
+    ):
+        return old, old
+    return old, key.build(after)
 
 
 def _take_key(
     key: KeyPlan,
     row: RowChange,
-    before: RowImage | None,
-    after: RowImage | None,
+    old: BuiltKey | NoKey,
+    new: BuiltKey | NoKey,
     keys: TransactionKeys,
 ) -> bool:
     """Collect one key of a row before and after; return whether a value of it is missing."""
-    old = key.build(before) if before is not None else NoKey.NULL
-    new = key.build(after) if after is not None else NoKey.NULL
     for built in (old, new):
         if isinstance(built, BuiltKey):
             keys.write(built)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adapters.binlog import collations, foreign_keys, key_parts, key_values, keys
+from adapters.binlog.key_parts import NoKey
 from adapters.binlog.keys import KeyBuilder, follow
 from adapters.binlog.schema_registry import SchemaRegistry
 from tests.builders.key_cases import (
@@ -615,7 +616,7 @@ def whole_column_instead_of_prefix(monkeypatch):
 def only_after_images(monkeypatch):
     real = keys._take_key
     monkeypatch.setattr(
-        keys, "_take_key", lambda key, row, before, after, to: real(key, row, None, after, to)
+        keys, "_take_key", lambda key, row, old, new, to: real(key, row, NoKey.NULL, new, to)
     )
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from adapters.binlog import key_parts, key_values, keys
 from adapters.binlog.collations import _IdentityFold
+from adapters.binlog.key_parts import NoKey
 from adapters.binlog.keys import KeyBuilder, follow
 from adapters.binlog.schema_dump import load_schema_file
 from adapters.binlog.schema_registry import SchemaRegistry
@@ -137,7 +138,7 @@ def whole_columns(monkeypatch):
 def after_images_only(monkeypatch):
     real = keys._take_key
     monkeypatch.setattr(
-        keys, "_take_key", lambda key, row, before, after, to: real(key, row, None, after, to)
+        keys, "_take_key", lambda key, row, old, new, to: real(key, row, NoKey.NULL, new, to)
     )
 
 
