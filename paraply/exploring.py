@@ -114,13 +114,15 @@ def explore(
         is_named: the user asked for these properties, so none is set aside.
     """
     campaign = run_campaign(system_of(subject, workload), properties, schedules, on_run=on_run)
-    known = subject.breaks.get(subject.dialect_of(workload), frozenset())
+    dialect = subject.dialect_of(workload)
+    known = subject.breaks.get(dialect, frozenset())
+    unreachable = subject.unreachable_in(dialect)
     findings = []
     set_aside = []
     for tally in campaign.tallies:
         name = tally.prop.name
         is_silent = not tally.reached and not tally.violated
-        if is_silent and not is_named and name in subject.unreachable:
+        if is_silent and not is_named and name in unreachable:
             set_aside.append(name)
             continue
         smallest = None

@@ -104,13 +104,15 @@ class SourceSubject(Subject):
     }
     areas: ClassVar[frozenset[str]] = frozenset({"timestamps"})
     # What a write set does not tell is known to the history: it lists what truly depends.
-    unreachable: ClassVar[frozenset[str]] = frozenset(
-        {
-            "a_barrier_meets_another_transaction",
-            "barriers_are_ordered_with_all",
-            "a_local_writer_comes_between",
-        }
-    )
+    unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
+        "": frozenset(
+            {
+                "a_barrier_meets_another_transaction",
+                "barriers_are_ordered_with_all",
+                "a_local_writer_comes_between",
+            }
+        )
+    }
 
     def __init__(self, trackers: Trackers = TRACKERS) -> None:
         self.trackers = trackers

@@ -15,6 +15,7 @@ from reference_impl.recorder import Recorder, program_of, seed_of
 from vocabulary.errors import ParaplyError, register
 from vocabulary.history import History, HistoryHeader, OptionValue
 from vocabulary.schedule import Schedule
+from vocabulary.schema import TableSchema
 
 UNKNOWN_SUBJECT = register(
     "P403",
@@ -133,9 +134,10 @@ class Subject(ABC):
         options: what can be set beside the size of the workload.
         breaks: dialect -> names of properties that it is known to break, each explained in the
             documentation; to find them is expected, not to find them is a fault of the search.
+        schema: the tables it writes, where its histories have rows.
         areas: modules of ``properties`` that speak of such a system; none named means all.
-        unreachable: names of properties of these areas whose situation no run can reach,
-            whatever its options. A campaign that reaches one shows that the claim is wrong.
+        unreachable: dialect (empty for all) -> names of properties of these areas whose situation
+            no run can reach, whatever its options. A campaign that does refutes the claim.
     """
 
     name: ClassVar[str] = ""
@@ -144,8 +146,9 @@ class Subject(ABC):
     dialects: ClassVar[tuple[str, ...]] = ("",)
     options: ClassVar[tuple[Option, ...]] = ()
     breaks: ClassVar[Mapping[str, frozenset[str]]] = {}
+    schema: ClassVar[tuple[TableSchema, ...]] = ()
     areas: ClassVar[frozenset[str]] = frozenset()
-    unreachable: ClassVar[frozenset[str]] = frozenset()
+    unreachable: ClassVar[Mapping[str, frozenset[str]]] = {}
 
     def run(self, schedule: Schedule, workload: Workload) -> History:
         """Run once and return what happened; the history names the choices that made it.
@@ -169,6 +172,7 @@ class Subject(ABC):
                     "members": workload.members,
                     **options,
                 },
+                schema=self.schema,
                 members=members,
                 recorded_by="reference_impl",
             )
@@ -184,6 +188,10 @@ class Subject(ABC):
         recorder: Recorder,
     ) -> tuple[str, ...]:
         """Run once, tell ``recorder`` what happens, and return the members' names."""
+
+    def unreachable_in(self, dialect: str) -> frozenset[str]:
+        """Return the properties whose situation no run in the dialect can reach."""
+        return self.unreachable.get("", frozenset()) | self.unreachable.get(dialect, frozenset())
 
     def dialect_of(self, workload: Workload) -> str:
         """Return the dialect to run; P405 if the subject does not have the one named."""

@@ -55,20 +55,21 @@ def _subjects() -> _Listing:
                     for one in subject.options
                 ],
                 "areas": sorted(subject.areas),
-                "unreachable": sorted(subject.unreachable),
+                "unreachable": {
+                    dialect: sorted(subject.unreachable_in(dialect)) for dialect in subject.dialects
+                },
             }
         )
         rows = [
             ("source", subject.source),
             ("dialects", ", ".join(subject.dialects)),
-            *(
-                (f"{one.name}={option_text(one.default)}", one.meaning)
-                for one in subject.options
-            ),
+            *((f"{one.name}={option_text(one.default)}", one.meaning) for one in subject.options),
             ("properties of", ", ".join(sorted(subject.areas)) or "every area"),
-            *([("never reaches", ", ".join(sorted(subject.unreachable)))]
-              if subject.unreachable else []),
-        ]  # fmt: skip
+            *(
+                (f"never reached{f' in {dialect}' if dialect else ''}", ", ".join(sorted(names)))
+                for dialect, names in subject.unreachable.items()
+            ),
+        ]
         lines += ["", *plain_table((subject.name, subject.meaning), rows)]
     return records, lines[1:]
 

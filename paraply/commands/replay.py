@@ -79,7 +79,13 @@ def run(arguments: argparse.Namespace) -> int:
         properties = properties_of(request.subject, arguments.property)
         done = replay(request.subject, request.workload, request.program, request.recorded)
         judged = [(prop, verdict_of(done.history, prop)) for prop in properties]
-        judged = _without_unreachable(request.subject, judged, is_named=bool(arguments.property))
+        if not arguments.property:
+            unreachable = request.subject.unreachable_in(request.workload.dialect)
+            judged = [
+                (prop, verdict)
+                for prop, verdict in judged
+                if verdict is not Verdict.UNKNOWN or prop.name not in unreachable
+            ]
         verdicts += [verdict for _, verdict in judged]
         if done.difference:
             verdicts.append(Verdict.UNKNOWN)
@@ -109,16 +115,6 @@ def _text(
 def _title(request: Request, mutant: str | None) -> str:
     who = f"{request.subject.name} with the fault {mutant}" if mutant else request.subject.name
     return f"{who}, dialect {request.workload.dialect}" if request.workload.dialect else who
-
-
-def _without_unreachable(
-    subject: Subject, judged: list[tuple[Property, Verdict]], *, is_named: bool
-) -> list[tuple[Property, Verdict]]:
-    return [
-        (prop, verdict)
-        for prop, verdict in judged
-        if is_named or verdict is not Verdict.UNKNOWN or prop.name not in subject.unreachable
-    ]
 
 
 def requests_of(arguments: argparse.Namespace) -> list[Request]:

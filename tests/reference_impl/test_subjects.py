@@ -23,15 +23,16 @@ def test_subject_names_properties_and_areas_that_exist(subject):
     areas = {prop.area for prop in registered_properties()}
     assert subject.areas <= areas
     assert set(subject.breaks) <= set(subject.dialects)
-    for names in (subject.unreachable, *subject.breaks.values()):
+    assert set(subject.unreachable) <= {"", *subject.dialects}
+    for names in (*subject.unreachable.values(), *subject.breaks.values()):
         for name in names:
             assert not subject.areas or property_named(name).area in subject.areas, name
 
 
 @OF_A_SUBJECT
 def test_subject_never_reaches_what_it_calls_unreachable(subject):
-    judged = [property_named(name) for name in sorted(subject.unreachable)]
     for dialect in subject.dialects:
+        judged = [property_named(name) for name in sorted(subject.unreachable_in(dialect))]
         workload = Workload(transactions=5, members=3, dialect=dialect)
         campaign = run_campaign(system_of(subject, workload), judged, random_schedules(1, RUNS))
         assert [tally.prop.name for tally in campaign.tallies if tally.reached] == []
