@@ -1,10 +1,10 @@
 """The keyed rows that a log has built up so far, in bounded memory.
 
 A row is known by a 16-byte BLAKE2b fingerprint of its table, key and key values, and kept as four
-bytes per column: a CRC-32 of the value, 0 for a value the log never recorded. Whole rows would
-make memory depend on their width, and one digest per row could not be compared with an image that
-records only some columns. A wrong value passes with probability 2^-32; two keys are taken for one
-with probability below 2^-80 for a million rows.
+bytes per column: a CRC-32 of the value, 0 for a value that is not known (never recorded, or set to
+what the input does not show). Whole rows would make memory depend on their width, and one digest
+per row could not be compared with an image that records only some columns. A wrong value passes
+with probability 2^-32; two keys are taken for one with probability below 2^-80 for a million rows.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, is_dataclass
 from hashlib import blake2b
 
 from vocabulary.keys import ConflictKey
-from vocabulary.log import ABSENT
+from vocabulary.log import ABSENT, UNKNOWN
 
 ROWS_MAX = 1_000_000
 TABLES_MAX = 100_000
@@ -37,7 +37,7 @@ def compute_columns(image: Sequence[object]) -> bytes:
 
 def _compute_column(value: object) -> bytes:
     # A record in place of a value (a partial JSON update) says how it changed, not what it is.
-    if value is ABSENT or is_dataclass(value):
+    if value is ABSENT or value is UNKNOWN or is_dataclass(value):
         return _UNRECORDED
     text = f"{type(value).__name__}{value!r}"
     # Zero is taken; a CRC of zero moves over by one.

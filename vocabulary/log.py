@@ -22,10 +22,30 @@ class _Absent(Enum):
 
 
 ABSENT = _Absent.ABSENT
-"""Stands in a row image where the log did not record the column (minimal row images)."""
+"""Stands in a row image where the log did not record the column (minimal row images).
+
+In an after-image the column then keeps the value it had.
+"""
+
+
+class _Unknown(Enum):
+    """The type of :data:`UNKNOWN`."""
+
+    UNKNOWN = "UNKNOWN"
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN = _Unknown.UNKNOWN
+"""Stands in an after-image where the column was set to a value that the input does not show.
+
+A text dump prints a partial JSON update as the call that makes it, ``JSON_REPLACE(@2, ...)``.
+"""
 
 RowImage = tuple[object, ...]
-"""One value per column in table order; ``None`` is SQL NULL, :data:`ABSENT` was not recorded."""
+"""One value per column in table order; ``None`` is SQL NULL, :data:`ABSENT` was not recorded,
+:data:`UNKNOWN` was set to something that the input does not show."""
 
 
 class Operation(Enum):

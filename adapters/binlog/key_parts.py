@@ -8,7 +8,7 @@ from enum import Enum
 
 from adapters.binlog.key_values import INCOMPARABLE, Folder, folder_of
 from vocabulary.keys import ConflictKey
-from vocabulary.log import ABSENT, RowImage
+from vocabulary.log import ABSENT, UNKNOWN, RowImage
 from vocabulary.schema import Column, KeyPart
 
 _SHOWN_CHARACTERS_MAX = 64
@@ -18,7 +18,7 @@ class NoKey(Enum):
     """Why a row image gives no key."""
 
     NULL = "a part is NULL, and NULLs do not collide"
-    ABSENT = "the image does not record a part"
+    ABSENT = "the image does not record a part, or not its value"
     INCOMPARABLE = "a part cannot be compared"
 
 
@@ -48,7 +48,7 @@ class KeyPlan:
             value = image[column] if column < len(image) else ABSENT
             if value is None:
                 return NoKey.NULL
-            missing = missing or value is ABSENT
+            missing = missing or value is ABSENT or value is UNKNOWN
             raw.append(value)
         if missing:
             return NoKey.ABSENT

@@ -10,7 +10,7 @@ import re
 from decimal import Decimal
 
 from adapters.binlog.temporal import timestamp_text
-from vocabulary.log import ABSENT
+from vocabulary.log import ABSENT, UNKNOWN
 
 _ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _NAMED = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"0": b"\0", b"b": b"\b", b"Z": b"\x1a"}
@@ -28,8 +28,9 @@ class UnreadableValue(ValueError):  # noqa: N818 - it is an answer, not a fault
 def parse_value(text: bytes) -> object:
     """Return the value that stands behind ``@n=``.
 
-    ``None`` for NULL; ``int``, ``Decimal`` for numbers; ``bytes`` for quoted text; ABSENT for a
-    partial JSON update, whose value is not in the dump.
+    ``None`` for NULL; ``int``, ``Decimal`` for numbers; ``bytes`` for quoted text; UNKNOWN for
+    a partial JSON update, whose result is not in the dump; ABSENT for one that changes nothing,
+    which names the column alone.
     Raises ``UnreadableValue``.
     """
     found: re.Match[bytes] | None
@@ -46,7 +47,9 @@ def parse_value(text: bytes) -> object:
         return _typed_number(Decimal(found[0].decode()), _type_after(text, found.end()))
     if found := _BITS.match(text):
         return int(found[1] or b"0", 2)
-    if text.startswith((b"JSON_", b"@")):
+    if text.startswith(b"JSON_"):
+        return UNKNOWN
+    if text.startswith(b"@"):
         return ABSENT
     if text.startswith(b"["):
         return text.rstrip()

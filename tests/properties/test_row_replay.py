@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from properties.replay_state import ReplayState
 from properties.row_replay import RowReplay
 from tests.builders.logged import Tables, delete, insert, transaction, update
-from vocabulary.log import ABSENT, LoggedKind
+from vocabulary.log import ABSENT, UNKNOWN, LoggedKind
 from vocabulary.schema import ForeignKey
 from vocabulary.verdict import Verdict
 
@@ -151,6 +151,20 @@ def test_minimal_image_that_sets_a_unique_key_to_null_frees_it():
         insert("d.t", 2, "a", "x"),
     )
     assert findings(replay) == []
+
+
+def test_value_the_input_does_not_show_is_forgotten_until_the_next_image_shows_it():
+    known = insert("d.t", 1, "a", "old")
+    unseen = update("d.t", (1, "a", "old"), (1, "a", UNKNOWN))
+    assert findings(replayed(known, unseen, update("d.t", (1, "a", "new"), (1, "a", "z")))) == []
+    # The other columns stay known, and so is the value once it is shown.
+    assert findings(replayed(known, unseen, update("d.t", (1, "b", "new"), (1, "b", "z")))) == [
+        ("before_images_match", 3)
+    ]
+    shown = update("d.t", (1, "a", "new"), (1, "a", "z"))
+    assert findings(replayed(known, unseen, shown, delete("d.t", 1, "a", "new"))) == [
+        ("before_images_match", 4)
+    ]
 
 
 def test_value_that_only_says_how_it_changed_matches_anything():

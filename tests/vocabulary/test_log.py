@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vocabulary.keys import ConflictKey
-from vocabulary.log import ABSENT, LoggedKind, LoggedTransaction, LogPosition
+from vocabulary.log import ABSENT, UNKNOWN, LoggedKind, LoggedTransaction, LogPosition
 from vocabulary.schema import Column, TableSchema
 
 
@@ -43,4 +43,4 @@ def test_size_is_that_within_one_file(end, size):
 
 def test_position_and_absence_show_themselves():
     assert str(logged().start) == "bin.000001:100"
-    assert repr(ABSENT) == "ABSENT"
+    assert (repr(ABSENT), repr(UNKNOWN)) == ("ABSENT", "UNKNOWN")

@@ -19,7 +19,7 @@ from tests.builders.key_cases import (
     update,
 )
 from vocabulary.keys import ConflictKey
-from vocabulary.log import ABSENT, LoggedKind
+from vocabulary.log import ABSENT, UNKNOWN, LoggedKind
 from vocabulary.schema import Column, KeyPart, SchemaSource, TableSchema, UniqueKey
 
 USERS = (
@@ -306,6 +306,18 @@ def test_minimal_update_of_the_unique_column_hides_the_value_it_releases():
     txn = keyed(registry_of(EMAILS), update("t", (1, ABSENT, ABSENT), (ABSENT, 7, ABSENT)))
     assert {(key.index, key.shown) for key in txn.keys} == {("PRIMARY", "1"), ("u", "7")}
     assert txn.partly_keyed_tables == {"d.t"}
+
+
+def test_update_of_the_unique_column_to_a_value_not_shown_is_partly_keyed():
+    txn = keyed(registry_of(EMAILS), update("t", (1, 6, 0), (1, UNKNOWN, 0)))
+    assert {(key.index, key.shown) for key in txn.keys} == {("PRIMARY", "1"), ("u", "6")}
+    assert txn.partly_keyed_tables == {"d.t"}
+    assert not txn.unkeyed_tables
+
+
+def test_update_of_the_primary_key_to_a_value_not_shown_is_unkeyed():
+    txn = keyed(registry_of(EMAILS), update("t", (1, 6, 0), (UNKNOWN, 6, 0)))
+    assert txn.unkeyed_tables == {"d.t"}
 
 
 def minimal_delete():

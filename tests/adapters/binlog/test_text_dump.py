@@ -19,7 +19,7 @@ from adapters.binlog.text_dump import is_text_dump, read_text_transactions
 from adapters.binlog.text_values import UnreadableValue, parse_value
 from adapters.binlog.transactions import read_transactions
 from tests.builders.log_reading import source_of
-from vocabulary.log import ABSENT, LoggedKind, Operation
+from vocabulary.log import ABSENT, UNKNOWN, LoggedKind, Operation
 
 RECORDED = Path(__file__).parents[2] / "fixtures" / "binlogs"
 TEXT_SUFFIX = ".txt.gz"
@@ -369,7 +369,8 @@ def test_damaged_text_never_raises_and_never_invents_transactions(data):
         (b"'a\\x00\\xff\\\\'", b"a\x00\xff\\"),
         ("'Ünï'".encode(), "Ünï".encode()),
         (b"'2024:01:02'", b"2024:01:02"),
-        (b"JSON_REPLACE(@2, '$.a', 2)", ABSENT),
+        (b"JSON_REPLACE(@2, '$.a', 2)", UNKNOWN),
+        (b"@2", ABSENT),
         (b"[1.00000e+00,2.00000e+00]", b"[1.00000e+00,2.00000e+00]"),
         (b"'2024:01:02' /* DATE meta=0 nullable=1 is_null=0 */", "2024-01-02"),
         (b"'10:00:00' /* TIME(0) meta=0 nullable=1 is_null=0 */", "10:00:00"),
