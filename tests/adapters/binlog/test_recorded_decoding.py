@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,13 +12,9 @@ from pathlib import Path
 import pytest
 
 from adapters.binlog.charsets import collation_of
-from adapters.binlog.report import LogReport
-from adapters.binlog.table_map import TableMap
-from adapters.binlog.transactions import read_transactions
+from tests.builders.beside_twins import Decoded, assert_decodes_as_printed, decode_logs
 from tests.builders.canonical_rows import canonical_row
-from tests.builders.text_twins import read_twin
-from tests.builders.twin_values import is_printed_as
-from vocabulary.log import ABSENT, LoggedKind, LoggedTransaction, Operation, RowImage
+from vocabulary.log import LoggedKind, LoggedTransaction, Operation
 
 RECORDED = Path(__file__).resolve().parents[2] / "fixtures" / "binlogs"
 SCENARIOS = sorted(path.parent for path in RECORDED.glob("*/*/manifest.json"))
@@ -34,20 +31,6 @@ def _name(value: object) -> str:
     return f"{value.parent.name}/{value.name}" if isinstance(value, Path) else str(value)
 
 
-def _decode(*files: Path) -> tuple[list[tuple[LoggedTransaction, dict[str, TableMap]]], LogReport]:
-    """Return the transactions, each with the table definitions known after it."""
-    report = LogReport()
-    tables: dict[str, TableMap] = {}
-    found = []
-    for transaction in read_transactions(
-        [str(file) for file in files],
-        report=report,
-        on_table_map=lambda table: tables.update({table.name: table}),
-    ):
-        found.append((transaction, dict(tables)))
-    return found, report
-
-
 def test_logs_of_both_servers_are_shipped():
     assert {folder.parent.name.split("-")[0] for folder in SCENARIOS} == {"mariadb", "mysql"}
     assert len(FILES) > 50
@@ -55,41 +38,8 @@ def test_logs_of_both_servers_are_shipped():
 
 @pytest.mark.parametrize(("folder", "file"), FILES, ids=_name)
 def test_recorded_log_decodes_to_what_its_server_printed(folder, file):
-    twin = read_twin(gzip.decompress((folder / "expected" / f"{file}.txt.gz").read_bytes()))
-    decoded, report = _decode(folder / file)
-    assert [diagnostic.text for diagnostic in report.diagnostics()] == []
-    ours = [transaction for transaction, _ in decoded]
-    assert [(t.gtid, t.last_committed, t.sequence_number, t.commit_id) for t in ours] == [
-        (t.gtid, t.last_committed, t.sequence_number, t.commit_id) for t in twin
-    ]
-    for (transaction, tables), printed in zip(decoded, twin, strict=True):
-        assert [(row.operation.value, row.table) for row in transaction.rows] == [
-            (row.operation, row.table) for row in printed.rows
-        ]
-        for row, shown in zip(transaction.rows, printed.rows, strict=True):
-            where = f"{row.position} {row.table}"
-            _compare(row.before, shown.before, tables[row.table], shown.stops, f"{where} before")
-            _compare(row.after, shown.after, tables[row.table], shown.stops, f"{where} after")
-
-
-def _compare(
-    image: RowImage | None,
-    printed: dict[int, bytes] | None,
-    table: TableMap,
-    stops: bool,
-    where: str,
-) -> None:
-    assert (image is None) == (printed is None) or stops, where
-    if image is None or printed is None:
-        return
-    present = {number: value for number, value in enumerate(image, 1) if value is not ABSENT}
-    assert list(present) == list(printed) or stops, where
-    for number in printed:
-        value = present[number]
-        column = table.columns[number - 1]
-        assert is_printed_as(value, printed[number], column), (
-            f"{where} @{number} {column}: decoded {value!r:.200}, printed {printed[number]!r:.200}"
-        )
+    printed = gzip.decompress((folder / "expected" / f"{file}.txt.gz").read_bytes())
+    assert_decodes_as_printed(folder / file, printed)
 
 
 @pytest.mark.parametrize("folder", READABLE, ids=_name)
@@ -97,7 +47,7 @@ def test_recorded_log_holds_as_much_as_its_manifest_says(folder):
     manifest = json.loads((folder / "manifest.json").read_text())
     for log in manifest["logs"].values():
         for entry in log["files"]:
-            decoded, _ = _decode(folder / entry["file"])
+            decoded, _ = decode_logs(folder / entry["file"])
             operations = Counter(row.operation for t, _ in decoded for row in t.rows)
             assert {
                 "transactions": len(decoded),
@@ -112,7 +62,7 @@ def test_recorded_log_holds_as_much_as_its_manifest_says(folder):
 def test_recorded_load_has_commit_groups_of_several_members(server, name):
     """Without them every safety check over these logs would hold for want of anything to do."""
     files = sorted((RECORDED / server / name).glob("bin.*"))
-    transactions = [transaction for transaction, _ in _decode(*files)[0]]
+    transactions = [transaction for transaction, _ in decode_logs(*files)[0]]
     if server.startswith("mariadb"):
         groups = Counter(t.commit_id for t in transactions if t.commit_id is not None)
         assert max(groups.values()) > 2
@@ -123,11 +73,8 @@ def test_recorded_load_has_commit_groups_of_several_members(server, name):
 
 def test_encrypted_log_is_refused_by_name():
     (folder,) = [folder for folder in SCENARIOS if folder.name == "encrypted"]
-    _, report = _decode(folder / "bin.000001")
+    _, report = decode_logs(folder / "bin.000001")
     assert "P103" in {diagnostic.code for diagnostic in report.diagnostics()}
-
-
-Decoded = tuple[LoggedTransaction, dict[str, TableMap]]
 
 
 def _applied(decoded: list[Decoded]) -> Iterator[Decoded]:
@@ -158,7 +105,7 @@ REBUILT = [
 @pytest.mark.parametrize("folder", REBUILT, ids=_name)
 def test_rows_rebuilt_from_the_log_are_the_rows_the_server_had(folder):
     truth = json.loads(gzip.decompress((folder / "rows.json.gz").read_bytes()))
-    decoded, _ = _decode(*sorted(folder.glob("bin.*")))
+    decoded, _ = decode_logs(*sorted(folder.glob("bin.*")))
     rebuilt: dict[str, Counter[tuple[str | None, ...]]] = {name: Counter() for name in truth}
     for transaction, tables in _applied(decoded):
         for row in transaction.rows:
@@ -178,7 +125,31 @@ def test_rows_rebuilt_from_the_log_are_the_rows_the_server_had(folder):
 
 def test_recorded_tables_name_collations_that_are_known():
     for folder in READABLE:
-        decoded, _ = _decode(*sorted(folder.glob("bin.*")))
+        decoded, _ = decode_logs(*sorted(folder.glob("bin.*")))
         for table in {id(t): t for _, tables in decoded for t in tables.values()}.values():
             for column in table.columns:
                 assert column.collation is None or collation_of(column.collation), column
+
+
+TAMPERED = {
+    "value": (rb"(###   @4=\d+\.\d)\d", rb"\g<1>x"),
+    "operation": (rb"### INSERT INTO", rb"### DELETE FROM"),
+    "table": (rb"(### [A-Z ]+ `shop`\.)`stock`", rb"\g<1>`stork`"),
+    "clock": (rb"sequence_number=20\b", b"sequence_number=21"),
+    "group": (rb"cid=(\d+)", rb"cid=9\1"),
+    "gtid": (rb"(GTID_NEXT= '[0-9a-f-]+:|\tGTID 0-1-)20\b", rb"\g<1>19"),
+    "column": (rb"###   @2=.*\n", b""),
+}
+
+
+@pytest.mark.parametrize("what", TAMPERED)
+@pytest.mark.parametrize("server", sorted({folder.parent.name for folder in SCENARIOS}))
+def test_comparison_notices_a_tampered_text(server, what):
+    folder = RECORDED / server / "load-minimal-metadata"
+    text = gzip.decompress((folder / "expected" / "bin.000001.txt.gz").read_bytes())
+    pattern, replacement = TAMPERED[what]
+    other = re.sub(pattern, replacement, text, count=1)
+    if other == text:
+        pytest.skip(f"{server} prints no {what}")
+    with pytest.raises((AssertionError, ArithmeticError)):
+        assert_decodes_as_printed(folder / "bin.000001", other)
