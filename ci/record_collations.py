@@ -3,7 +3,9 @@
 Writes ``adapters/binlog/collation_data/``; the README there documents the format. Nothing is
 computed from Unicode tables of our own: every number comes from ``WEIGHT_STRING`` of a server.
 
-    python -m ci.record_collations --mariadb-socket S --mysql-socket S [--out DIR]
+    python -m ci.record_collations [--mariadb-basedir DIR] [--mysql-basedir DIR] [--out DIR]
+
+It takes some ten minutes.
 """
 
 from __future__ import annotations
@@ -13,8 +15,10 @@ import json
 import sys
 from pathlib import Path
 
-from ci.collations.measure import Server, ServerCollation, Weight, pair_windows
+from adapters.servers import ServerRoom, find_mariadb, find_mysql
+from ci.collations.measure import Asked, ServerCollation, Weight, pair_windows
 from ci.collations.tables import CONTRACTIONS_MAX, Table, write_compressed
+from vocabulary.errors import ParaplyError
 
 OUT = Path(__file__).resolve().parent.parent / "adapters" / "binlog" / "collation_data"
 UNICODE_CHARSETS = ("utf8mb3", "ucs2", "utf16", "utf16le", "utf32")
@@ -78,7 +82,7 @@ class Recorder:
         self.listing: dict[str, object] = {}
         self.charsets: dict[str, list[int]] = {}
 
-    def record(self, server: Server) -> None:
+    def record(self, server: Asked) -> None:
         """Measure every collation of one server."""
         server.load_characters()
         product = "mariadb" if server.is_mariadb else "mysql"
@@ -111,7 +115,7 @@ class Recorder:
 
     def _table_of(
         self,
-        server: Server,
+        server: Asked,
         collation: ServerCollation,
         names: set[str],
         known: dict[str, str | None],
@@ -129,7 +133,7 @@ class Recorder:
             return known[twin]
         return self._legacy_table(server, name, charset)
 
-    def _unicode_table(self, server: Server, name: str) -> str:
+    def _unicode_table(self, server: Asked, name: str) -> str:
         family, base = family_of(name)
         if name == base or base not in self.bases:
             weights = server.weights(name, "utf8mb4")
@@ -159,7 +163,7 @@ class Recorder:
             table.contractions = pairs
         return self._store(server, family, table)
 
-    def _legacy_table(self, server: Server, name: str, charset: str) -> str:
+    def _legacy_table(self, server: Asked, name: str, charset: str) -> str:
         weights = server.weights(
             name, charset, "code < 0x10000" if charset != "gb18030" else "TRUE"
         )
@@ -177,7 +181,7 @@ class Recorder:
 
     def _pairs(
         self,
-        server: Server,
+        server: Asked,
         name: str,
         charset: str,
         weights: dict[int, Weight],
@@ -196,7 +200,7 @@ class Recorder:
             pairs |= server.contractions(name, charset, "TRUE", "{side}.code BETWEEN 768 AND 879")
         return pairs
 
-    def _store(self, server: Server, family: str, table: Table) -> str:
+    def _store(self, server: Asked, family: str, table: Table) -> str:
         if table.name in self.tables:
             if self.tables[table.name][1] == table:
                 return table.name
@@ -228,15 +232,23 @@ def _order(collation: ServerCollation, names: set[str]) -> tuple[int, bool, bool
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure both servers and write the data."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--mariadb-socket", required=True)
-    parser.add_argument("--mysql-socket", required=True)
+    """Measure both servers and write the data; exit 3 where one of them cannot be had."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--mariadb-basedir", type=Path)
+    parser.add_argument("--mysql-basedir", type=Path)
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args(arguments)
     recorder = Recorder()
-    for socket in (options.mariadb_socket, options.mysql_socket):
-        recorder.record(Server(socket))
+    try:
+        found = (find_mariadb(options.mariadb_basedir), find_mysql(options.mysql_basedir))
+        for installation in found:
+            with ServerRoom() as room:
+                recorder.record(Asked(room.start(installation)))
+    except ParaplyError as error:
+        print(f"{error.text}\n  {error.remedy}", file=sys.stderr)
+        return 3
     recorder.write(options.out)
     return 0
 

@@ -11,8 +11,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import pymysql
 import pymysql.cursors
+
+from adapters.servers import Server
 
 Weight = tuple[bytes, ...]
 """One byte string per level."""
@@ -41,13 +42,11 @@ class ServerCollation:
     is_default: bool
 
 
-class Server:
-    """A connection to a scratch schema that holds a table of all Unicode characters."""
+class Asked:
+    """A server that is asked: a connection, and a scratch table of all Unicode characters."""
 
-    def __init__(self, unix_socket: str) -> None:
-        self.connection = pymysql.connect(
-            unix_socket=unix_socket, user="root", charset="utf8mb4", autocommit=True
-        )
+    def __init__(self, server: Server) -> None:
+        self.connection = server.connect()
         version = str(self.one("SELECT VERSION()")[0])
         self.is_mariadb = "MariaDB" in version
         self.version = version
