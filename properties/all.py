@@ -11,6 +11,7 @@ from properties import (
     semi_sync,
     timestamps,
     view_change,
+    write_sets,
 )
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "semi_sync",
     "timestamps",
     "view_change",
+    "write_sets",
 ]

@@ -10,6 +10,7 @@ from reference_impl.mutations import (
     timestamps,
     trackers,
     view_changes,
+    write_sets,
 )
 from reference_impl.semi_sync import mutants as semi_sync
 
@@ -22,4 +23,5 @@ __all__ = [
     "timestamps",
     "trackers",
     "view_changes",
+    "write_sets",
 ]

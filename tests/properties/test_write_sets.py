@@ -1,0 +1,59 @@
+"""Properties of write sets: each holds, breaks, and has an edge."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from properties.write_sets import (
+    children_share_an_item_with_their_parents,
+    equal_keys_share_an_item,
+)
+from reference_impl.write_set_subject import TABLES
+from tests.properties.histories import history_of, verdict
+from vocabulary.verdict import Verdict
+
+
+def story(text):
+    history = history_of(text)
+    return replace(history, header=replace(history.header, schema=tuple(TABLES.values())))
+
+
+def test_rows_with_one_key_that_share_an_item_hold():
+    history = story('T1{7} -test.words[1,"C"] | T2{7 8} +test.words[2,"c"]')
+    assert verdict(history, equal_keys_share_an_item) is Verdict.HOLDS
+
+
+def test_bug_86078_rows_equal_by_collation_without_a_common_item_are_reported():
+    (breach,) = equal_keys_share_an_item(
+        story('T1{1} -test.words[1,"C"] | T2{2} +test.words[2,"c"]')
+    )
+    assert (breach.table, breach.index) == ("test.words", "uk_word")
+
+
+def test_bug_111027_rows_equal_in_the_prefix_without_a_common_item_are_reported():
+    (breach,) = equal_keys_share_an_item(
+        story('T1{1} -test.pairs[1,"abc",1] | T2{2} +test.pairs[2,"abd",1]')
+    )
+    assert breach.index == "uk_pair"
+
+
+def test_nulls_do_not_meet():
+    history = story("T1{1} +test.words[1,null] | T2{2} +test.words[2,null]")
+    assert verdict(history, equal_keys_share_an_item) is Verdict.UNKNOWN
+
+
+def test_child_that_shares_an_item_with_its_parent_holds():
+    history = story('T1{1} +test.words[1,"c"] | T2{1 2} +test.children[2,1]')
+    assert verdict(history, children_share_an_item_with_their_parents) is Verdict.HOLDS
+
+
+def test_child_without_a_common_item_is_reported():
+    (breach,) = children_share_an_item_with_their_parents(
+        story('T1{1} +test.words[1,"c"] | T2{2} +test.children[2,1]')
+    )
+    assert (breach.earlier, breach.later) == (1, 2)
+
+
+def test_child_of_another_parent_is_no_family():
+    history = story('T1{1} +test.words[1,"c"] | T2{2} +test.children[2,9]')
+    assert verdict(history, children_share_an_item_with_their_parents) is Verdict.UNKNOWN
