@@ -7,6 +7,7 @@ from reference_impl.applier import recovery_mutants
 from reference_impl.mutations import (
     certification,
     garbage_collection,
+    stored_numbers,
     timestamps,
     trackers,
     view_changes,
@@ -20,6 +21,7 @@ __all__ = [
     "garbage_collection",
     "recovery_mutants",
     "semi_sync",
+    "stored_numbers",
     "timestamps",
     "trackers",
     "view_changes",

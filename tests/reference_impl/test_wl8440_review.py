@@ -31,7 +31,7 @@ from reference_impl.certification.trackers import CommitOrderTracker, TrackedTra
 from reference_impl.group.subject import GROUP
 from reference_impl.mutants import mutant_named
 from reference_impl.mutations.certification import VersionWithoutOwnGtid
-from reference_impl.mutations.timestamps import FindsItself, RecordsBeforeItLooks
+from reference_impl.mutations.stored_numbers import FindsItself, RecordsBeforeItLooks
 from reference_impl.subject import Workload
 from tests.reference_impl.certifying import history_of, run_of, timestamps
 from tests.reference_impl.test_golden_traces import ScriptedGroup
