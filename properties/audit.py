@@ -20,6 +20,7 @@ from properties.replay_state import ROWS_MAX
 from properties.row_replay import FINDINGS_MAX, RowReplay
 from properties.table_census import TableCensus
 from vocabulary.audit_result import AuditResult, LintFinding, Reason
+from vocabulary.counting import counted
 from vocabulary.keys import RowKeys
 from vocabulary.log import LoggedTransaction
 from vocabulary.verdict import Verdict, combine
@@ -181,9 +182,9 @@ class Auditor:
             LintFinding(
                 rule="definitions_change_alone",
                 severity="note",
-                message=f"{evidence.ddl_overlapping} transactions may overlap DDL that names none "
-                f"of their tables under {self._appliers[rule]}: legal, as the source ran them "
-                "side by side",
+                message=f"{counted(evidence.ddl_overlapping, 'transaction')} may overlap DDL that "
+                f"names none of their tables under {self._appliers[rule]}: legal, as the source "
+                "ran them side by side",
                 file="",
                 offset=0,
             )
@@ -212,11 +213,13 @@ class Auditor:
             )
         if self._uncertain_keys:
             found.append(
-                f"{self._uncertain_keys} keys rest on an assumption about a collation, a prefix or "
-                "a foreign key; a conflict that only they show is reported as uncertain"
+                f"{counted(self._uncertain_keys, 'key rests', 'keys rest')} on an assumption "
+                "about a collation, a prefix or a foreign key; a conflict that only they show is "
+                "reported as uncertain"
             )
         if self._incomplete:
-            found.append(f"{self._incomplete} incomplete transactions are never applied")
+            half = counted(self._incomplete, "incomplete transaction is", "incomplete ones are")
+            found.append(f"{half} never applied")
         found.append(
             f"conflicts are looked for among the last {horizon.transactions:,} transactions and "
             f"{horizon.keys:,} key touches; a dependency that reaches further makes the verdict "

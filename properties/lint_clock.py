@@ -26,39 +26,40 @@ class ClockLint:
         self.gaps = Tally(
             "sequence_numbers_are_contiguous",
             NOTE,
-            "{count} gaps, {amount} numbers missing: a filtered stream or numbers the source "
-            "burned; MySQL's scheduler drains its workers at each",
+            "{count:gap|gaps}, {amount:number|numbers} missing: a filtered stream or numbers the "
+            "source burned; MySQL's scheduler drains its workers at each",
         )
         self.zero_parents = Tally(
             "last_committed_names_a_parent",
             NOTE,
-            "{count} transactions after the first of a file have last_committed=0: MySQL's "
-            "scheduler drains its workers before each, a scheduler that only compares numbers "
-            "starts them at once",
+            "{count:transaction|transactions} after the first of a file with last_committed=0: "
+            "MySQL's scheduler drains its workers before each, a scheduler that only compares "
+            "numbers starts them at once",
         )
         self.zero_stamps = Tally(
             "zero_timestamps_mark_view_changes",
             NOTE,
-            "{count} transactions that are no view change have (0, 0): the marker that group "
-            "replication writes first to a relay log; every applier must run them alone",
+            "{count:transaction that is|transactions that are} no view change, with (0, 0): the "
+            "marker that group replication writes first to a relay log; every applier must run "
+            "them alone",
         )
         self.late_starts = Tally(
             "log_begins_with_its_clock",
             NOTE,
-            "{count} clock runs begin past sequence_number 1: the beginning of the log is not "
-            "among the input",
+            "{count:clock run begins|clock runs begin} past sequence_number 1: the beginning of "
+            "the log is not among the input",
         )
         self.unseen_parents = Tally(
             "parents_are_in_the_log",
             NOTE,
-            "{count} transactions depend on one before the first that was read: nothing shows "
-            "that the dependency is right",
+            "{count:transaction depends|transactions depend} on one before the first that was "
+            "read: nothing shows that the dependency is right",
         )
         self.half_stamped = Tally(
             "every_transaction_is_stamped",
             WARNING,
-            "{count} transactions have no logical timestamp in a log whose others have one; "
-            "an applier must run them alone",
+            "{count:transaction has|transactions have} no logical timestamp in a log whose others "
+            "have one; an applier must run these alone",
         )
         self.tallies = (
             self.gaps,

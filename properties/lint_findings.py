@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from properties.transaction_facts import get_reference
 from vocabulary.audit_result import LintFinding, TransactionRef
+from vocabulary.counting import Counted
 from vocabulary.log import LoggedTransaction
 
 VIOLATION = "violation"
@@ -55,7 +56,7 @@ class Tally:
     rule: str
     severity: str
     message: str
-    """Names the count as ``{count}`` and the sum of amounts as ``{amount}``."""
+    """Names the count as ``{count:gap|gaps}`` and the sum of amounts as ``{amount:...|...}``."""
     count: int = 0
     amount: int = 0
     first: TransactionRef | None = None
@@ -74,7 +75,7 @@ class Tally:
         return LintFinding(
             rule=self.rule,
             severity=self.severity,
-            message=self.message.format(count=self.count, amount=self.amount),
+            message=self.message.format(count=Counted(self.count), amount=Counted(self.amount)),
             file=self.first.file,
             offset=self.first.offset,
             transactions=(self.first,),

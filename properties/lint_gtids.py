@@ -73,14 +73,14 @@ class GtidLint:
         self.out_of_order = Tally(
             "gtids_are_in_order",
             NOTE,
-            "{count} transactions have a smaller number than one before them of the same origin: "
-            "legal for a replica without commit order and for group replication's blocks, not for "
-            "the source's own log",
+            "{count:transaction has|transactions have} a smaller number than one before of the "
+            "same origin: legal for a replica without commit order and for group replication's "
+            "blocks, not for the source's own log",
         )
         self.anonymous = Tally(
             "every_transaction_has_a_gtid",
             NOTE,
-            "{count} anonymous transactions in a log that has GTIDs",
+            "{count:anonymous transaction|anonymous transactions} in a log that has GTIDs",
         )
         self.tallies = (self.out_of_order, self.anonymous)
 

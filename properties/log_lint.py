@@ -35,8 +35,8 @@ class CommitGroupLint:
         self.single_members = Tally(
             "commit_ids_are_shared",
             NOTE,
-            "{count} commit groups have an id but one member: MariaDB writes an id only for two or "
-            "more, so members were filtered out",
+            "{count:commit group has|commit groups have} an id but one member: MariaDB writes an "
+            "id only for two or more, so members were filtered out",
         )
         self._single: LoggedTransaction | None = None
 
@@ -95,30 +95,32 @@ class LogLint:
         self._statements = Tally(
             "changes_are_row_based",
             WARNING,
-            "{count} transactions log statements instead of rows: what they change cannot be "
-            "audited, and dependency tracking by write sets falls back for them",
+            "{count:transaction logs|transactions log} statements instead of rows: what they "
+            "change cannot be audited, and dependency tracking by write sets falls back there",
         )
         self._incidents = Tally(
             "server_logged_no_incident",
             WARNING,
-            "{count} incidents: the server lost events and says so; replicas stop there",
+            "{count:incident|incidents}: the server lost events and says so; replicas stop there",
         )
         self._time_backwards = Tally(
             "time_moves_forward",
             NOTE,
-            f"{{count}} transactions begin more than {_CLOCK_SKEW_S} s before one that the log has "
-            "earlier: a clock was set back, a replica caught up, or files are out of order",
+            f"{{count:transaction begins|transactions begin}} more than {_CLOCK_SKEW_S} s before "
+            "one that the log has earlier: a clock was set back, a replica caught up, or files "
+            "are out of order",
         )
         self._commit_backwards = Tally(
             "commit_times_move_forward",
             NOTE,
-            f"{{count}} transactions were committed more than {_CLOCK_SKEW_S} s before one that "
-            "the log has earlier",
+            f"{{count:transaction was|transactions were}} committed more than {_CLOCK_SKEW_S} s "
+            "before one that the log has earlier",
         )
         self._server_changes = Tally(
             "one_server_wrote_the_log",
             NOTE,
-            "transactions of {amount} more servers are in the log: it is a replica's or a group's",
+            "transactions of {amount:more server|more servers} are in the log: it is a replica's "
+            "or a group's",
         )
 
     def observe(self, txn: LoggedTransaction) -> None:

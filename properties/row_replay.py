@@ -30,6 +30,7 @@ from properties.replay_state import (
 from properties.statement_tables import StatementTables, get_statement_tables
 from properties.transaction_facts import get_changed_tables, get_reference, is_ddl
 from vocabulary.audit_result import Reason, ReplayFinding, ReplayResult
+from vocabulary.counting import counted
 from vocabulary.keys import ConflictKey, RowKeys
 from vocabulary.log import (
     ABSENT,
@@ -141,8 +142,8 @@ class RowReplay:
             found.append(
                 Reason(
                     property=BEFORE_IMAGES_MATCH,
-                    reason=f"{self._blind} statement-based changes or incidents changed rows that "
-                    "the log does not show",
+                    reason=f"{counted(self._blind, 'transaction')} of statements or incidents "
+                    "changed rows that the log does not show",
                     remedy="set binlog_format=ROW at the source and audit a log written since",
                 )
             )

@@ -12,6 +12,7 @@ from properties.conflict_index import SeenTransaction
 from properties.overlap_rules import LANES_MAX, LOGICAL_CLOCK, Place
 from properties.transaction_facts import get_name
 from vocabulary.audit_result import Reason, TransactionRef
+from vocabulary.counting import counted
 from vocabulary.log import LoggedKind
 
 NAME = "conflicting_transactions_are_ordered"
@@ -137,8 +138,8 @@ class SafetyEvidence:
         if self.violations_uncertain:
             found.append(
                 self._reason(
-                    f"{self.violations_uncertain} pairs that may overlap share a key only if an "
-                    "assumption about the key holds",
+                    f"{counted(self.violations_uncertain, 'pair')} that may overlap would share a "
+                    "key only if an assumption about it holds",
                     "pass --schema with the tables' collations and keys",
                 )
             )
@@ -147,9 +148,10 @@ class SafetyEvidence:
             ordinal, table = self.crossing_first
             found.append(
                 self._reason(
-                    f"{self.crossings} transactions change a key last changed in another "
-                    f"replication domain (first: of {table}, changed by transaction {ordinal}); a "
-                    "replica that uses GTIDs applies domains side by side without any order",
+                    f"{counted(self.crossings, 'transaction changes', 'transactions change')} a "
+                    f"key last changed in another replication domain (first: of {table}, changed "
+                    f"by transaction {ordinal}); a replica that uses GTIDs applies domains side "
+                    "by side without any order",
                     "keep conflicting changes in one domain (gtid_domain_id), or set "
                     "slave_parallel_mode=none on the replica",
                 )
@@ -157,23 +159,24 @@ class SafetyEvidence:
         if self.statements_overlapping:
             found.append(
                 self._reason(
-                    f"{self.statements_overlapping} transactions may overlap with statement-based "
-                    "changes or an incident, whose rows are not in the log",
+                    f"{counted(self.statements_overlapping, 'transaction')} may overlap with "
+                    "statement-based changes or an incident, whose rows are not in the log",
                     "set binlog_format=ROW at the source and audit a log written since",
                 )
             )
         if self.incidents:
             found.append(
                 self._reason(
-                    f"the server logged {self.incidents} incidents: events were lost",
+                    f"the server logged {counted(self.incidents, 'incident')}: events were lost",
                     "rebuild the replica from a backup taken after the incident",
                 )
             )
         if self.keys_forgotten:
             found.append(
                 self._reason(
-                    f"{self.keys_forgotten} touches of a key reach back further than the horizon "
-                    "of the audit, so an earlier touch may have been forgotten",
+                    f"{counted(self.keys_forgotten, 'touch reaches', 'touches reach')} back to a "
+                    "key further than the horizon of the audit, so an earlier touch may have "
+                    "been forgotten",
                     "audit fewer files at once, or raise the horizon",
                 )
             )
@@ -189,9 +192,9 @@ class SafetyEvidence:
     def _undecided_reasons(self) -> list[Reason]:
         found = [
             self._reason(
-                f"{undecided.pairs} transactions may overlap another that changes {table}, and not "
-                f"all their keys in it are known (first: {get_name(undecided.earlier)} at "
-                f"{undecided.earlier.file}:{undecided.earlier.offset} and "
+                f"{counted(undecided.pairs, 'transaction')} may overlap another that changes "
+                f"{table}, and not all keys in it are known (first: {get_name(undecided.earlier)} "
+                f"at {undecided.earlier.file}:{undecided.earlier.offset} and "
                 f"{get_name(undecided.later)} at {undecided.later.file}:{undecided.later.offset})",
                 f"pass --schema with the definition of {table} and of tables it refers to; give it "
                 "a primary key if it has none, and log full row images",
@@ -202,7 +205,7 @@ class SafetyEvidence:
         if self.undecided_more:
             found.append(
                 self._reason(
-                    f"{self.undecided_more} more such overlaps in further tables",
+                    f"{counted(self.undecided_more, 'more such overlap')} in further tables",
                     "pass --schema with their definitions",
                 )
             )

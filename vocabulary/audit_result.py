@@ -219,9 +219,9 @@ class AuditResult:
     clock_distance: dict[int, int] = field(default_factory=dict)
     """Histogram of SN-LC by power of two: key 4 counts distances 4..7."""
     width_over_time: list[tuple[int, float]] = field(default_factory=list)
-    """(first round, transactions per round) of at most 400 equal slices of the rounds that the log's
-    metadata makes of it: a transaction is in round 1 if it waits for nothing, else one round after
-    the latest it waits for. The last slice may have fewer rounds."""
+    """(first round, transactions per round) of at most 400 equal slices of the rounds that
+    the log's metadata makes of it: a transaction is in round 1 if it waits for nothing, else one
+    round after the latest it waits for. The last slice may have fewer rounds."""
     blockers: list[Blocker] = field(default_factory=list)
     critical_path: list[PathLink] = field(default_factory=list)
     """The longest chain under exact row conflicts, at most 200 links (first and last 100)."""

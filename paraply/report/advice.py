@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paraply.report.words import count, metadata_model, share
+from paraply.report.words import metadata_model, share
 from vocabulary.audit_result import AuditResult, Parallelism
+from vocabulary.counting import counted
 from vocabulary.verdict import Verdict
 
 GAIN_WORTH_MENTIONING = 1.25
@@ -80,6 +81,6 @@ def _tuning(
         if blocker.share >= SHARE_WORTH_MENTIONING:
             yield (
                 f"{share(blocker.share)} of the critical path is {blocker.kind} {blocker.name} "
-                f"({count(blocker.transactions, 'link')}): without it the log could be applied "
+                f"({counted(blocker.transactions, 'link')}): without it the log could be applied "
                 "faster; more workers will not help."
             )

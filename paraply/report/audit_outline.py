@@ -18,7 +18,6 @@ from paraply.report.outline import (
 from paraply.report.parallelism_outline import blocker_blocks, parallelism_blocks
 from paraply.report.words import (
     consequence_of,
-    count,
     headline,
     name_of,
     place_of,
@@ -30,6 +29,7 @@ from paraply.report.words import (
     why_they_may_overlap,
 )
 from vocabulary.audit_result import AuditResult, SafetyViolation, TransactionRef
+from vocabulary.counting import counted
 
 CARDS_MAX = 5
 """A reader fixes the first few; the JSON and HTML reports hold the rest."""
@@ -63,10 +63,10 @@ def audit_outline(result: AuditResult) -> Outline:
         headline=shortened(headline(result), 600),
         subtitle=", ".join(
             (
-                count(result.transactions, "transaction"),
-                count(result.row_changes, "row change"),
-                count(len(result.tables), "table"),
-                count(len(result.files), "file"),
+                counted(result.transactions, "transaction"),
+                counted(result.row_changes, "row change"),
+                counted(len(result.tables), "table"),
+                counted(len(result.files), "file"),
             )
         ),
         sections=[Section(title=title, blocks=blocks) for title, blocks in filled if blocks],
@@ -116,8 +116,8 @@ def _safety(result: AuditResult) -> Iterator[Block]:
     overlapping = result.pairs_allowed_to_overlap
     apart = result.conflicting_pairs_ordered
     yield Line(
-        text=f"The log allows {count(overlapping, 'pair')} of transactions to overlap and keeps "
-        f"{count(apart, 'conflicting pair')} apart."
+        text=f"The log allows {counted(overlapping, 'pair')} of transactions to overlap and keeps "
+        f"{counted(apart, 'conflicting pair')} apart."
         + (
             ""
             if overlapping or apart
@@ -182,16 +182,16 @@ def _lint(result: AuditResult) -> Iterator[Block]:
 def _replay(result: AuditResult) -> Iterator[Block]:
     replay = result.replay
     yield Line(
-        text=f"{count(replay.before_images_found, 'before image')} found as the log left them, "
+        text=f"{counted(replay.before_images_found, 'before image')} found as the log left them, "
         f"{replay.before_images_missing:,} missing, "
         f"{replay.before_images_unknown:,} of rows older than the log; "
-        f"{count(replay.duplicate_keys, 'duplicate key')}; "
-        f"{count(replay.final_rows, 'row')} at the end."
+        f"{counted(replay.duplicate_keys, 'duplicate key')}; "
+        f"{counted(replay.final_rows, 'row')} at the end."
     )
     if replay.rows_without_key:
         yield Line(
             lead="not followed",
-            text=f"{count(replay.rows_without_key, 'row change')} of tables without a known key.",
+            text=f"{counted(replay.rows_without_key, 'row change')} of tables without a known key.",
             tone=Tone.UNSURE,
         )
     for finding in replay.findings[:ROWS_MAX]:
@@ -234,6 +234,6 @@ def _tables(result: AuditResult) -> Iterator[Block]:
 def _more(number: int, noun: str) -> Iterator[Block]:
     if number > 0:
         yield Line(
-            text=f"… and {count(number, 'more ' + noun)}; --json and --html list them.",
+            text=f"… and {counted(number, 'more ' + noun)}; --json and --html list them.",
             tone=Tone.QUIET,
         )

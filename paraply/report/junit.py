@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from paraply.report.escape import visible
-from paraply.report.words import headline, metadata_model, name_of, place_of, timestamp
+from paraply.report.words import (
+    headline,
+    metadata_model,
+    name_of,
+    place_of,
+    place_of_finding,
+    timestamp,
+)
 from vocabulary.audit_result import AuditResult, TransactionRef
 from vocabulary.verdict import Verdict
 
@@ -135,10 +142,13 @@ def _lint(result: AuditResult) -> Iterator[_Case]:
             by_rule[finding.rule, finding.file].append(finding)
     for (rule, file), findings in by_rule.items():
         broken = any(finding.severity == "violation" for finding in findings)
-        details = [f"{finding.file}:{finding.offset}: {finding.message}" for finding in findings]
+        details = [
+            ": ".join(part for part in (place_of_finding(finding), finding.message) if part)
+            for finding in findings
+        ]
         yield _Case(
             group="lint",
-            name=f"{rule} {file}",
+            name=f"{rule} {file}".rstrip(),
             verdict=Verdict.VIOLATED if broken else Verdict.HOLDS,
             is_warning=not broken,
             message=details[0],

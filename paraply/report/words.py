@@ -12,6 +12,7 @@ from vocabulary.audit_result import (
     SafetyViolation,
     TransactionRef,
 )
+from vocabulary.counting import counted
 from vocabulary.verdict import Verdict
 
 MARKS = {Verdict.HOLDS: "✓", Verdict.UNKNOWN: "?", Verdict.VIOLATED: "✗"}
@@ -31,11 +32,6 @@ be."""
 
 
 _VERSION = re.compile(r"\d+(\.\d+)+")
-
-
-def count(number: int, noun: str, plural: str = "") -> str:
-    """Return ``1 pair``, ``2 pairs``, ``1,200 pairs``."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def share(part: float) -> str:
@@ -97,7 +93,7 @@ def metadata_model(result: AuditResult) -> Parallelism | None:
 def safety_word(model: Parallelism) -> str:
     """Return whether a model keeps the conflicts of this log in order, with the number it loses."""
     if model.safe is Verdict.VIOLATED:
-        return f"no: {count(model.conflicting_pairs_apart, 'pair')}"
+        return f"no: {counted(model.conflicting_pairs_apart, 'pair')}"
     return "yes" if model.safe is Verdict.HOLDS else "unknown"
 
 
@@ -156,15 +152,15 @@ def headline(result: AuditResult) -> str:
         return " ".join(reasons)
     if result.verdict is Verdict.HOLDS:
         return (
-            f"No conflict among the {count(result.pairs_allowed_to_overlap, 'pair')} of "
+            f"No conflict among the {counted(result.pairs_allowed_to_overlap, 'pair')} of "
             "transactions that the log allows to overlap; "
-            f"{count(result.conflicting_pairs_ordered, 'conflicting pair')} "
+            f"{counted(result.conflicting_pairs_ordered, 'conflicting pair')} "
             f"{'is' if result.conflicting_pairs_ordered == 1 else 'are'} kept apart."
         )
     if not result.unknown_because:
         return "The evidence does not suffice for a verdict."
     first, *others = result.unknown_because
-    more = f" And {count(len(others), 'more reason')}." if others else ""
+    more = f" And {counted(len(others), 'more reason')}." if others else ""
     return f"{sentence(first.reason)}{more}"
 
 
@@ -189,11 +185,11 @@ def _breaches(result: AuditResult) -> list[str]:
         )
     broken = sum(finding.severity == "violation" for finding in result.lint)
     if broken:
-        reasons.append(f"The metadata breaks its own rules in {count(broken, 'place')}.")
+        reasons.append(f"The metadata breaks its own rules in {counted(broken, 'place')}.")
     findings = result.replay.before_images_missing + result.replay.duplicate_keys
     if findings:
         do_not = "does not" if findings == 1 else "do not"
         reasons.append(
-            f"{count(findings, 'row image')} {do_not} fit the rows the log itself built up."
+            f"{counted(findings, 'row image')} {do_not} fit the rows the log itself built up."
         )
     return reasons

@@ -7,7 +7,6 @@ import pytest
 from paraply.report.advice import next_steps
 from paraply.report.words import (
     consequence_of,
-    count,
     distance_label,
     drawable_widths,
     headline,
@@ -29,13 +28,6 @@ from tests.builders.audit_results import (
 )
 from vocabulary.audit_result import AuditResult, FileSummary
 from vocabulary.verdict import Verdict
-
-
-@pytest.mark.parametrize(
-    ("number", "text"), [(0, "0 pairs"), (1, "1 pair"), (2, "2 pairs"), (1_200, "1,200 pairs")]
-)
-def test_count_agrees_in_number(number, text):
-    assert count(number, "pair") == text
 
 
 @pytest.mark.parametrize(
