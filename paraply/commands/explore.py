@@ -40,8 +40,8 @@ exploration was cut short
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``paraply explore``."""
     parser.description = (
-        "Run a subject on many schedules, judge each history that differs from the others by every "
-        "property that speaks of it, and make a small counterexample of every breach."
+        "Run a subject on many schedules, judge each history that differs from the others by\n"
+        "every property that speaks of it, and make a small counterexample of every breach."
     )
     parser.epilog = _EXAMPLE
     parser.add_argument("subject", metavar="SUBJECT", help="see paraply list subjects")
@@ -97,7 +97,8 @@ def run(arguments: argparse.Namespace) -> int:
     schedules: Iterable[Schedule] = exploration
     if not arguments.exhaustive:
         schedules = random_schedules(arguments.seed, arguments.schedules)
-    total = None if arguments.exhaustive else arguments.schedules
+    # How many schedules there are is known only at the end; the bar runs towards the bound.
+    total = arguments.runs_max if arguments.exhaustive else arguments.schedules
     with progress(f"exploring {subject.name}", total=total) as advance:
         result = explore(
             subject,

@@ -35,7 +35,7 @@ by none); 1 not so
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``paraply mutants``."""
     parser.description = (
-        "Put one fault at a time into a subject and search for a history in which the property "
+        "Put one fault at a time into a subject and search for a history in which the property\n"
         "that the fault names is broken. A property that catches no fault has shown nothing."
     )
     parser.epilog = _EXAMPLE

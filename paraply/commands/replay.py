@@ -42,8 +42,8 @@ did not occur in this run, or the run is not the one recorded
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``paraply replay``."""
     parser.description = (
-        "Make a recorded run again, check that it is the same, show it step by step and judge it "
-        "by every property that speaks of its subject."
+        "Make a recorded run again, check that it is the same, show it step by step and judge\n"
+        "it by every property that speaks of its subject."
     )
     parser.epilog = _EXAMPLE
     parser.add_argument("file", nargs="?", metavar="FILE", help="histories as JSON Lines")

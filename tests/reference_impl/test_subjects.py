@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import sys
+
 import pytest
 
 from paraply.exploring import properties_of
@@ -16,6 +19,17 @@ from vocabulary.schedule import RecordedSchedule, SeededSchedule
 SUBJECTS = registered_subjects()
 OF_A_SUBJECT = pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
 RUNS = 60
+
+
+def test_every_module_that_registers_a_subject_or_a_mutant_is_imported(repository):
+    registers = re.compile(r"^(?!def )[^#\n]*\bregister_(subject|mutant)\(", re.MULTILINE)
+    registering = {
+        ".".join(path.relative_to(repository).with_suffix("").parts)
+        for path in (repository / "reference_impl").rglob("*.py")
+        if registers.search(path.read_text(encoding="utf-8"))
+    }
+    assert len(registering) > len(SUBJECTS)
+    assert registering - {"reference_impl.subject", "reference_impl.mutants"} <= set(sys.modules)
 
 
 @OF_A_SUBJECT
