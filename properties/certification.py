@@ -264,12 +264,20 @@ def members_execute_the_same(history: History) -> list[ExecutedSetsDiffer]:
 def _executed_at_rest(history: History) -> dict[str, frozenset[TransactionId]]:
     """Return what each member that the run left at rest has executed.
 
-    A run that came to rest says so: its last event at each such member is STOPPED.
+    A run that came to rest says so: its last event at each such member is STOPPED. A member that
+    left in good order has stopped too, but is in nobody's view any more.
     """
-    return {
-        stream.member: frozenset(stream.committed_at)
+    stopped = [
+        stream
         for stream in member_streams(history)
         if stream.events and stream.events[-1][1].kind is EventKind.STOPPED
+    ]
+    views = {event.view: event.members for event in history.events_of(EventKind.VIEW_INSTALLED)}
+    newest = views[max(view or 0 for view in views)] if views else ()
+    return {
+        stream.member: frozenset(stream.committed_at)
+        for stream in stopped
+        if not newest or stream.member in newest
     }
 
 

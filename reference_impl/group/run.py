@@ -106,7 +106,8 @@ class GroupRun:
         if self.budget.timers:
             offer("looks at its memory", lambda: self.look_at_memory(member))
         if self.budget.departures and self.may_depart(member):
-            offer("crashes", lambda: self.depart(member))
+            offer("crashes", lambda: self.depart(member, group.crash))
+            offer("leaves", lambda: self.depart(member, group.leave))
         return found
 
     def may_declare_online(self, member: Member) -> bool:
@@ -170,7 +171,7 @@ class GroupRun:
         self.budget.joins -= 1
         self.group.join(member)
 
-    def depart(self, member: Member) -> None:
-        """Let a member crash."""
+    def depart(self, member: Member, how: Callable[[Member], None]) -> None:
+        """Let a member crash or leave."""
         self.budget.departures -= 1
-        self.group.crash(member)
+        how(member)

@@ -27,7 +27,7 @@ class GroupSubject(Subject):
     options = (
         Option(name="broadcasts", default=4, meaning="executed sets that members broadcast"),
         Option(name="joins", default=1, meaning="how often a server joins or rejoins"),
-        Option(name="departures", default=1, meaning="how often a member crashes"),
+        Option(name="departures", default=1, meaning="how often a member crashes or leaves"),
         Option(name="absent", default=0, meaning="members that are not in the group at first"),
         Option(name="sessions", default=1, meaning="undecided transactions a member may have"),
         Option(name="barriers", default=True, meaning="submit transactions without write set"),

@@ -156,3 +156,12 @@ def test_members_still_at_work_are_not_compared():
     history = history_of("| T1{a} | engine_committed T1@r1 ; stopped @r1 ; delivered T1@r2")
     assert not a_group_comes_to_rest(history)
     assert verdict(history, members_execute_the_same) is Verdict.UNKNOWN
+
+
+def test_member_that_left_in_good_order_is_not_compared():
+    history = history_of(
+        """| T1{a} | view_installed @r1 view=1 members=r1,r2
+        ; view_installed @r2 view=1 members=r1,r2 ; stopped @r2 ; view_installed @r1 view=2 members=r1 ; engine_committed T1@r1
+        ; stopped @r1"""
+    )
+    assert not members_execute_the_same(history)
