@@ -161,7 +161,8 @@ def test_members_still_at_work_are_not_compared():
 def test_member_that_left_in_good_order_is_not_compared():
     history = history_of(
         """| T1{a} | view_installed @r1 view=1 members=r1,r2
-        ; view_installed @r2 view=1 members=r1,r2 ; stopped @r2 ; view_installed @r1 view=2 members=r1 ; engine_committed T1@r1
+        ; view_installed @r2 view=1 members=r1,r2 ; stopped @r2
+        ; view_installed @r1 view=2 members=r1 ; engine_committed T1@r1
         ; stopped @r1"""
     )
     assert not members_execute_the_same(history)
