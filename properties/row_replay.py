@@ -8,15 +8,16 @@ repeated or reordered changes, and a replica that applies it will differ or stop
 What existed before the log began is adopted at first sight and counted as unknown. Images that
 record only some columns are compared as far as they go. TRUNCATE and CREATE TABLE leave a table
 known to be empty; other DDL makes its rows unknown, and so does a statement-based change or an
-incident for all tables. A change of a parent row may have changed rows of children by a cascading
-foreign key that the log does not show: children that then do not fit count as unknown, not as a
-contradiction.
+incident for all tables. Rows of an XA transaction count from its XA COMMIT on. A change of a
+parent row may have changed rows of children by a cascading foreign key that the log does not show:
+children that then do not fit count as unknown, not as a contradiction.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from properties.prepared_xa import PreparedXa
 from properties.replay_state import (
     ROWS_MAX,
     ReplayState,
@@ -47,7 +48,6 @@ BEFORE_IMAGES_MATCH = "before_images_match"
 INSERTED_KEYS_ARE_FREE = "inserted_keys_are_free"
 ROWS_EXIST = "rows_exist"
 FINDINGS_MAX = 1_000
-PREPARED_MAX = 10_000
 _UNDONE = frozenset({"rolled_back", "partly_rolled_back"})
 _CHANGES_CHILD = frozenset({"CASCADE", "SET NULL", "SET DEFAULT"})
 _CHANGES_ROWS = frozenset({"ALTER", "DROP", "RENAME", "TRUNCATE", "CREATE"})
@@ -71,7 +71,7 @@ class RowReplay:
         self._children: dict[str, dict[tuple[str, str], ForeignKey]] = {}
         """By parent (lower case): the foreign keys that refer to it, by child and name."""
         self._related: set[str] = set()
-        self._prepared: dict[str, frozenset[str]] = {}
+        self._prepared = PreparedXa()
         self._txn: LoggedTransaction | None = None
 
     def observe(self, txn: LoggedTransaction) -> None:
@@ -84,11 +84,15 @@ class RowReplay:
         if is_ddl(txn):
             for statement in txn.statements:
                 self._apply_ddl(get_statement_tables(statement, txn.default_schema))
+        if txn.kind is LoggedKind.XA and "one_phase_xa" not in txn.flags:
+            self._follow_xa(txn)
+        else:
+            self._apply_rows(txn)
+
+    def _apply_rows(self, txn: LoggedTransaction) -> None:
         for row in txn.rows:
             self._apply_row(txn, row)
         self._lose_sight(txn)
-        if txn.kind is LoggedKind.XA:
-            self._follow_xa(txn)
 
     def _lose_sight(self, txn: LoggedTransaction) -> None:
         """Forget the tables of which ``txn`` changed other rows, or fewer, than it lists."""
@@ -179,23 +183,17 @@ class RowReplay:
             self._forget_relations(table)
 
     def _follow_xa(self, txn: LoggedTransaction) -> None:
-        if "one_phase_xa" in txn.flags:
-            return  # Committed at once.
-        if txn.rows:
-            # The prepared rows are locked until the end, so applying them now changes nothing
-            # for anybody else.
-            if len(self._prepared) >= PREPARED_MAX:
-                del self._prepared[next(iter(self._prepared))]
-            self._prepared[txn.xa_id] = get_changed_tables(txn)
+        if txn.rows or txn.undecoded_tables:
+            self._prepared.prepare(txn)
             return
-        tables = self._prepared.pop(txn.xa_id, None)
-        if not any(text.lstrip().upper().startswith("XA ROLLBACK") for text in txn.statements):
+        prepared = self._prepared.end(txn.xa_id)
+        if not any(text.lstrip().upper().startswith("XA COMMIT") for text in txn.statements):
             return
-        if tables is None:
+        if prepared is not None:
+            self._txn = prepared
+            self._apply_rows(prepared)
+        elif self._prepared.forgotten:
             self._state.reset_all()
-            return
-        for table in tables:
-            self._state.reset(table)
 
     def _apply_row(self, txn: LoggedTransaction, row: RowChange) -> None:
         before = self._keys_of(row.table, row.before)

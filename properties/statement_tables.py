@@ -10,19 +10,22 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-STATEMENT_CHARACTERS_MAX = 4096
-"""Logs hand over statements cut at this length; a cut statement may hide names."""
+from vocabulary.log import DDL_CHARACTERS_MAX, STATEMENT_CHARACTERS_MAX
 
 _TOKEN = re.compile(
     r"""
-    (?P<skip>\s+|--[\s][^\n]*|\#[^\n]*|/\*(?!!|M!).*?\*/|/\*M?!\d*|\*/)
-  | (?P<text>'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*")
-  | (?P<quoted>`(?:[^`]|``)*`)
+    (?P<skip>\s+|--[\s][^\n]*|\#[^\n]*|/\*(?!!|M!).*?(?:\*/|(?P<open_comment>\Z))|/\*M?!\d*|\*/)
+  | (?P<text>(?P<mark_of_text>['"])
+      (?:\\.|(?P=mark_of_text){2}|(?!(?P=mark_of_text))[^\\])*
+      (?:(?P=mark_of_text)|(?P<open_text>\\?\Z)))
+  | (?P<quoted>`(?:[^`]|``)*(?:`|(?P<open_name>\Z)))
   | (?P<word>[\w$\u0080-\uffff]+)
   | (?P<mark>.)
     """,
     re.VERBOSE | re.DOTALL,
 )
+
+_OPEN = ("open_comment", "open_text", "open_name")
 
 _NAME_FOLLOWS = frozenset({"TABLE", "TABLES", "VIEW", "SEQUENCE", "REFERENCES"})
 _READ_FOLLOWS = frozenset({"FROM", "JOIN"})
@@ -51,7 +54,8 @@ class StatementTables:
     """``CREATE TABLE ... SELECT``: rows arrive with the table."""
     if_not_exists: bool = False
     cut: bool = False
-    """The log cut the statement, so names may be missing."""
+    """The statement ends too early, so names may be missing: the log cut it, or a quote or a
+    comment does not close (as the reader sees it, who does not know of NO_BACKSLASH_ESCAPES)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ def get_statement_tables(statement: str, default_schema: str) -> StatementTables
     trigger counts for the table it is on. Statements that name no table (GRANT, CREATE USER)
     give empty sets.
     """
-    tokens = _tokens_of(statement)
+    tokens, is_open = _tokens_of(statement)
     words = [token.keyword for token in tokens]
     verb = words[0] if words else ""
     tables: dict[str, None] = {}
@@ -102,14 +106,19 @@ def get_statement_tables(statement: str, default_schema: str) -> StatementTables
         creates_table=verb == "CREATE" and "TABLE" in head[:4] and "TEMPORARY" not in head,
         fills=verb == "CREATE" and selects,
         if_not_exists=_has_if_not_exists(words),
-        cut=len(statement) >= STATEMENT_CHARACTERS_MAX,
+        cut=is_open
+        or len(statement) == STATEMENT_CHARACTERS_MAX
+        or len(statement) >= DDL_CHARACTERS_MAX,
     )
 
 
-def _tokens_of(statement: str) -> list[_Token]:
+def _tokens_of(statement: str) -> tuple[list[_Token], bool]:
+    """Return the tokens of a statement, and whether one of them does not close."""
     tokens = []
+    is_open = False
     for match in _TOKEN.finditer(statement):
         kind = match.lastgroup
+        is_open |= any(match[name] is not None for name in _OPEN)
         if kind in ("skip", None):
             continue
         text = match.group()
@@ -119,7 +128,7 @@ def _tokens_of(statement: str) -> list[_Token]:
             tokens.append(_Token("", True))
         else:
             tokens.append(_Token(text, False))
-    return tokens
+    return tokens, is_open
 
 
 def _is_followed_by_tables(

@@ -48,6 +48,12 @@ RowImage = tuple[object, ...]
 :data:`UNKNOWN` was set to something that the input does not show."""
 
 
+STATEMENT_CHARACTERS_MAX = 4_096
+"""Characters of a statement that a log hands over: enough to show what it is."""
+DDL_CHARACTERS_MAX = 1 << 16
+"""Characters of a schema-changing statement, which is parsed."""
+
+
 class Operation(Enum):
     """What a row event did to one row."""
 
@@ -142,8 +148,8 @@ class LoggedTransaction:
     """Time of the first event, in seconds since 1970."""
     rows: list[RowChange] = field(default_factory=list)
     statements: tuple[str, ...] = ()
-    """DDL and statement-based SQL, in order, each cut at 4,096 characters (DDL at 65,536); the
-    first 1,024 of them."""
+    """DDL and statement-based SQL, in order, the first 1,024 of them; each cut at
+    :data:`STATEMENT_CHARACTERS_MAX` (DDL at :data:`DDL_CHARACTERS_MAX`)."""
     default_schema: str = ""
     """The schema the first statement ran in."""
     xa_id: str = ""

@@ -28,10 +28,17 @@ from adapters.binlog.foreign_keys import (
     parent_ties,
 )
 from adapters.binlog.key_parts import BuiltKey, KeyPlan, NoKey, key_plan
-from adapters.binlog.open_transaction import DDL_CHARACTERS_MAX
 from adapters.binlog.schema_registry import SchemaRegistry
 from vocabulary.keys import ConflictKey
-from vocabulary.log import ABSENT, LoggedKind, LoggedTransaction, Operation, RowChange, RowImage
+from vocabulary.log import (
+    ABSENT,
+    DDL_CHARACTERS_MAX,
+    LoggedKind,
+    LoggedTransaction,
+    Operation,
+    RowChange,
+    RowImage,
+)
 from vocabulary.schema import TableSchema
 
 _BREAKS_OFF = " `"

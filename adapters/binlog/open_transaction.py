@@ -6,12 +6,15 @@ from collections.abc import Callable
 
 from adapters.binlog.events import QueryEvent
 from adapters.binlog.statements import StatementRole
-from vocabulary.log import LoggedKind, LoggedTransaction
+from vocabulary.log import (
+    DDL_CHARACTERS_MAX,
+    STATEMENT_CHARACTERS_MAX,
+    LoggedKind,
+    LoggedTransaction,
+)
 
 STATEMENTS_MAX = 1024
 """How many statements of one transaction are kept."""
-STATEMENT_CHARACTERS_MAX = 4096
-DDL_CHARACTERS_MAX = 1 << 16
 
 _RANK = {
     LoggedKind.EMPTY: 0,

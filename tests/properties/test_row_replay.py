@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from properties.prepared_xa import PreparedXa
 from properties.replay_state import ReplayState
 from properties.row_replay import RowReplay
 from tests.builders.logged import Tables, delete, insert, transaction, update
@@ -217,20 +218,51 @@ def test_rolled_back_transaction_makes_its_tables_unknown():
     assert findings(replayed(undone, insert("d.t", 1, "a", "x"))) == []
 
 
-def test_rolled_back_xa_transaction_makes_its_tables_unknown():
-    xa = {"kind": LoggedKind.XA, "xa_id": "X'61'"}
-    prepare = {**xa, "rows": [insert("d.t", 1, "a", "x")]}
-    assert (
-        findings(
-            replayed(
-                prepare, {**xa, "statements": ("XA ROLLBACK X'61'",)}, insert("d.t", 1, "a", "x")
-            )
-        )
-        == []
+XA = {"kind": LoggedKind.XA, "xa_id": "X'61'"}
+XA_COMMIT = {**XA, "statements": ("XA COMMIT X'61'",)}
+XA_ROLLBACK = {**XA, "statements": ("XA ROLLBACK X'61'",)}
+
+
+def test_rows_of_an_xa_transaction_count_from_its_xa_commit_on():
+    prepare = {**XA, "rows": [insert("d.t", 1, "a", "x")]}
+    assert replayed(prepare).result().final_rows == 0
+    committed = replayed(prepare, XA_COMMIT, insert("d.t", 1, "a", "x"))
+    assert findings(committed) == [("inserted_keys_are_free", 3)]
+    assert committed.result().final_rows == 1
+
+
+def test_rolled_back_xa_transaction_leaves_the_rows_as_they_were():
+    prepare = {**XA, "rows": [update("d.t", (1, "a", "x"), (1, "a", "y"))]}
+    before = insert("d.t", 1, "a", "x")
+    kept = replayed(before, prepare, XA_ROLLBACK, delete("d.t", 1, "a", "x"))
+    assert findings(kept) == []
+    assert kept.result().before_images_found == 1
+    lost = replayed(before, prepare, XA_ROLLBACK, delete("d.t", 1, "a", "y"))
+    assert findings(lost) == [("before_images_match", 4)]
+
+
+def test_fault_in_prepared_rows_is_told_of_the_prepare():
+    prepare = {**XA, "rows": [insert("d.t", 1, "a", "x")]}
+    assert findings(replayed(insert("d.t", 1, "b", "x"), prepare, XA_COMMIT)) == [
+        ("inserted_keys_are_free", 2)
+    ]
+
+
+def test_end_of_an_xa_transaction_that_was_prepared_before_the_log_changes_nothing_known():
+    replay = replayed(insert("d.t", 1, "a", "x"), XA_COMMIT, insert("d.t", 1, "a", "x"))
+    assert findings(replay) == [("inserted_keys_are_free", 3)]
+
+
+@pytest.mark.parametrize("bounds", [{"transactions_max": 1}, {"bytes_max": 300}])
+def test_forgotten_prepare_makes_all_rows_unknown_at_its_end(monkeypatch, bounds):
+    monkeypatch.setattr("properties.row_replay.PreparedXa", lambda: PreparedXa(**bounds))
+    other = {**XA, "xa_id": "X'62'", "rows": [insert("d.t", 2, "b", "x")]}
+    prepare = {**XA, "rows": [insert("d.t", 1, "a", "x")]}
+    replay = replayed(
+        "TRUNCATE d.t", prepare, other, XA_COMMIT, update("d.t", (1, 0, 0), (1, 0, 1))
     )
-    assert findings(
-        replayed(prepare, {**xa, "statements": ("XA COMMIT X'61'",)}, insert("d.t", 1, "a", "x"))
-    ) == [("inserted_keys_are_free", 3)]
+    assert findings(replay) == []
+    assert replay.result().before_images_unknown == 1
 
 
 def test_xa_transaction_in_one_phase_is_never_rolled_back():
@@ -238,7 +270,6 @@ def test_xa_transaction_in_one_phase_is_never_rolled_back():
     whole = {"kind": LoggedKind.XA, "xa_id": "X'61'", "flags": flags}
     replay = replayed({**whole, "rows": [insert("d.t", 1, "a", "x")]}, insert("d.t", 1, "a", "x"))
     assert findings(replay) == [("inserted_keys_are_free", 2)]
-    assert replay._prepared == {}
 
 
 # foreign keys that cascade

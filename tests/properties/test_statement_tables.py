@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from properties.statement_tables import get_statement_tables
+from vocabulary.log import DDL_CHARACTERS_MAX
 
 NAMES = [
     ("CREATE TABLE t (i INT)", {"d.t"}),
@@ -65,8 +66,23 @@ def test_new_table_is_told_from_a_filled_and_from_a_temporary_one():
 
 
 def test_statement_that_the_log_cut_says_so():
-    assert get_statement_tables("DROP TABLE " + "t" * 5000, "d").cut
+    assert get_statement_tables(("DROP TABLE " + "t" * 70_000)[:DDL_CHARACTERS_MAX], "d").cut
     assert not get_statement_tables("DROP TABLE t", "d").cut
+    assert not get_statement_tables("DROP TABLE " + "t" * 5_000, "d").cut
+
+
+@pytest.mark.parametrize("end", ["COMMENT 'c:\\'", 'DEFAULT "', "COMMENT `", "/* never", "'\\"])
+def test_statement_with_something_that_does_not_close_may_hide_names(end):
+    names = get_statement_tables(f"CREATE TABLE t (i INT) {end}", "d")
+    assert names.cut
+    assert names.target == "d.t"
+
+
+@pytest.mark.parametrize("piece", ["/*", "'", '"', "`", "\\'", "'\\", "''", "/*!", "a.", "`.`"])
+def test_hostile_statement_of_full_length_is_read_in_one_pass(piece):
+    # In two passes per character this would take a minute.
+    statement = "DROP TABLE " + piece * (DDL_CHARACTERS_MAX // len(piece))
+    assert get_statement_tables(statement[:DDL_CHARACTERS_MAX], "d").cut
 
 
 @given(st.text(max_size=200))

@@ -4,17 +4,13 @@ import struct
 
 import pytest
 
-from adapters.binlog.open_transaction import (
-    DDL_CHARACTERS_MAX,
-    STATEMENT_CHARACTERS_MAX,
-    STATEMENTS_MAX,
-)
+from adapters.binlog.open_transaction import STATEMENTS_MAX
 from adapters.binlog.report import LogReport
 from adapters.binlog.transactions import ROWS_BATCH
 from tests.builders import column_specs as spec
 from tests.builders.binlog_writer import SOURCE_UUID, BinlogWriter, optional_metadata
 from tests.builders.log_reading import transactions_of
-from vocabulary.log import LoggedKind
+from vocabulary.log import DDL_CHARACTERS_MAX, STATEMENT_CHARACTERS_MAX, LoggedKind
 
 COLUMNS = [spec.integer(4).named("id", nullable=False), spec.varchar(100).named("name")]
 METADATA = optional_metadata(COLUMNS, primary_key=[0])
