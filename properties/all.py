@@ -5,6 +5,7 @@ from __future__ import annotations
 from properties import (
     certification,
     commit_order,
+    consistency_levels,
     garbage_collection,
     parallel_apply,
     replica_reads,
@@ -17,6 +18,7 @@ from properties import (
 __all__ = [
     "certification",
     "commit_order",
+    "consistency_levels",
     "garbage_collection",
     "parallel_apply",
     "replica_reads",

@@ -8,11 +8,11 @@ no violation. Without the order no checker can tell the two apart.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from properties.registry import Violation, always, sometimes
-from vocabulary.events import Event, EventKind
+from vocabulary.events import Event, EventKind, Observation
 from vocabulary.history import History
 from vocabulary.transactions import INITIAL_STATE, TransactionId
 from vocabulary.write_set import Item
@@ -66,7 +66,7 @@ class StateDiverged(Violation):
 
 
 @dataclass(frozen=True, slots=True)
-class _Range:
+class PrefixRange:
     """The prefixes that explain a read: from T``least`` to the one before T``limit``."""
 
     least: TransactionId
@@ -75,7 +75,7 @@ class _Range:
     limit_item: Item
 
 
-def _writers(history: History) -> dict[Item, list[TransactionId]]:
+def writers_of(history: History) -> dict[Item, list[TransactionId]]:
     """Return the writers of each item in the source's order."""
     writers: dict[Item, list[TransactionId]] = {}
     for transaction in history.transactions:
@@ -84,13 +84,15 @@ def _writers(history: History) -> dict[Item, list[TransactionId]]:
     return writers
 
 
-def _range(event: Event, writers: dict[Item, list[TransactionId]]) -> _Range:
-    """Return which prefixes could have been read; only items that the reader looked at count."""
+def prefixes_that_explain(
+    observed: Iterable[Observation], writers: Mapping[Item, Sequence[TransactionId]]
+) -> PrefixRange:
+    """Return which prefixes show these versions; only items that are listed count."""
     least = INITIAL_STATE
     least_item: Item = ""
     limit: TransactionId | None = None
     limit_item: Item = ""
-    for item, writer in event.observed:
+    for item, writer in observed:
         if writer > least:
             least, least_item = writer, item
         versions = writers.get(item, [])
@@ -98,13 +100,13 @@ def _range(event: Event, writers: dict[Item, list[TransactionId]]) -> _Range:
         following = versions[place] if place < len(versions) else None
         if following is not None and (limit is None or following < limit):
             limit, limit_item = following, item
-    return _Range(least, least_item, limit, limit_item)
+    return PrefixRange(least, least_item, limit, limit_item)
 
 
-def _reads(history: History) -> Iterator[tuple[Event, _Range]]:
-    writers = _writers(history)
+def _reads(history: History) -> Iterator[tuple[Event, PrefixRange]]:
+    writers = writers_of(history)
     for event in history.events_of(EventKind.READ):
-        yield event, _range(event, writers)
+        yield event, prefixes_that_explain(event.observed, writers)
 
 
 @sometimes(source="a reader that only sees all or nothing tests little")
@@ -170,7 +172,7 @@ def _final_reads(history: History) -> dict[str, Event]:
 )
 def final_state_is_the_sources(history: History) -> tuple[StateDiverged, ...]:
     """When all is applied, every row is what a serial replay of the log leaves."""
-    writers = _writers(history)
+    writers = writers_of(history)
     return tuple(
         StateDiverged(member=member, item=item, expected=writers[item][-1], found=writer)
         for member, event in _final_reads(history).items()

@@ -93,6 +93,8 @@ class Outcome(Enum):
     """Row: a foreign key points to, or is pointed at by, a row that forbids the change."""
     LOCK_WAIT = "lock_wait"
     """Row: another transaction holds the lock (``other``); the attempt waits."""
+    DISCARDED = "discarded"
+    """Row: left as it is, because conflict resolution found the row to be newer."""
     DEADLOCK = "deadlock"
     """Row: waiting would close a cycle; the attempt is the victim."""
     ERROR = "error"

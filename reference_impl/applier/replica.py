@@ -238,7 +238,7 @@ class Replica:
                 self.on_lock_wait(worker, item_of(row), applied.holder)
                 return
             self.record_row(worker, applied.outcome)
-            if applied.outcome is not Outcome.OK:
+            if applied.outcome not in (Outcome.OK, Outcome.DISCARDED):
                 self.on_error(worker)
                 return
             worker.next_row += 1

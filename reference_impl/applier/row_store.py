@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from vocabulary.events import Observation, Outcome
-from vocabulary.log import Operation
+from vocabulary.log import Operation, RowImage
 from vocabulary.transactions import INITIAL_STATE, RowWrite, TransactionId
 from vocabulary.write_set import Item
 
@@ -47,6 +47,13 @@ def item_of(row: RowWrite) -> Item:
     return key
 
 
+def value_of(image: RowImage | None) -> Value | None:
+    """Return a row's columns after its key: one plainly, several as a tuple; None for no row."""
+    if image is None:
+        return None
+    return image[1] if len(image) == 2 else image[1:]
+
+
 class RowStore:
     """The tables of a replica, by row.
 
@@ -74,12 +81,15 @@ class RowStore:
         if row.operation is Operation.INSERT:
             if present is not None:
                 return Applied(Outcome.DUPLICATE_KEY)
-        elif row.before is None or present != row.before[1]:
+        elif row.before is None or present != value_of(row.before):
             return Applied(Outcome.MISSING_BEFORE_IMAGE)
-        value = None if row.after is None else row.after[1]
-        changes = self.pending.setdefault(transaction, [])
-        changes.append(_Change(item, Version(transaction, value)))
+        self.change(transaction, row)
         return Applied(Outcome.OK)
+
+    def change(self, transaction: TransactionId, row: RowWrite) -> None:
+        """Leave the after image, pending, whatever the row is now."""
+        version = Version(transaction, value_of(row.after))
+        self.pending.setdefault(transaction, []).append(_Change(item_of(row), version))
 
     def value_for(self, transaction: TransactionId, item: Item) -> Value | None:
         """Return the row's value as the transaction itself sees it."""

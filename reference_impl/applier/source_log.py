@@ -13,7 +13,7 @@ from enum import Enum
 
 from reference_impl.certification.dialects import Dialect
 from reference_impl.certification.lc_sn import ParallelizationIndexes
-from reference_impl.choices import choose_writes
+from reference_impl.choices import Writes, choose_writes
 from reference_impl.recorder import Recorder
 from vocabulary.log import Operation
 from vocabulary.schedule import Schedule
@@ -164,7 +164,7 @@ class Source:
         self.log.append(Entry(Part.WHOLE, transaction))
 
     def _one(self, schedule: Schedule, recorder: Recorder) -> None:
-        kind, items = choose_writes(schedule, self.writers, barriers=self.settings.barriers)
+        kind, items = self.choose_writes(schedule)
         transaction_id = recorder.next_id()
         session = schedule.choose_index(self.settings.sessions, "session") + 1
         transaction = Transaction(
@@ -181,7 +181,15 @@ class Source:
             self.writers[item] += (transaction_id,)
         self.log.append(Entry(Part.WHOLE, transaction))
 
-    def stamp(self, kind: TransactionKind, items: Sequence[Item]) -> LogicalTimestamp:
+    def choose_writes(self, schedule: Schedule) -> Writes:
+        """Return what the next transaction writes, its rows in the order of its statements."""
+        return choose_writes(schedule, self.writers, barriers=self.settings.barriers)
+
+    def choose_operation(self, schedule: Schedule) -> Operation:
+        """Return what is done to a row that is there."""
+        return schedule.choose([Operation.UPDATE, Operation.DELETE], "operation")
+
+    def stamp(self, kind: TransactionKind, items: Sequence[Item]) -> LogicalTimestamp | None:
         """Return last_committed and sequence_number as AL1 gives them."""
         number = self.indexes.sequence_number
         if kind is TransactionKind.ROWS:
@@ -198,7 +206,7 @@ class Source:
         if present is None:
             operation = Operation.INSERT
         else:
-            operation = schedule.choose([Operation.UPDATE, Operation.DELETE], "operation")
+            operation = self.choose_operation(schedule)
         value = None if operation is Operation.DELETE else int(writer)
         self.values[item] = value
         return RowWrite(
