@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from adapters.binlog.event_types import event_name
 from adapters.binlog.keys import KeyBuilder
@@ -19,6 +20,7 @@ from properties.audit import DEFAULT_WORKERS, AuditOptions, Auditor
 from properties.overlap_rules import RULES
 from vocabulary.audit_result import AuditResult, FileSummary, Reason
 from vocabulary.errors import ParaplyError
+from vocabulary.kernel_cache import has_kernels
 from vocabulary.verdict import Verdict, combine
 
 APPLIERS = tuple(RULES)
@@ -28,6 +30,8 @@ ENGINES = ("auto", "readable", "compiled")
 
 COMPILED_BYTES_MIN = 16 << 20
 """Below this the compiled engine takes longer to load than the readable one to finish."""
+COMPILING_BYTES_MIN = 64 << 20
+"""The same where its kernels are not on disk yet and must be compiled first."""
 
 _TRANSACTIONS_PER_NEWS = 256
 
@@ -67,7 +71,8 @@ def _wants_compiled_engine(request: AuditRequest, inputs: InputFiles) -> bool:
         raise _no_compiled_engine("it reads plain binary logs only")
     if request.engine != "auto":
         return request.engine == "compiled"
-    return size is not None and size >= COMPILED_BYTES_MIN
+    kept = has_kernels(Path(__file__).resolve().parent.parent / "properties" / "compiled")
+    return size is not None and size >= (COMPILED_BYTES_MIN if kept else COMPILING_BYTES_MIN)
 
 
 def _judged_by_compiled_engine(

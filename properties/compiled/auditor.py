@@ -18,7 +18,7 @@ from properties.compiled.batches import (
     Ints,
     JudgedBatch,
     NotCompilable,
-    Words,
+    batch_of_one,
     judged_batch,
 )
 from properties.compiled.judge_kernel import judge
@@ -37,7 +37,7 @@ from properties.parallelism import MODELS
 from properties.safety_evidence import get_consequence
 from properties.scheduling_models import WINDOW_MAX
 from properties.table_census import TABLES_MAX
-from properties.transaction_facts import get_reference, get_schema, is_ddl, shorten
+from properties.transaction_facts import get_reference, get_schema, shorten
 from properties.width_over_time import SLICES_MAX
 from properties.worker_timeline import LEVELS_MAX
 from vocabulary.audit_result import AuditResult, SafetyViolation
@@ -269,9 +269,9 @@ class CompiledAuditor(Auditor):
                 raise NotCompilable("an incomplete transaction in a long log")
             self._row_changes += len(txn.rows)
             self._incomplete += 1
-            self._judge(_batch_of_one(txn, C.SKIPPED), txn.ordinal)
+            self._judge(batch_of_one(txn, C.SKIPPED), txn.ordinal)
             return
-        batch = _batch_of_one(txn, _KINDS[txn.kind])
+        batch = batch_of_one(txn, _KINDS[txn.kind])
         self._number_lanes(batch.columns)
         self._note_distance(txn)
         placed = self._judge(batch, txn.ordinal)
@@ -377,29 +377,3 @@ def _seen(txn: LoggedTransaction, rank: int, break_rank: int, break_reason: str)
         break_rank=break_rank, break_reason=break_reason,
     )  # fmt: skip
     return SeenTransaction(ref=get_reference(txn), kind=txn.kind, places=(place,))
-
-
-def _batch_of_one(txn: LoggedTransaction, kind: int) -> JudgedBatch:
-    """Return a transaction without keys as a batch."""
-
-    def number(value: int | None) -> int:
-        return C.NONE if value is None else value
-
-    columns = np.zeros((1, C.BATCH_COLUMNS), np.int64)
-    columns[0, C.B_KIND] = kind
-    columns[0, C.B_LAST_COMMITTED] = number(txn.last_committed)
-    columns[0, C.B_SEQUENCE_NUMBER] = number(txn.sequence_number)
-    columns[0, C.B_CLOCK] = txn.clock
-    columns[0, C.B_COMMIT_ID] = number(txn.commit_id)
-    columns[0, C.B_LANE] = txn.domain or 0
-    columns[0, C.B_HAS_DOMAIN] = txn.domain is not None
-    columns[0, C.B_IS_DDL] = is_ddl(txn)
-    columns[0, C.B_ROWS] = len(txn.rows)
-    none: Ints = np.zeros(0, np.int64)
-    words: Words = np.zeros(0, np.uint64)
-    return JudgedBatch(
-        columns=columns, keys=words, primary=np.zeros(0, np.bool_), tables=none, table_names=[],
-        key_names=[], census=np.zeros((0, 3), np.int64), row_ends=none, row_operations=none,
-        row_tables=none, row_keys_start=none, row_images=np.zeros((0, 2), np.uint64),
-        row_keys=np.zeros((0, 2), np.uint64),
-    )  # fmt: skip

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from properties.compiled import columns as C
+from properties.transaction_facts import is_ddl
 from vocabulary.keys import ConflictKey
 from vocabulary.log import LoggedTransaction
 
@@ -65,34 +66,78 @@ class BatchParts(Protocol):
     first_ordinal: int
 
     @property
-    def touched(self) -> TouchedParts: ...
+    def touched(self) -> TouchedParts:
+        """What the transactions touch."""
+        ...
+
     @property
-    def last_committed(self) -> Ints: ...
+    def last_committed(self) -> Ints:
+        """Per transaction, -1 where the log has none."""
+        ...
+
     @property
-    def sequence_number(self) -> Ints: ...
+    def sequence_number(self) -> Ints:
+        """Per transaction, -1 where the log has none."""
+        ...
+
     @property
-    def commit_id(self) -> Ints: ...
+    def commit_id(self) -> Ints:
+        """Per transaction, -1 for a group of one."""
+        ...
+
     @property
-    def domain(self) -> Ints: ...
+    def domain(self) -> Ints:
+        """Per transaction, -1 where the log has none."""
+        ...
+
     @property
-    def places(self) -> Ints: ...
+    def places(self) -> Ints:
+        """Where each transaction is, to be handed back."""
+        ...
+
     @property
-    def row_ends(self) -> Ints: ...
+    def row_ends(self) -> Ints:
+        """One past the last row of each transaction."""
+        ...
+
     @property
-    def row_operations(self) -> Ints: ...
+    def row_operations(self) -> Ints:
+        """Per row: 0 insert, 1 update, 2 delete."""
+        ...
+
     @property
-    def row_tables(self) -> Ints: ...
+    def row_tables(self) -> Ints:
+        """Table number per row."""
+        ...
+
     @property
-    def row_keys_start(self) -> Ints: ...
+    def row_keys_start(self) -> Ints:
+        """First line of each row's keys."""
+        ...
+
     @property
-    def row_images(self) -> Words: ...
+    def row_images(self) -> Words:
+        """Digests of each row before and after."""
+        ...
+
     @property
-    def row_keys(self) -> Words: ...
+    def row_keys(self) -> Words:
+        """Digests of each key of each row before and after."""
+        ...
+
     @property
-    def table_names(self) -> list[str]: ...
+    def table_names(self) -> list[str]:
+        """By table number."""
+        ...
+
     @property
-    def key_names(self) -> list[tuple[str, ...]]: ...
-    def headers(self) -> Iterator[LoggedTransaction]: ...
+    def key_names(self) -> list[tuple[str, ...]]:
+        """By table number."""
+        ...
+
+    def headers(self) -> Iterator[LoggedTransaction]:
+        """Yield the transactions without rows and keys."""
+        ...
 
 
 def judged_batch(parts: BatchParts) -> JudgedBatch:
@@ -129,6 +174,32 @@ def judged_batch(parts: BatchParts) -> JudgedBatch:
         row_images=parts.row_images,
         row_keys=parts.row_keys,
     )
+
+
+def batch_of_one(txn: LoggedTransaction, kind: int) -> JudgedBatch:
+    """Return a transaction without keys as a batch."""
+
+    def number(value: int | None) -> int:
+        return C.NONE if value is None else value
+
+    columns = np.zeros((1, C.BATCH_COLUMNS), np.int64)
+    columns[0, C.B_KIND] = kind
+    columns[0, C.B_LAST_COMMITTED] = number(txn.last_committed)
+    columns[0, C.B_SEQUENCE_NUMBER] = number(txn.sequence_number)
+    columns[0, C.B_CLOCK] = txn.clock
+    columns[0, C.B_COMMIT_ID] = number(txn.commit_id)
+    columns[0, C.B_LANE] = txn.domain or 0
+    columns[0, C.B_HAS_DOMAIN] = txn.domain is not None
+    columns[0, C.B_IS_DDL] = is_ddl(txn)
+    columns[0, C.B_ROWS] = len(txn.rows)
+    none: Ints = np.zeros(0, np.int64)
+    words: Words = np.zeros(0, np.uint64)
+    return JudgedBatch(
+        columns=columns, keys=words, primary=np.zeros(0, np.bool_), tables=none, table_names=[],
+        key_names=[], census=np.zeros((0, 3), np.int64), row_ends=none, row_operations=none,
+        row_tables=none, row_keys_start=none, row_images=np.zeros((0, 2), np.uint64),
+        row_keys=np.zeros((0, 2), np.uint64),
+    )  # fmt: skip
 
 
 class BatchSource(Protocol):

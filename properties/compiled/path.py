@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from properties.compiled import columns as C
 from properties.compiled.batches import BatchSource
-from properties.compiled.judge_kernel import WORK_SHIFT
+from properties.compiled.model_kernel import WORK_SHIFT
 from properties.compiled.state import State
 from properties.critical_path import BLOCKERS_SHOWN, LINKS_SHOWN, START, Cause, TracedPath
 from properties.transaction_facts import get_reference

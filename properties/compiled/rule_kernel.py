@@ -7,7 +7,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 from properties.compiled import columns as C
-from properties.compiled.state import State
 
 Ints = NDArray[np.int64]
 
@@ -16,8 +15,7 @@ GAP, ZERO = 1, 2
 
 
 @njit(cache=True)
-def _begin_run(state: State) -> None:
-    scalars = state.scalars
+def _begin_run(scalars: Ints) -> None:
     scalars[C.S_RUN] += 1
     scalars[C.S_LAST] = 0
     scalars[C.S_COUNT] = 0
@@ -27,13 +25,14 @@ def _begin_run(state: State) -> None:
 
 
 @njit(cache=True)
-def _numbers_above(state: State, last_committed: int) -> int:
+def _numbers_above(
+    scalars: Ints, stretch_starts: Ints, stretch_counts: Ints, last_committed: int
+) -> int:
     """Return how many sequence numbers of the run are greater."""
-    scalars = state.scalars
     known = scalars[C.S_STRETCHES]
     if known == 0:
         return 0
-    starts = state.stretch_starts
+    starts = stretch_starts
     low, high = 0, known
     while low < high:
         middle = (low + high) >> 1
@@ -44,25 +43,26 @@ def _numbers_above(state: State, last_committed: int) -> int:
     at = low - 1
     count = scalars[C.S_COUNT]
     if at < 0:
-        return count - state.stretch_counts[0]
-    end = state.stretch_counts[at + 1] if at + 1 < known else count
-    covered = state.stretch_counts[at] + last_committed - starts[at] + 1
+        return count - stretch_counts[0]
+    end = stretch_counts[at + 1] if at + 1 < known else count
+    covered = stretch_counts[at] + last_committed - starts[at] + 1
     return count - min(covered, end)
 
 
 @njit(cache=True)
-def place_by_clock(state: State, txn: Ints, place: Ints) -> int:
+def place_by_clock(
+    scalars: Ints, limits: Ints, stretch_starts: Ints, stretch_counts: Ints, txn: Ints, place: Ints
+) -> int:
     """Fill in the place by logical timestamps; return how many earlier ones it may overlap."""
-    scalars = state.scalars
     if txn[C.B_CLOCK] != scalars[C.S_CLOCK]:
         scalars[C.S_CLOCK] = txn[C.B_CLOCK]
-        _begin_run(state)
+        _begin_run(scalars)
     last_committed, number = txn[C.B_LAST_COMMITTED], txn[C.B_SEQUENCE_NUMBER]
     place[C.P_LANE] = 0
     if last_committed < 0 or number < 0 or last_committed >= number or number <= scalars[C.S_LAST]:
-        _begin_run(state)
+        _begin_run(scalars)
         place[C.P_RUN], place[C.P_RANK], place[C.P_FLOOR] = scalars[C.S_RUN], 1, 1
-        _begin_run(state)
+        _begin_run(scalars)
         return 0
     if scalars[C.S_COUNT] and number > scalars[C.S_LAST] + 1:
         scalars[C.S_BREAK_RANK], scalars[C.S_BREAK_KIND] = number, GAP
@@ -70,18 +70,18 @@ def place_by_clock(state: State, txn: Ints, place: Ints) -> int:
         scalars[C.S_BREAK_RANK], scalars[C.S_BREAK_KIND] = number, ZERO
     place[C.P_RUN], place[C.P_RANK] = scalars[C.S_RUN], number
     place[C.P_FLOOR] = last_committed
-    allowed = _numbers_above(state, last_committed)
+    allowed = _numbers_above(scalars, stretch_starts, stretch_counts, last_committed)
     known = scalars[C.S_STRETCHES]
     if known == 0 or number != scalars[C.S_LAST] + 1:
-        stretches_max = state.limits[C.L_STRETCHES]
+        stretches_max = limits[C.L_STRETCHES]
         if known >= stretches_max:
             half = stretches_max // 2
             for at in range(known - half):
-                state.stretch_starts[at] = state.stretch_starts[at + half]
-                state.stretch_counts[at] = state.stretch_counts[at + half]
+                stretch_starts[at] = stretch_starts[at + half]
+                stretch_counts[at] = stretch_counts[at + half]
             known -= half
-        state.stretch_starts[known] = number
-        state.stretch_counts[known] = scalars[C.S_COUNT]
+        stretch_starts[known] = number
+        stretch_counts[known] = scalars[C.S_COUNT]
         scalars[C.S_STRETCHES] = known + 1
     scalars[C.S_COUNT] += 1
     scalars[C.S_LAST] = number
@@ -92,9 +92,9 @@ _KNOWN, _GROUP_CLOCK, _GROUP_ID, _RANK, _FLOOR = range(5)
 
 
 @njit(cache=True)
-def place_by_group(state: State, txn: Ints, ordinal: int, place: Ints) -> int:
+def place_by_group(lanes: Ints, txn: Ints, ordinal: int, place: Ints) -> int:
     """Fill in the place by commit groups; return how many earlier ones it may overlap."""
-    lane = state.lanes[txn[C.B_LANE]]
+    lane = lanes[txn[C.B_LANE]]
     if not lane[_KNOWN]:
         lane[_KNOWN] = 1
         lane[_GROUP_ID] = C.NONE

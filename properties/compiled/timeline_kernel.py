@@ -7,8 +7,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from properties.compiled import columns as C
-from properties.compiled.state import LEVELS, State, Timeline
+from properties.compiled.state import LEVELS, Timeline
 
+Ints = NDArray[np.int64]
 Times = NDArray[np.int64]
 
 
@@ -66,13 +67,22 @@ def take_later(time: Times, other: Times) -> None:
 
 
 @njit(cache=True)
-def place_on_clock(state: State, place: Times, work: int, finish: Times) -> bool:
+def place_on_clock(
+    scalars: Ints,
+    prefix_ranks: Ints,
+    prefix_times: Times,
+    clock_begin: Times,
+    line: Timeline,
+    limits: Ints,
+    place: Times,
+    work: int,
+    finish: Times,
+) -> bool:
     """Schedule by the prefix rule: the twin of ``PrefixClockModel``."""
-    scalars = state.scalars
-    ranks, times = state.prefix_ranks, state.prefix_times
+    ranks, times = prefix_ranks, prefix_times
     if place[C.P_RUN] != scalars[C.S_MODEL_RUN]:
         scalars[C.S_MODEL_RUN] = place[C.P_RUN]
-        state.clock_begin[:] = state.line.end[C.M_CLOCK]
+        clock_begin[:] = line.end[C.M_CLOCK]
         scalars[C.S_PREFIXES] = 0
     known = scalars[C.S_PREFIXES]
     low, high = 0, known
@@ -82,10 +92,10 @@ def place_on_clock(state: State, place: Times, work: int, finish: Times) -> bool
             low = middle + 1
         else:
             high = middle
-    ready = times[low - 1] if low else state.clock_begin
-    if not schedule(state.line, C.M_CLOCK, state.limits[C.L_LEVELS], ready, work, finish):
+    ready = times[low - 1] if low else clock_begin
+    if not schedule(line, C.M_CLOCK, limits[C.L_LEVELS], ready, work, finish):
         return False
-    before = times[known - 1] if known else state.clock_begin
+    before = times[known - 1] if known else clock_begin
     rises = False
     for column in range(len(finish)):
         if finish[column] > before[column]:
@@ -95,35 +105,43 @@ def place_on_clock(state: State, place: Times, work: int, finish: Times) -> bool
         for column in range(len(finish)):
             times[known, column] = max(before[column], finish[column])
         known += 1
-        window = state.limits[C.L_WINDOW]
+        window = limits[C.L_WINDOW]
         if known > 2 * window:
             for at in range(known - window):
                 ranks[at] = ranks[at + window]
                 times[at] = times[at + window]
             known -= window
-            state.clock_begin[:] = times[0]
+            clock_begin[:] = times[0]
         scalars[C.S_PREFIXES] = known
     return True
 
 
 @njit(cache=True)
-def place_in_group(state: State, place: Times, work: int, finish: Times) -> bool:
+def place_in_group(
+    lane_ready: Times,
+    lane_end: Times,
+    lane_floor: Ints,
+    line: Timeline,
+    limits: Ints,
+    place: Times,
+    work: int,
+    finish: Times,
+) -> bool:
     """Schedule by commit groups: the twin of ``GroupModel``."""
     lane = place[C.P_LANE]
-    ready, end = state.lane_ready[lane], state.lane_end[lane]
-    if place[C.P_FLOOR] != state.lane_floor[lane]:
-        state.lane_floor[lane] = place[C.P_FLOOR]
+    ready, end = lane_ready[lane], lane_end[lane]
+    if place[C.P_FLOOR] != lane_floor[lane]:
+        lane_floor[lane] = place[C.P_FLOOR]
         ready[:] = end
-    if not schedule(state.line, C.M_GROUP, state.limits[C.L_LEVELS], ready, work, finish):
+    if not schedule(line, C.M_GROUP, limits[C.L_LEVELS], ready, work, finish):
         return False
     take_later(end, finish)
     return True
 
 
 @njit(cache=True)
-def observe_width(state: State, level: int) -> None:
+def observe_width(scalars: Ints, slices: Ints, level: int) -> None:
     """Count a transaction into its slice of rounds: the twin of ``WidthOverTime``."""
-    scalars, slices = state.scalars, state.slices
     scalars[C.S_ROUNDS] = max(scalars[C.S_ROUNDS], level)
     while level > len(slices) * scalars[C.S_SLICE_SIZE]:
         for at in range((len(slices) + 1) // 2):

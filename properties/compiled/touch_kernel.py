@@ -11,7 +11,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from properties.compiled import columns as C
-from properties.compiled.state import State, Touches
+from properties.compiled.state import Touches
+
+Ints = NDArray[np.int64]
 
 
 @njit(cache=True, inline="always")
@@ -77,23 +79,25 @@ def _remove(newest: NDArray[np.int32], keys: NDArray[np.uint64], at: int) -> Non
 
 
 @njit(cache=True)
-def touches_of(state: State, ordinal: int) -> tuple[int, int]:
+def touches_of(all_past: Ints, scalars: Ints, ordinal: int) -> tuple[int, int]:
     """Return the running numbers of a remembered transaction's touches."""
-    size = len(state.past)
-    start = state.past[ordinal % size, C.H_TOUCH_START]
-    if ordinal == state.scalars[C.S_ORDINAL]:
-        return start, state.scalars[C.S_TOUCH_NEXT]
-    return start, state.past[(ordinal + 1) % size, C.H_TOUCH_START]
+    size = len(all_past)
+    start = all_past[ordinal % size, C.H_TOUCH_START]
+    if ordinal == scalars[C.S_ORDINAL]:
+        return start, scalars[C.S_TOUCH_NEXT]
+    return start, all_past[(ordinal + 1) % size, C.H_TOUCH_START]
 
 
 @njit(cache=True)
-def _forget(state: State, ordinal: int) -> None:
+def _forget(
+    touches: Touches, scalars: Ints, all_ranks: Ints, forgotten: Ints, all_past: Ints, ordinal: int
+) -> None:
     """Forget one transaction's touches, and note per rule and lane that it took a key along."""
-    newest, keys = state.touches.newest, state.touches.keys
+    newest, keys = touches.newest, touches.keys
     mask = np.int64(len(newest) - 1)
     ring = len(keys)
     took = False
-    first, last = touches_of(state, ordinal)
+    first, last = touches_of(all_past, scalars, ordinal)
     for touch in range(first, last):
         key = keys[touch % ring]
         at = np.int64(key & np.uint64(mask))
@@ -105,25 +109,26 @@ def _forget(state: State, ordinal: int) -> None:
                     took = True
                 break
             at = (at + 1) & mask
-    state.scalars[C.S_TOUCH_OLD] = last
+    scalars[C.S_TOUCH_OLD] = last
     if took:
-        ranks = state.ranks[ordinal % len(state.ranks)]
-        clock, group = state.forgotten[C.CLOCK, 0], state.forgotten[C.GROUP, ranks[C.R_LANE]]
+        ranks = all_ranks[ordinal % len(all_ranks)]
+        clock, group = forgotten[C.CLOCK, 0], forgotten[C.GROUP, ranks[C.R_LANE]]
         clock[0], clock[1], clock[2] = 1, ranks[C.R_RUN], ranks[C.R_RANK]
         group[0], group[1], group[2] = 1, 0, ranks[C.R_GROUP_RANK]
 
 
 @njit(cache=True)
-def forget_beyond_horizon(state: State) -> None:
+def forget_beyond_horizon(
+    scalars: Ints, limits: Ints, all_past: Ints, touches: Touches, all_ranks: Ints, forgotten: Ints
+) -> None:
     """Forget the oldest transactions until the horizon is kept."""
-    scalars, limits = state.scalars, state.limits
     while True:
-        touches = scalars[C.S_TOUCH_NEXT] - scalars[C.S_TOUCH_OLD]
-        if touches <= limits[C.L_KEYS] and scalars[C.S_TOUCHERS] <= limits[C.L_TRANSACTIONS]:
+        remembered = scalars[C.S_TOUCH_NEXT] - scalars[C.S_TOUCH_OLD]
+        if remembered <= limits[C.L_KEYS] and scalars[C.S_TOUCHERS] <= limits[C.L_TRANSACTIONS]:
             return
         # Transactions without keys are not in the readable index at all.
-        first, last = touches_of(state, scalars[C.S_OLDEST])
+        first, last = touches_of(all_past, scalars, scalars[C.S_OLDEST])
         if last > first:
-            _forget(state, scalars[C.S_OLDEST])
+            _forget(touches, scalars, all_ranks, forgotten, all_past, scalars[C.S_OLDEST])
             scalars[C.S_TOUCHERS] -= 1
         scalars[C.S_OLDEST] += 1

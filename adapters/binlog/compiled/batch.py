@@ -145,9 +145,7 @@ class Batch:
     @property
     def domain(self) -> Ints:
         """Return the replication domain per transaction, -1 where the log has none."""
-        return np.where(
-            self._column(L.T_TYPE) == _MARIADB_GTID, self._column(L.T_SOURCE), L.ABSENT
-        )
+        return np.where(self._column(L.T_TYPE) == _MARIADB_GTID, self._column(L.T_SOURCE), L.ABSENT)
 
     @property
     def places(self) -> Ints:

@@ -125,7 +125,8 @@ class Rereader:
         file, offset, description = self._find(place)
         with open(file, "rb") as log:
             log.seek(offset)
-            data = np.frombuffer(log.read(txn.end_offset - offset), np.uint8)
+            # Writable, or the kernels would be compiled once more for data that is not.
+            data = np.frombuffer(log.read(txn.end_offset - offset), np.uint8).copy()
         trailer = CHECKSUM_BYTES if description.checksum else 0
         arrays = Arrays.of(1, max(1, len(txn.rows)))
         arrays.keys = np.zeros((max(1, len(txn.rows)) * L.KEYS_OF_TABLE_MAX, 2), np.uint64)
