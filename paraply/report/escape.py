@@ -34,7 +34,8 @@ def shortened(text: str, length: int = SHOWN_LENGTH_MAX) -> str:
 
 def ascii_escaped(text: str) -> str:
     """Return JSON text in which hidden characters are ``\\uXXXX``: safe to print, equal to read."""
-    if text.isascii():
+    # JSON escapes every ASCII control but the last.
+    if text.isascii() and "\x7f" not in text:
         return text
     return "".join(
         character if not _is_hidden(character) or character == "\n" else _json_escape(character)

@@ -4,7 +4,7 @@ import json
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from paraply.report.escape import ascii_escaped, shortened, visible
@@ -46,6 +46,7 @@ def test_odd_spaces_are_shown_as_they_are():
 
 
 @given(st.text())
+@example("\x7f")
 def test_escaped_json_parses_to_the_same_value_and_hides_nothing(text):
     written = ascii_escaped(json.dumps({"key": text}, ensure_ascii=False))
     assert json.loads(written) == {"key": text}
