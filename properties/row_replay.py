@@ -72,6 +72,7 @@ class RowReplay:
         """By parent (lower case): the foreign keys that refer to it, by child and name."""
         self._related: set[str] = set()
         self._prepared = PreparedXa()
+        self._cascaded: dict[str, None] = {}
         self._txn: LoggedTransaction | None = None
 
     def observe(self, txn: LoggedTransaction) -> None:
@@ -111,6 +112,7 @@ class RowReplay:
         result.rows_forgotten = self._state.forgotten
         result.tables = {t.name: t.rows for t in self._state.tables() if t.rows}
         result.final_rows = sum(result.tables.values())
+        result.cascaded_tables = [name for name in self._cascaded if name in result.tables]
         return result
 
     def verdict(self) -> Verdict | None:
@@ -374,6 +376,8 @@ class RowReplay:
             state.born = False
         # A cascaded delete deletes; everything else updates the child.
         deletes = deleted and action == "CASCADE"
+        if deletes and state is not None:
+            self._cascaded[state.name] = None
         if (child, deletes) in visited:
             return
         visited.add((child, deletes))

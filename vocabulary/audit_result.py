@@ -100,7 +100,11 @@ class ReplayResult:
     findings_dropped: int = 0
     findings: list[ReplayFinding] = field(default_factory=list)
     tables: dict[str, int] = field(default_factory=dict)
-    """Rows per table at the end of the log, as far as the log tells."""
+    """Rows per table at the end of the log: of those it wrote, the ones it left, and that no
+    later statement made unknown."""
+    cascaded_tables: list[str] = field(default_factory=list)
+    """Tables of which a foreign key's cascade may have deleted rows unlogged, so that the number
+    in ``tables`` is the most there can be left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

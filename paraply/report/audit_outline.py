@@ -186,13 +186,21 @@ def _replay(result: AuditResult) -> Iterator[Block]:
         f"{replay.before_images_missing:,} missing, "
         f"{replay.before_images_unknown:,} of rows older than the log; "
         f"{counted(replay.duplicate_keys, 'duplicate key')}; "
-        f"{counted(replay.final_rows, 'row')} at the end."
+        f"{'at most ' if replay.cascaded_tables else ''}{counted(replay.final_rows, 'row')} at the "
+        "end."
     )
     if replay.rows_without_key:
         yield Line(
             lead="not followed",
             text=f"{counted(replay.rows_without_key, 'row change')} of tables without a known key.",
             tone=Tone.UNSURE,
+        )
+    if replay.cascaded_tables:
+        yield Line(
+            lead="at most",
+            text="a cascade may have deleted rows without logging them: "
+            + shortened(", ".join(replay.cascaded_tables), 400),
+            tone=Tone.QUIET,
         )
     for finding in replay.findings[:ROWS_MAX]:
         yield Line(

@@ -211,8 +211,11 @@ def _replay(replay: ReplayResult) -> ReplayPart:
         "before_images_unknown": replay.before_images_unknown,
         "duplicate_keys": replay.duplicate_keys,
         "rows_without_key": replay.rows_without_key,
+        "rows_in_doubt": replay.rows_in_doubt,
+        "rows_forgotten": replay.rows_forgotten,
         "final_rows": replay.final_rows,
         "tables": dict(replay.tables),
+        "cascaded_tables": list(replay.cascaded_tables),
         "findings": [
             {
                 "property": finding.property,

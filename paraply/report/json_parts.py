@@ -109,8 +109,18 @@ class ReplayPart(TypedDict):
     before_images_unknown: Annotated[int, "Before images of rows older than the log: adopted."]
     duplicate_keys: Annotated[int, "Rows written to a key that another row holds."]
     rows_without_key: Annotated[int, "Row changes not followed because no key is known."]
-    final_rows: Annotated[int, "Rows at the end of the log, as far as the log tells."]
+    rows_in_doubt: Annotated[int, "Images of rows that a cascade may have changed unlogged."]
+    rows_forgotten: Annotated[int, "Rows the bounded state dropped; then they count as unseen."]
+    final_rows: Annotated[
+        int,
+        "Rows the log wrote and left, of tables with a key, that no later DDL or statement made "
+        "unknown.",
+    ]
     tables: Annotated[dict[str, int], "The same by table."]
+    cascaded_tables: Annotated[
+        list[str],
+        "Tables of which a cascade may have deleted rows unlogged: their number is a most.",
+    ]
     findings: Annotated[list[ReplayFindingPart], "The first findings."]
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import itertools
-import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -188,21 +186,6 @@ def test_recorded_log_has_no_violation(folder):
     assert result.violations == []
     assert result.replay.findings == []
     assert [finding for finding in result.lint if finding.severity == "violation"] == []
-
-
-@pytest.mark.parametrize("name", ["compressed", "no-checksum", "load-noblob-image", "rotation"])
-def test_replayed_rows_are_those_the_server_had_in_the_end(name):
-    folders = sorted(FIXTURES.glob(f"*/{name}"))
-    if not folders:
-        pytest.skip(f"no recorded log named {name} under {FIXTURES}")
-    for folder in folders:
-        files = tuple(str(path) for path in sorted(folder.glob("bin.0*")))
-        result = audit(AuditRequest(files=files, schema=str(folder / "schema.sql")))
-        truth = json.loads(gzip.decompress((folder / "rows.json.gz").read_bytes()))
-        # Rows of purchase also go by a cascade, which no log shows.
-        for table in ("shop.account", "shop.stock"):
-            assert result.replay.tables[table] == len(truth[table]["rows"])
-        assert result.replay.tables["shop.purchase"] >= len(truth["shop.purchase"]["rows"])
 
 
 def test_recorded_logs_sometimes_overlap_conflict_and_hold():
