@@ -6,6 +6,8 @@ import os
 import random
 import subprocess
 import sys
+from collections import Counter
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +16,10 @@ from hypothesis import strategies as st
 from ci.bench import workload
 from ci.bench.dialects import TABLES
 from ci.bench.generate_log import generate
+from properties import critical_path, overlap_rules, parallelism, scheduling_models
 from properties.audit import AuditOptions
+from properties.compiled import auditor, replay, state
+from properties.compiled import columns as C
 from properties.compiled.batches import NotCompilable
 from properties.conflict_index import Horizon
 from tests.builders.engines import audit_by_compiled, audit_by_readable, differences
@@ -67,6 +72,16 @@ def test_sound_log_gives_the_same_result_and_holds(small_logs, dialect):
     assert result.conflicting_pairs_ordered > 100
     assert result.pairs_allowed_to_overlap > 100
     assert result.replay.before_images_found > 300
+
+
+def test_comparison_notices_one_changed_timestamp(small_logs, tmp_path):
+    log = ForgedLog.read(small_logs["mysql"])
+    log.set_timestamp(len(log) - 3, last_committed=FIRST_ROWS)
+    forged = (str(log.save(tmp_path / "forged.000001")),)
+    sound = (str(small_logs["mysql"]),)
+    found = differences(audit_by_readable(sound), audit_by_compiled(forged))
+    assert any(line.startswith("pairs_allowed_to_overlap") for line in found)
+    assert any(line.startswith("clock_distance") for line in found)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -131,6 +146,53 @@ def test_bounds_of_the_judges_bite_at_the_same_transaction(small_logs, dialect):
     assert result.replay.rows_forgotten > 100
     options = AuditOptions(horizon=Horizon(keys=1_000_000, transactions=60), workers=())
     assert_alike(small_logs[dialect], options=options)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_arrays_that_begin_tiny_grow_without_a_trace(small_logs, dialect, monkeypatch):
+    monkeypatch.setattr(auditor, "new_state", partial(state.new_state, small=3))
+    monkeypatch.setattr(state, "KEYS_OF_ONE", 1)
+    monkeypatch.setattr(replay, "new_replay", partial(replay.new_replay, small=2))
+    grown = Counter()
+    original = auditor.grown
+
+    def counting(old, status, needed):
+        grown[status] += 1
+        return original(old, status, needed)
+
+    monkeypatch.setattr(auditor, "grown", counting)
+    assert_alike(small_logs[dialect])
+    assert_alike(
+        small_logs[dialect], options=AuditOptions(horizon=Horizon(keys=60, transactions=40))
+    )
+    assert min(grown[C.GROW_PAST], grown[C.GROW_TOUCHES], grown[C.GROW_TIES]) > 0
+    assert grown[C.GROW_PREFIXES] > 0 or dialect == "mariadb"
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_inner_bounds_of_the_judges_bite_at_the_same_transaction(
+    small_logs, dialect, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(auditor, "RING_MAX", 16)
+    monkeypatch.setattr(parallelism, "CriticalPath", partial(critical_path.CriticalPath, 16))
+    for module in (auditor, scheduling_models):
+        monkeypatch.setattr(module, "WINDOW_MAX", 10)
+    for module in (auditor, overlap_rules):
+        monkeypatch.setattr(module, "STRETCHES_MAX", 6)
+    log = ForgedLog.read(small_logs[dialect])
+    if dialect == "mysql":
+        for ordinal in range(LOADED, len(log) + 1):
+            # Gaps in the numbers: every third transaction begins a stretch.
+            log.set_timestamp(
+                ordinal, sequence_number=ordinal + ordinal // 3, last_committed=ordinal - 9
+            )
+    assert_alike(log.save(tmp_path / "bounded.000001"))
+
+
+def test_round_that_the_readable_judge_forgot_is_handed_over(small_logs, monkeypatch):
+    monkeypatch.setattr(auditor, "LEVELS_MAX", 2)
+    with pytest.raises(NotCompilable, match="bound"):
+        audit_by_compiled((str(small_logs["mysql"]),))
 
 
 # --- Faults ----------------------------------------------------------------------------------
