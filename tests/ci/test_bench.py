@@ -1,0 +1,73 @@
+"""The benchmark's generator is deterministic and valid, and its verdicts are what was measured."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from ci.bench import workload
+from ci.bench.generate_log import generate
+from ci.bench.measure import Run, interleave
+from ci.bench.registry import Goal
+
+
+@pytest.fixture(autouse=True)
+def small_tables(monkeypatch):
+    monkeypatch.setattr(workload, "SBTEST_ROWS", 100)
+    monkeypatch.setattr(workload, "ACCOUNTS", 100)
+    monkeypatch.setattr("ci.bench.generate_log.BLOCK_TRANSACTIONS", 30)
+
+
+@pytest.mark.parametrize("dialect", ["mariadb", "mysql"])
+def test_one_seed_gives_one_log_and_another_seed_another(tmp_path, dialect):
+    logs = []
+    for name, seed in (("a", 3), ("b", 3), ("c", 4)):
+        generate(tmp_path / name, dialect=dialect, size_bytes=120_000, seed=seed)
+        logs.append((tmp_path / name).read_bytes())
+    assert logs[0] == logs[1] != logs[2]
+    assert 120_000 <= len(logs[0]) < 130_000
+
+
+def test_longer_log_begins_with_the_shorter_one(tmp_path):
+    generate(tmp_path / "short", dialect="mysql", size_bytes=100_000)
+    generate(tmp_path / "long", dialect="mysql", size_bytes=140_000)
+    short, long = (tmp_path / "short").read_bytes(), (tmp_path / "long").read_bytes()
+    rotate_bytes = 19 + 8 + len("bench.000002") + 4
+    assert long.startswith(short[:-rotate_bytes])
+
+
+@pytest.mark.live
+def test_generated_log_is_read_by_the_server_s_own_decoder(tmp_path):
+    if shutil.which("mariadb-binlog") is None:
+        pytest.skip("mariadb-binlog is not installed")
+    count = generate(tmp_path / "log", dialect="mariadb", size_bytes=150_000)
+    shown = subprocess.run(
+        ["mariadb-binlog", "-v", "--verify-binlog-checksum", str(tmp_path / "log")],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert shown.stderr == ""
+    assert shown.stdout.count("\tGTID 0-1-") == count
+
+
+def test_goal_passes_at_its_bound_and_misses_beyond():
+    assert Goal(name="speed", wanted=0.5, got=0.5).word == "PASS"
+    assert Goal(name="speed", wanted=0.5, got=0.49).word == "MISS"
+    assert Goal(name="memory", wanted=300, got=301, at_most=True).word == "MISS"
+
+
+def test_contestants_take_turns():
+    turns = []
+
+    def contestant(name):
+        def run():
+            turns.append(name)
+            return Run(seconds=len(turns), cpu_seconds=0, peak_bytes=len(turns))
+
+        return run
+
+    results = interleave({"a": contestant("a"), "b": contestant("b")}, 3)
+    assert turns == ["a", "b"] * 3
+    assert results["a"].seconds == 3
+    assert results["b"].peak_bytes == 6
