@@ -14,6 +14,7 @@ from reference_impl.mutations import (
     write_sets,
 )
 from reference_impl.semi_sync import mutants as semi_sync
+from reference_impl.wl4648 import mutants as wl4648
 
 __all__ = [
     "applier",
@@ -25,5 +26,6 @@ __all__ = [
     "timestamps",
     "trackers",
     "view_changes",
+    "wl4648",
     "write_sets",
 ]

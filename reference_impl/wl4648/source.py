@@ -35,11 +35,13 @@ class RowSource(Source):
     def choose_writes(self, schedule: Schedule) -> Writes:
         """Return rows in any order; where nothing tells rows apart, in one order."""
         self.left -= 1
-        fresh = {row: () for row, marks in self.marks.items() if not marks}
+        fresh: dict[str, tuple[int, ...]] = {
+            row: () for row, marks in self.marks.items() if not marks
+        }
         if self.conflicts or len(fresh) <= self.left:
-            sets = write_sets(self.marks)
+            sets = self.row_sets(self.marks)
         else:
-            sets = [rows for rows in write_sets(fresh) if len(rows) <= len(fresh) - self.left]
+            sets = [rows for rows in self.row_sets(fresh) if len(rows) <= len(fresh) - self.left]
         options = [order for rows in sets for order in permutations(rows) if self._is_plain(order)]
         chosen = schedule.choose(options, "writes")
         for place, row in enumerate(chosen, start=1):
@@ -47,6 +49,10 @@ class RowSource(Source):
             # was written second.
             self.marks[row] += (self.left, place)
         return Writes(TransactionKind.ROWS, chosen)
+
+    def row_sets(self, rows: dict[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
+        """Return the sets of rows to choose from; of twins the first few."""
+        return write_sets(rows)
 
     def _is_plain(self, order: Sequence[str]) -> bool:
         """Return whether twins, rows that renaming makes equal, stand by name."""

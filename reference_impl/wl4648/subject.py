@@ -111,7 +111,7 @@ class Wl4648Subject(Subject):
         "c2": _NO_ORDER,
         "c2_c1": _RESTART,
         "c3": _NO_ORDER,
-        "p2": _NO_ORDER | _CONFLICTS,
+        "p2": _NO_ORDER | {"no_conflicting_parallel_apply"},
         "p3": _RESTART,
         "p3_serializable": _RESTART | _NEVER_ENDS,
     }  # fmt: skip
