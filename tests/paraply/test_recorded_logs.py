@@ -14,7 +14,7 @@ from paraply.report.html import render_html
 from paraply.report.json_form import SCHEMA_PATH, pages, render_json
 from paraply.report.junit import render_junit
 from paraply.report.terminal import render_terminal
-from paraply.report.words import MARKS
+from paraply.report.words import MARKS, METADATA_MODELS
 from tests.builders.json_schema import faults
 from vocabulary.errors import ParaplyError
 from vocabulary.verdict import Verdict
@@ -62,6 +62,13 @@ def test_recorded_log_is_reported_in_every_form_and_a_real_server_is_not_accused
         render_html(result)
     )
     assert result.verdict.name in drawn
+    # A small log has its widths drawn too, one per round.
+    assert ("may run at once, from the first round" in drawn) is (len(result.width_over_time) > 1)
+    widths = [width for _, width in result.width_over_time]
+    if widths and len(widths) < 400:
+        line = max(result.parallelism, key=lambda model: model.model in METADATA_MODELS)
+        assert (len(widths), sum(widths)) == (line.steps, result.transactions)
+        assert max(widths) == line.width_max
     # Whatever counts says "1 row", not "1 rows".
     assert re.findall(rf"(?<![\w.,:-])1 (?:{COUNTED})s\b", drawn) == []
 
