@@ -1,0 +1,188 @@
+"""Conflict keys that tie child and parent, and what cascades reach."""
+
+from __future__ import annotations
+
+from tests.builders.key_cases import (
+    conflict,
+    delete,
+    insert,
+    keyed,
+    may_conflict,
+    registry_of,
+    update,
+)
+from tests.builders.key_pairs import (
+    both,
+    cascade_frees_values,
+    cascade_hits_child,
+    chain,
+    family,
+    restrict_release,
+    two_level_cascade,
+)
+from vocabulary.log import ABSENT
+
+
+def test_child_insert_conflicts_with_any_change_of_the_locked_parent_row():
+    one, two = both(family(), update("parent", (7, "x"), (7, "y")), insert("child", 1, 7))
+    assert conflict(one, two) == {("d.parent", "PRIMARY")}
+
+
+def test_child_delete_does_not_conflict_with_an_update_of_the_parent_beside_its_key():
+    one, two = both(family(), update("parent", (7, "x"), (7, "y")), delete("child", 1, 7))
+    assert not conflict(one, two)
+
+
+def test_child_delete_conflicts_with_the_delete_of_its_parent():
+    assert restrict_release() == {("d.parent", "REFERENCES(id)")}
+
+
+def test_child_moved_to_another_parent_is_tied_to_both():
+    move, old, new = both(
+        family(), update("child", (1, 7), (1, 8)), delete("parent", 7, "x"), insert("parent", 8, "")
+    )
+    assert conflict(move, old)
+    assert conflict(move, new)
+
+
+def test_child_that_keeps_its_parent_is_not_tied_under_restrict():
+    one, two = both(family(), update("child", (1, 7), (2, 7)), delete("parent", 7, "x"))
+    assert not conflict(one, two)
+
+
+def test_child_that_keeps_its_parent_is_tied_under_cascade():
+    assert cascade_hits_child() == {("d.parent", "REFERENCES(id)")}
+
+
+def test_null_reference_ties_to_no_parent():
+    one, two = both(family(), insert("child", 1, None), delete("parent", 7, "x"))
+    assert not one.shared_keys | one.reached_tables
+    assert not conflict(one, two)
+
+
+def test_foreign_key_of_two_columns_in_another_order_meets_the_primary_key_of_the_parent():
+    registry = registry_of(
+        "CREATE TABLE parent (a int, b int, PRIMARY KEY (a, b))",
+        "CREATE TABLE child (id int PRIMARY KEY, x int, y int,"
+        " FOREIGN KEY (y, x) REFERENCES parent (b, a))",
+    )
+    one, two, other = both(
+        registry, insert("parent", 1, 2), insert("child", 9, 1, 2), insert("child", 9, 2, 1)
+    )
+    assert ("d.parent", "PRIMARY") in conflict(one, two)
+    assert not conflict(one, other)
+
+
+def test_text_reference_is_folded_by_the_collation_of_the_parent():
+    registry = registry_of(
+        "CREATE TABLE parent (k varchar(9) COLLATE latin1_swedish_ci PRIMARY KEY)",
+        "CREATE TABLE child (id int PRIMARY KEY, k varchar(20) COLLATE latin1_swedish_ci,"
+        " FOREIGN KEY (k) REFERENCES parent (k))",
+    )
+    one, two = both(registry, insert("parent", "É".encode("latin1")), insert("child", 1, "é"))
+    assert ("d.parent", "PRIMARY") in conflict(one, two)
+
+
+def test_unknown_parent_is_reached_instead_of_keyed():
+    registry = registry_of(
+        "CREATE TABLE child (id int PRIMARY KEY, pid int, FOREIGN KEY (pid) REFERENCES parent (id))"
+    )
+    one, two, three = both(
+        registry, insert("child", 1, 7), insert("parent", 7), insert("child", 2, None)
+    )
+    assert may_conflict(one, two) == {"d.parent"}
+    assert not three.reached_tables
+
+
+def test_minimal_delete_of_a_child_reaches_its_parent():
+    one, two = both(family(), delete("child", 1, ABSENT), delete("parent", 7, "x"))
+    assert may_conflict(one, two) == {"d.parent"}
+
+
+def test_self_reference_ties_a_row_to_another_of_the_same_table():
+    registry = registry_of(
+        "CREATE TABLE staff (id int PRIMARY KEY, boss int,"
+        " FOREIGN KEY (boss) REFERENCES staff (id))"
+    )
+    boss, one, two = both(
+        registry, insert("staff", 1, None), insert("staff", 2, 1), insert("staff", 3, 1)
+    )
+    assert conflict(boss, one)
+    assert not conflict(one, two)
+
+
+def test_inline_reference_is_assumed_and_its_key_uncertain():
+    registry = registry_of(
+        "CREATE TABLE parent (id int PRIMARY KEY)",
+        "CREATE TABLE child (id int PRIMARY KEY, pid int REFERENCES parent (id))",
+    )
+    txn = keyed(registry, insert("child", 1, 7))
+    assert txn.shared_keys
+    assert txn.shared_keys <= txn.uncertain_keys
+
+
+def test_cascade_of_two_levels_reaches_the_lowest_table():
+    assert two_level_cascade() == {"d.c"}
+
+
+def test_two_cascades_into_one_table_do_not_conflict():
+    one, two = both(chain("CASCADE", "CASCADE"), delete("a", 7), delete("a", 8))
+    assert one.reached_tables == two.reached_tables == {"d.c"}
+    assert not conflict(one, two)
+    assert not may_conflict(one, two)
+
+
+def test_cascade_reaches_a_table_that_restricts_it():
+    # The row of c must be gone before the cascade deletes the row of b that it refers to.
+    one, two = both(chain("CASCADE", "RESTRICT"), delete("c", 1, 5), delete("a", 7))
+    assert may_conflict(one, two) == {"d.c"}
+
+
+def test_set_null_reaches_nothing_below_columns_it_leaves_alone():
+    txn = keyed(chain("SET NULL", "CASCADE"), delete("a", 7))
+    assert not txn.reached_tables
+
+
+def test_update_of_the_parent_beside_its_key_cascades_nothing():
+    registry = registry_of(
+        "CREATE TABLE parent (id int PRIMARY KEY, v int)",
+        "CREATE TABLE child (k int PRIMARY KEY, pid int,"
+        " FOREIGN KEY (pid) REFERENCES parent (id) ON DELETE CASCADE ON UPDATE CASCADE)",
+    )
+    txn = keyed(registry, update("parent", (1, 0), (1, 1)))
+    assert not txn.reached_tables
+    assert {key.index for key in txn.keys} == {"PRIMARY"}
+
+
+def test_cascaded_delete_that_frees_natural_keys_reaches_the_child():
+    assert cascade_frees_values() == {"d.child"}
+
+
+def test_cascaded_delete_of_keys_that_contain_the_reference_reaches_nothing():
+    registry = registry_of(
+        "CREATE TABLE parent (id int PRIMARY KEY)",
+        "CREATE TABLE child (pid int, line int, PRIMARY KEY (pid, line),"
+        " FOREIGN KEY (pid) REFERENCES parent (id) ON DELETE CASCADE)",
+    )
+    one, two, other = both(
+        registry, delete("parent", 7), insert("child", 7, 1), insert("child", 8, 1)
+    )
+    assert not one.reached_tables
+    assert conflict(one, two)
+    assert not conflict(one, other)
+
+
+def test_generated_values_freed_by_a_cascade_are_an_assumption_that_is_printed():
+    registry = chain("CASCADE", "CASCADE")
+    keyed(registry, delete("a", 7))
+    assert any("AUTO_INCREMENT values of d.b" in text for text in registry.assumptions)
+
+
+def test_cycles_of_cascades_end():
+    registry = registry_of(
+        "CREATE TABLE a (id int PRIMARY KEY, b int)",
+        "CREATE TABLE b (id int PRIMARY KEY, a int,"
+        " FOREIGN KEY (a) REFERENCES a (id) ON DELETE CASCADE)",
+        "ALTER TABLE a ADD FOREIGN KEY (b) REFERENCES b (id) ON DELETE CASCADE",
+    )
+    assert keyed(registry, delete("a", 1, 2)).reached_tables == {"d.a", "d.b"}
