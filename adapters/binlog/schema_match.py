@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from adapters.binlog.collation_names import charset_of
 from adapters.binlog.schema_tables import TableDraft
+from vocabulary.counting import counted
 from vocabulary.schema import Column, SchemaSource, TableSchema
 
 _FAMILIES = {
@@ -36,7 +37,7 @@ def mismatch(known: TableSchema, metadata: TableSchema) -> str:
         return ""
     if len(known.columns) != len(metadata.columns):
         return (
-            f"it was known with {len(known.columns)} columns ({_from(known)}), "
+            f"it was known with {counted(len(known.columns), 'column')} ({_from(known)}), "
             f"the log has {len(metadata.columns)}"
         )
     for position, (ours, theirs) in enumerate(

@@ -11,6 +11,7 @@ from paraply.report.escape import shortened
 from paraply.report.svg import WIDTH, picture
 from paraply.report.words import name_of
 from vocabulary.audit_result import PathLink
+from vocabulary.counting import counted
 
 NAMED_REASONS_MAX = 5
 """As many colours as can be told apart; the rest share one."""
@@ -105,7 +106,7 @@ def path_picture(links: Sequence[PathLink]) -> Markup:
     )  # fmt: skip
     return picture(
         "The critical path over the log",
-        f"{len(links)} transactions from number {first} to {last}; each arc is a wait. "
+        f"{counted(len(links), 'transaction')} from number {first} to {last}; each arc is a wait. "
         "The list below says the same.",
         height,
         [axis, *arcs, *nodes],
