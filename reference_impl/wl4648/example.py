@@ -11,8 +11,11 @@ from collections.abc import Sequence
 from reference_impl.applier.row_store import RowStore, Version
 from reference_impl.applier.source_log import TABLE, Entry, Part, RelayLog
 from reference_impl.recorder import Recorder
+from reference_impl.subject import Workload
+from reference_impl.wl4648.subject import WL4648
 from vocabulary.events import Observation
 from vocabulary.log import Operation, RowImage
+from vocabulary.schedule import Exploration
 from vocabulary.transactions import INITIAL_STATE, RowWrite, Transaction
 
 ROWS = ("t1", "t2")
@@ -60,5 +63,33 @@ def log_of(recorder: Recorder) -> RelayLog:
 
 def fill(store: RowStore) -> None:
     """Put the two rows there, all zero."""
+    store.versions.clear()
     for row in ROWS:
         store.versions[row] = [Version(INITIAL_STATE, ZERO)]
+
+
+def never_existed_on_the_source(*, workers: int) -> tuple[int, frozenset[Columns]]:
+    """Enumerate every run of the example; return how many, and the states that are none's.
+
+    In every one of them the replica ends in the source's last state; ``AssertionError`` if not.
+    """
+    workload = Workload(rows=len(ROWS), options={"workers": workers, "reads": 0})
+    exploration = Exploration()
+    states: set[Columns] = set()
+    for schedule in exploration:
+        recorder = Recorder()
+        log = log_of(recorder)
+        replica = WL4648.replica(
+            log, workload, "c0_timestamp", WL4648.options_of(workload), recorder
+        )  # fmt: skip
+        fill(replica.store)
+        replica.run(schedule)
+        versions = {row: list(replica.store.versions[row]) for row in ROWS}
+        shown = dict.fromkeys(ROWS, INITIAL_STATE)
+        for transaction in replica.executed:
+            row = UPDATES[transaction - 1][0]
+            if transaction in (version.writer for version in versions[row]):
+                shown[row] = transaction
+            states.add(state_of([Observation(*one) for one in shown.items()]))
+        assert state_of(replica.store.snapshot()) == states_of_the_source()[-1]
+    return exploration.count, frozenset(states.difference(states_of_the_source()))

@@ -1,0 +1,224 @@
+"""The appliers of WL#4648 as a subject: each scheme keeps what it can, and breaks what it must."""
+
+from __future__ import annotations
+
+import pytest
+
+from properties import commit_order, consistency_levels, parallel_apply, replica_reads
+from properties.commit_order import applier_reaches_the_end, saved_positions_are_executed
+from properties.consistency_levels import (
+    gap_free_states_are_the_sources,
+    replica_ends_in_the_sources_state,
+    replica_states_existed_on_the_source,
+    restart_reaches_the_sources_state,
+    restart_repeats_a_transaction,
+)
+from properties.registry import registered_properties, verdict_of
+from properties.replica_reads import readers_see_prefixes
+from properties.search import random_schedules
+from reference_impl.recorder import Recorder
+from reference_impl.subject import Workload
+from reference_impl.wl4648 import example
+from reference_impl.wl4648.clock import timing
+from reference_impl.wl4648.coordinator import JOBS_PER_WORKER
+from reference_impl.wl4648.subject import SCHEMES, WL4648
+from vocabulary.events import EventKind, Outcome
+from vocabulary.schedule import Exploration, RecordedSchedule, SeededSchedule
+from vocabulary.verdict import Verdict
+
+_MODULES = (parallel_apply, commit_order, replica_reads, consistency_levels)
+JUDGES = {
+    prop.name: prop
+    for prop in registered_properties()
+    if any(prop.name in vars(module) for module in _MODULES)
+}
+SETTINGS = ({}, {"workers": 3, "crashes": 1, "checkpoints": 2}, {"workers": 0, "crashes": 1})
+SMALL = {"sessions": 1, "deletes": False, "reads": 0}
+
+
+def enumerate_runs(dialect, transactions, rows=2, **options):
+    workload = Workload(
+        transactions=transactions, rows=rows, dialect=dialect, options=SMALL | options
+    )
+    exploration = Exploration()
+    for schedule in exploration:
+        yield WL4648.run(schedule, workload)
+    assert exploration.is_complete
+
+
+@pytest.mark.parametrize("dialect", WL4648.dialects)
+@pytest.mark.parametrize("options", SETTINGS, ids=str)
+def test_no_schedule_breaks_what_the_scheme_keeps(dialect, options):
+    workload = Workload(transactions=5, rows=3, dialect=dialect, options=options)
+    known = WL4648.breaks[dialect]
+    for schedule in random_schedules(0, 80):
+        history = WL4648.run(schedule, workload)
+        assert not list(history.faults())
+        for prop in JUDGES.values():
+            if prop.name not in known:
+                assert not prop.violations(history), (prop.name, schedule.seed)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "name"), [(d, n) for d, names in WL4648.breaks.items() for n in sorted(names)]
+)
+def test_breach_that_a_scheme_is_known_for_is_found(dialect, name):
+    options = {"crashes": 1, "reads": 4, "workers": 3, "deletes": False, "sessions": 1}
+    workload = Workload(transactions=5, rows=3, dialect=dialect, options=options)
+    runs = (WL4648.run(schedule, workload) for schedule in random_schedules(0, 1500))
+    assert any(JUDGES[name].violations(history) for history in runs)
+
+
+def test_example_of_the_document_shows_the_state_that_never_existed():
+    assert example.NEVER_EXISTED == (5, 6, 0, 0)
+    assert example.states_of_the_source() == (
+        (0, 0, 0, 0), (1, 2, 0, 0), (1, 2, 3, 4), (5, 6, 3, 4), (5, 6, 7, 8),
+    )  # fmt: skip
+    runs, states = example.never_existed_on_the_source(workers=2)
+    assert runs == 415
+    assert states == {(5, 6, 0, 0), (1, 2, 7, 8), (0, 0, 3, 4)}
+
+
+def test_reader_of_the_example_sees_it_and_the_late_change_is_discarded():
+    # The order of the mail: 1, 3, then the SELECT, 4, and 2 last, which is discarded.
+    recorder = Recorder()
+    log = example.log_of(recorder)
+    workload = Workload(rows=2, dialect="c0_timestamp", options={"workers": 4, "reads": 1})
+    options = WL4648.options_of(workload)
+    replica = WL4648.replica(log, workload, "c0_timestamp", options, recorder)
+    example.fill(replica.store)
+    replica.on_job_list_short()
+    for worker in replica.workers:
+        replica.on_pop(worker)
+    for number in (1, 3):
+        replica.on_row(replica.workers[number - 1])
+        replica.on_engine_commit(replica.workers[number - 1])
+    replica.on_read()
+    for number in (4, 2):
+        replica.on_row(replica.workers[number - 1])
+        replica.on_engine_commit(replica.workers[number - 1])
+    (read,) = (event for event in recorder.events if event.kind is EventKind.READ)
+    assert example.state_of(read.observed) == (5, 6, 0, 0)
+    outcomes = {e.transaction: e.outcome for e in recorder.events if e.outcome is not None}
+    assert outcomes == {1: Outcome.OK, 3: Outcome.OK, 4: Outcome.OK, 2: Outcome.DISCARDED}
+    assert example.state_of(replica.store.snapshot()) == (5, 6, 7, 8)
+
+
+# Pinned, as runs and breaches of any-time and of eventual consistency over every run of a scope of
+# two transactions: a change in the numbers is a change of the subject.
+@pytest.mark.parametrize(
+    ("dialect", "counts"),
+    [
+        ("c0", (72, 4, 11)),
+        ("c0_timestamp", (88, 13, 6)),
+        ("c1", (68, 0, 11)),
+        ("c2", (17, 4, 0)),
+        ("c2_c1", (13, 0, 0)),
+        ("c3", (38, 4, 0)),
+        ("c3_c1", (34, 0, 0)),
+        ("p2", (813, 804, 0)),
+        ("p3", (50, 48, 0)),
+    ],
+)
+def test_claims_of_the_document_are_decided_in_a_whole_scope(dialect, counts):
+    runs = any_time = eventual = 0
+    for history in enumerate_runs(dialect, 2):
+        runs += 1
+        any_time += bool(replica_states_existed_on_the_source(history))
+        eventual += bool(replica_ends_in_the_sources_state(history))
+        if dialect != "c0":
+            assert not gap_free_states_are_the_sources(history)
+    assert (runs, any_time, eventual) == counts
+
+
+def test_serializable_readers_of_p3_see_source_states_and_may_stop_the_replica():
+    stalled = 0
+    for history in enumerate_runs("p3_serializable", 2, reads=1):
+        assert not readers_see_prefixes(history)
+        stalled += bool(applier_reaches_the_end(history))
+    assert stalled == 78
+
+
+@pytest.mark.parametrize("dialect", ["c2_c1", "c3_c1"])
+def test_restart_reaches_the_source_from_every_crash_of_a_scope(dialect):
+    repeated = 0
+    for history in enumerate_runs(dialect, 2, crashes=1):
+        assert not restart_reaches_the_sources_state(history)
+        repeated += restart_repeats_a_transaction(history)
+    assert repeated > 10
+
+
+def test_restart_in_reentrant_mode_shows_an_old_row_beside_newer_ones():
+    prop = JUDGES["replica_states_existed_on_the_source"]
+    workload = Workload(
+        transactions=3, rows=2, dialect="c2_c1", options=SMALL | {"crashes": 1, "checkpoints": 0}
+    )
+    # T1{a}, T2{a,b}, T3{a}: the log; crash at every moment.
+    histories = [WL4648.run(schedule, workload) for schedule in Exploration(prefix=(0, 2, 0))]
+    assert histories[0].transaction(2).write_set == {"a", "b"}
+    broken = [history for history in histories if prop.violations(history)]
+    assert broken
+    assert all(restart_repeats_a_transaction(history) for history in broken)
+
+
+def test_watermark_as_written_covers_jobs_under_way_and_the_exact_one_does_not():
+    found = {}
+    for watermark in ("exact", "as_written"):
+        options = {"watermark": watermark, "checkpoints": 1}
+        histories = list(enumerate_runs("c2_c1", 3, **options))
+        assert any(any(h.events_of(EventKind.POSITION_SAVED)) for h in histories)
+        found[watermark] = any(map(saved_positions_are_executed, histories))
+    assert found == {"exact": False, "as_written": True}
+
+
+@pytest.mark.parametrize("dialect", ["c0", "c3_c1", "p2", "p3"])
+def test_zero_workers_apply_one_by_one_and_keep_every_level(dialect):
+    workload = Workload(transactions=5, dialect=dialect, options={"workers": 0})
+    for schedule in random_schedules(0, 60):
+        history = WL4648.run(schedule, workload)
+        commits = [e.transaction for e in history.events_of(EventKind.ENGINE_COMMITTED)]
+        assert commits == [1, 2, 3, 4, 5]
+        assert {e.worker for e in history.events_of(EventKind.ENGINE_COMMITTED)} == {0}
+        levels = ["replica_ends_in_the_sources_state"]
+        levels += ["replica_states_existed_on_the_source"] if dialect[0] == "c" else []
+        for name in levels:
+            assert verdict_of(history, JUDGES[name]) is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("dialect", ["c0", "c0_timestamp", "c2", "c3"])
+def test_speed_up_is_near_the_number_of_workers_without_conflicts_and_order(dialect):
+    ticks = {
+        workers: timing(dialect, Workload(transactions=60, rows=64, options={
+            "workers": workers, "conflicts": False}))
+        for workers in (0, 1, 2, 4, 8)
+    }  # fmt: skip
+    assert all(one.has_finished for one in ticks.values())
+    assert ticks[0] == ticks[1]
+    for workers in (2, 4, 8):
+        assert ticks[0].ticks / ticks[workers].ticks >= 0.95 * workers
+
+
+def test_blind_workers_stop_on_a_log_with_conflicts():
+    workload = Workload(transactions=60, rows=24, options={"workers": 8})
+    assert not timing("c0", workload).has_finished
+    assert timing("c3", workload).has_finished
+
+
+def test_job_list_has_room_for_twice_the_workers_and_is_filled_to_that():
+    history = WL4648.run(SeededSchedule(0), Workload(transactions=9, rows=3))
+    coordinator = SCHEMES["c0"].coordinator(2)
+    left = list(history.transactions)
+    while coordinator.has_room:
+        coordinator.append(left.pop(0))
+    assert len(coordinator.job_list) == JOBS_PER_WORKER * 2
+    coordinator.pop()
+    assert coordinator.has_room
+
+
+def test_run_is_replayed_by_its_choices():
+    workload = Workload(dialect="p3_serializable", options={"crashes": 1, "reads": 3})
+    schedule = SeededSchedule(3)
+    history = WL4648.run(schedule, workload)
+    replayed = RecordedSchedule(schedule.choices, strict=True)
+    assert WL4648.run(replayed, workload).events == history.events
+    assert replayed.is_faithful
