@@ -28,7 +28,7 @@ RUNS_MAX = 3_000
 RUNS_ENOUGH = 300
 """Runs after which a scope is left when all its columns are broken: the shortest so far is told."""
 OVERWRITTEN = (0, 2, 0)
-"""First choices of the log T1{a}, T2{a,b}, T3{a}: executed again, T1 stands beside T2."""
+"""First choices of the log T1{a}, T2{a,b}, T3{b}: executed again, T1 stands beside T2."""
 
 ANY_TIME, MOST, EVENTUAL, DEADLOCK, RESTART, AFTER_RESTART = (
     "any-time", "most of the time", "eventual", "deadlock-free", "crash-restart",
@@ -233,7 +233,7 @@ _HEAD = [
     "decided by enumerating every run of small scopes with two workers: up to two "
     "transactions (three for C2, C3 and conflict-free C1) over two rows, or three where "
     "transactions share none; the last two columns with one crash at any moment, in up to two "
-    "transactions and in the log T1{a}, T2{a,b}, T3{a}. **broken** links to a smallest run, *kept* "
+    "transactions and in the log T1{a}, T2{a,b}, T3{b}. **broken** links to a smallest run, *kept* "
     "has the number of runs in which nothing broke it, *not broken* stands where a scope has more "
     f"than {RUNS_MAX:,} runs and only the first were made. **claimed**: the document says that the "
     "scheme keeps it. C0 with timestamps stalls where two transactions lock two rows in opposite "
@@ -252,7 +252,8 @@ _HEAD = [
     "again what lies past the watermark: an old row then stands beside newer ones. And C3 needs no "
     "sorting against deadlocks: its waits only ever lead to earlier transactions. P3 keeps "
     "its promise to SERIALIZABLE readers at a price: a reader that has locked a row and waits for "
-    "another can hold up the coordinator's prepare for ever, and no engine sees that cycle.", "",
+    "another (the runs name it only when it has read all) can "
+    "hold up the coordinator's prepare for ever, and no engine sees that cycle.", "",
     "The watermark here is the longest prefix that has committed. The pseudo-code's "
     "`J.went_through - |W| + 1` counts jobs under way and loses them at a crash (mutants "
     "`watermark_counts_popped_jobs` and `popped_jobs_are_lost_at_restart`; option "

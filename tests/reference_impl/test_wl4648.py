@@ -153,7 +153,7 @@ def test_restart_in_reentrant_mode_shows_an_old_row_beside_newer_ones():
     workload = Workload(
         transactions=3, rows=2, dialect="c2_c1", options=SMALL | {"crashes": 1, "checkpoints": 0}
     )
-    # T1{a}, T2{a,b}, T3{a}: the log; crash at every moment.
+    # T1{a}, T2{a,b}, T3{b}: the log; crash at every moment.
     histories = [WL4648.run(schedule, workload) for schedule in Exploration(prefix=(0, 2, 0))]
     assert histories[0].transaction(2).write_set == {"a", "b"}
     broken = [history for history in histories if prop.violations(history)]
