@@ -146,7 +146,6 @@ class HistoryParquetWriter:
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
         self._count = 0
         self._tables = {table.name: _TableWriter(folder, table) for table in TABLES}
 

@@ -22,6 +22,7 @@ GENERATED_PAGES = (
     "paraply.error_pages",
     "paraply.proof_pages",
     "paraply.semi_sync_page",
+    "paraply.appliers_page",
 )
 """Modules that write a page with ``--write`` and compare it with ``--check``."""
 

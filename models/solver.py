@@ -47,13 +47,6 @@ class Judgment:
     """Why it is undecided, in the solver's words."""
 
 
-def z3_version() -> str:
-    """Return the version of Z3 in use."""
-    import z3
-
-    return str(z3.get_version_string())
-
-
 def judge_z3(obligation: Obligation, *, timeout_s: float = 10.0, seed: int = 0) -> Judgment:
     """Ask Z3, with default tactics, the given seed and time limit."""
     import z3

@@ -21,6 +21,7 @@ from models.theorems import THEOREMS, Theorem
 from models.traces import replay, to_data
 from paraply.pages import pages_main
 from paraply.report.proof_text import run_lines
+from vocabulary.counting import counted
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "proofs"
@@ -83,8 +84,8 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
         "| invariant | meaning |", "| --- | --- |",
         *(f"| `{s.name}` | {s.meaning} |" for s in first.invariants), "",
         "## What was checked by machine", "",
-        f"{obligation_count(entry)} obligations over {len(systems)} "
-        f"system{'s' if len(systems) > 1 else ''} ({', '.join(s.name for s in systems)}): each "
+        f"{obligation_count(entry)} obligations over {counted(len(systems), 'system')} "
+        f"({', '.join(s.name for s in systems)}): each "
         "invariant holds initially, each action preserves it, together they imply the claim; by "
         "Z3 and by cvc5, from the same SMT-LIB text. That the premises are not contradictory and "
         "that the interesting situations are reached "
@@ -111,8 +112,8 @@ def counterexample_page(entry: Counterexample, data: dict[str, Any]) -> str:
         "## Why it cannot be shorter", "",
         f"The search tries every length from 0; for each below {len(run.steps)} the solver shows "
         "that no run in the scope breaks the property. The scope: integers from "
-        f"{entry.scope.low} to {entry.scope.high}, {entry.scope.size} "
-        f"element{'s' if entry.scope.size > 1 else ''} of each other sort.", "",
+        f"{entry.scope.low} to {entry.scope.high}, "
+        f"{counted(entry.scope.size, 'element')} of each other sort.", "",
         "## How to re-run", "", "```", f"paraply prove {entry.id}", "```", "",
     ])  # fmt: skip
 

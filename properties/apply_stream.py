@@ -30,7 +30,6 @@ class Attempt:
     begun_at: int
     touched: dict[Item, int] = field(default_factory=dict)
     committed_at: int | None = None
-    is_over: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -103,7 +102,7 @@ def _follow(stream: ApplyStream, history: History) -> None:
                     for item in event.items:
                         running[event.transaction].touched.setdefault(item, index)
             case EventKind.ROLLED_BACK | EventKind.FAILED if event.transaction in running:
-                running.pop(event.transaction).is_over = True
+                del running[event.transaction]
             case EventKind.ENGINE_COMMITTED if event.transaction is not None:
                 stream.engine_commits.append((index, event.transaction))
                 stream.first_commit.setdefault(event.transaction, index)

@@ -22,7 +22,7 @@ class ClockLint:
         self._first = 0
         self._last = 0
         self._last_ref: TransactionRef | None = None
-        self._stamped = self._unstamped = False
+        self._stamped = False
         self.gaps = Tally(
             "sequence_numbers_are_contiguous",
             NOTE,

@@ -143,15 +143,6 @@ def snapshots(history: History) -> Snapshots:
     }
 
 
-def submitted_at(history: History) -> Mapping[TransactionId, int]:
-    """Return the index of the event in which each transaction was submitted."""
-    return {
-        event.transaction: index
-        for index, event in enumerate(history.events)
-        if event.kind is EventKind.SUBMITTED and event.transaction is not None
-    }
-
-
 def positive_before(stream: MemberStream, one: Certified) -> Iterator[Certified]:
     """Yield what was certified positively before ``one``, as this member knows it.
 

@@ -36,7 +36,6 @@ class OpenTransaction:
     def __init__(self, transaction: LoggedTransaction) -> None:
         self.transaction = transaction
         self.begun = False
-        self.has_gtid = False
         self.row_bytes = 0
         self._statements: list[str] = []
         self._is_bare = True

@@ -44,7 +44,6 @@ class PartialUpdateDecoder:
         self._before = ImageDecoder(table.columns, self._readers, before_columns)
         self._after = ImageDecoder(table.columns, self._readers, after_columns)
         self._count = table.column_count
-        self._after_columns = after_columns
 
     def decode(self, data: bytes, position: int) -> tuple[RowImage, RowImage, int]:
         """Return the before-image, the after-image and the position after both."""

@@ -245,7 +245,6 @@ class TransactionStream:
         """Open a transaction with what its GTID event says."""
         opened = self.begin(event.header)
         transaction = opened.transaction
-        opened.has_gtid = True
         transaction.gtid = event.gtid
         if isinstance(event, MariadbGtidEvent):
             transaction.domain = event.domain
