@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adapters.binlog.event_types import event_name
-from adapters.binlog.keys import KeyBuilder
+from adapters.binlog.keys.builder import KeyBuilder
 from adapters.binlog.report import FileReport, LogReport
-from adapters.binlog.schema_dump import load_schema_file
-from adapters.binlog.schema_registry import SchemaRegistry
+from adapters.binlog.schema.dump import load_schema_file
+from adapters.binlog.schema.registry import SchemaRegistry
 from adapters.binlog.table_map import TableMap
-from adapters.binlog.text_dump import read_text_transactions
+from adapters.binlog.text.dump import read_text_transactions
 from adapters.binlog.transactions import read_transactions
 from paraply.errors import ENGINE_UNAVAILABLE, NOTHING_READ
 from paraply.input_files import InputFiles, bytes_total, open_inputs
-from properties.audit import DEFAULT_WORKERS, AuditOptions, Auditor
-from properties.overlap_rules import RULES
+from properties.logs.audit import DEFAULT_WORKERS, AuditOptions, Auditor
+from properties.logs.overlap_rules import RULES
 from vocabulary.audit_result import AuditResult, FileSummary, Reason
 from vocabulary.errors import ParaplyError
 from vocabulary.kernel_cache import has_kernels
@@ -71,7 +71,7 @@ def _wants_compiled_engine(request: AuditRequest, inputs: InputFiles) -> bool:
         raise _no_compiled_engine("it reads plain binary logs only")
     if request.engine != "auto":
         return request.engine == "compiled"
-    kept = has_kernels(Path(__file__).resolve().parent.parent / "properties" / "compiled")
+    kept = has_kernels(Path(__file__).resolve().parent.parent / "properties" / "logs" / "compiled")
     return size is not None and size >= (COMPILED_BYTES_MIN if kept else COMPILING_BYTES_MIN)
 
 
@@ -87,7 +87,7 @@ def _judged_by_compiled_engine(
     try:
         # Imported only here: it costs most of a second and 90 MB, which a small log does not pay.
         from paraply.compiled_audit import audit_compiled
-        from properties.compiled.batches import NotCompilable
+        from properties.logs.compiled.batches import NotCompilable
     except ImportError as fault:
         if by_name:
             raise _no_compiled_engine(str(fault)) from None

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from adapters.binlog.compiled.batch import Batch
 from adapters.binlog.compiled.rereading import LogChanged, Rereader
 from adapters.binlog.compiled.stream import CompiledStream, PlanChanged
-from adapters.binlog.keys import KeyBuilder
+from adapters.binlog.keys.builder import KeyBuilder
 from adapters.binlog.report import LogReport
-from properties.audit import AuditOptions
-from properties.compiled.auditor import CompiledAuditor
-from properties.compiled.batches import NotCompilable
+from properties.logs.audit import AuditOptions
+from properties.logs.compiled.auditor import CompiledAuditor
+from properties.logs.compiled.batches import NotCompilable
 from vocabulary.audit_result import AuditResult
 from vocabulary.keys import ConflictKey
 from vocabulary.log import LoggedTransaction

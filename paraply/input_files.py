@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from adapters.binlog.errors import UNREADABLE_FILE
 from adapters.binlog.source import Source, open_source
-from adapters.binlog.text_dump import is_text_dump
+from adapters.binlog.text.dump import is_text_dump
 from paraply.errors import MIXED_INPUT
 from vocabulary.errors import ParaplyError
 

@@ -13,15 +13,15 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from adapters.binlog.keys import KeyBuilder, follow
-from adapters.binlog.schema_registry import SchemaRegistry
+from adapters.binlog.keys.builder import KeyBuilder, follow
+from adapters.binlog.schema.registry import SchemaRegistry
 from adapters.binlog.table_map import TableMap
 from adapters.binlog.transactions import read_transactions
 from ci.bench.generate_log import generate
 from ci.bench.measure import Run, interleave, run_here, run_measured
 from ci.bench.registry import Goal, Options, Report, benchmark
-from properties.naive_conflict_graph import check_all_pairs
-from properties.overlap_rules import COMMIT_GROUP
+from properties.logs.naive_conflict_graph import check_all_pairs
+from properties.logs.overlap_rules import COMMIT_GROUP
 from vocabulary.log import LoggedTransaction
 
 DECODER = "mariadb-binlog"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
-from adapters.binlog.keys import KeyBuilder
+from adapters.binlog.keys.builder import KeyBuilder
 from adapters.binlog.report import LogReport
-from adapters.binlog.schema_dump import load_schema_file
-from adapters.binlog.schema_registry import SchemaRegistry
+from adapters.binlog.schema.dump import load_schema_file
+from adapters.binlog.schema.registry import SchemaRegistry
 from adapters.binlog.transactions import read_transactions
 from paraply.compiled_audit import audit_compiled
-from properties.audit import AuditOptions, Auditor
+from properties.logs.audit import AuditOptions, Auditor
 from vocabulary.audit_result import AuditResult
 
 

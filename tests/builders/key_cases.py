@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import count
 
-from adapters.binlog.keys import KeyBuilder
-from adapters.binlog.schema_registry import SchemaRegistry
+from adapters.binlog.keys.builder import KeyBuilder
+from adapters.binlog.schema.registry import SchemaRegistry
 from vocabulary.log import LoggedKind, LoggedTransaction, LogPosition, Operation, RowChange
 
 HERE = LogPosition(file="bin.000001", offset=4)

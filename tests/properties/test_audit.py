@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from paraply.audit import AuditRequest, audit
-from properties.audit import AuditOptions, Auditor
-from properties.conflict_index import Horizon
+from properties.logs.audit import AuditOptions, Auditor
+from properties.logs.conflict_index import Horizon
 from tests.builders.logged import NotationKeys, Tables, insert, log, maria_log, stamped, with_keys
 from vocabulary.log import LoggedKind
 from vocabulary.verdict import Verdict

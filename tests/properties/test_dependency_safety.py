@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from properties.audit import AuditOptions, Auditor
-from properties.conflict_index import Horizon
+from properties.logs.audit import AuditOptions, Auditor
+from properties.logs.conflict_index import Horizon
 from tests.builders.logged import NotationKeys, grouped, log, maria_log, stamped, transaction
 from vocabulary.audit_result import AuditResult
 from vocabulary.log import LoggedKind

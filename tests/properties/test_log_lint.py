@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from properties.lint_gtids import _SeenNumbers
-from properties.log_lint import LogLint
+from properties.logs.lint_gtids import _SeenNumbers
+from properties.logs.log_lint import LogLint
 from tests.builders.logged import grouped, log, maria_log, stamped, transaction
 from vocabulary.log import LoggedKind
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from properties.audit import AuditOptions, Auditor
-from properties.critical_path import LINKS_SHOWN, CriticalPath
-from properties.dependency_safety import get_touches
-from properties.naive_conflict_graph import check_all_pairs
-from properties.parallelism import MODELS
-from properties.transaction_facts import get_schema
-from properties.width_over_time import WidthOverTime
+from properties.logs.audit import AuditOptions, Auditor
+from properties.logs.critical_path import LINKS_SHOWN, CriticalPath
+from properties.logs.dependency_safety import get_touches
+from properties.logs.naive_conflict_graph import check_all_pairs
+from properties.logs.parallelism import MODELS
+from properties.logs.transaction_facts import get_schema
+from properties.logs.width_over_time import WidthOverTime
 from tests.builders.logged import NotationKeys, log, maria_log, stamped, transaction
 from tests.properties.logged_strategies import mariadb_logs, mysql_logs
 from vocabulary.audit_result import TransactionRef

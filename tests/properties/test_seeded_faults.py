@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from adapters.binlog.keys import KeyBuilder, follow
-from adapters.binlog.schema_dump import load_schema_file
-from adapters.binlog.schema_registry import SchemaRegistry
+from adapters.binlog.keys.builder import KeyBuilder, follow
+from adapters.binlog.schema.dump import load_schema_file
+from adapters.binlog.schema.registry import SchemaRegistry
 from adapters.binlog.transactions import read_transactions
 from paraply.audit import AuditRequest, audit
-from properties.naive_conflict_graph import check_all_pairs
+from properties.logs.naive_conflict_graph import check_all_pairs
 from tests.builders.binlog_writer import BinlogWriter, optional_metadata
 from tests.builders.column_specs import integer
 from tests.builders.log_forger import ForgedLog

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from properties.statement_tables import get_statement_tables
+from properties.logs.statement_tables import get_statement_tables
 from vocabulary.log import DDL_CHARACTERS_MAX
 
 NAMES = [

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adapters.binlog.charsets import text_decoder
-from adapters.binlog.collation_weights import UnmeasuredCharacter, WeightTable
-from adapters.binlog.collations import fold_of, text_of
 from adapters.binlog.column_types import BLOBS, CHARACTER, ColumnType, WireColumn
 from adapters.binlog.compiled import layout as L
 from adapters.binlog.decimals import decimal_bytes
-from adapters.binlog.key_values import INTEGER_BITS
+from adapters.binlog.keys.collation_weights import UnmeasuredCharacter, WeightTable
+from adapters.binlog.keys.collations import fold_of, text_of
+from adapters.binlog.keys.values import INTEGER_BITS
 from adapters.binlog.table_map import TableMap
 from adapters.binlog.temporal import fraction_bytes
 from vocabulary.schema import Column, KeyPart, TableSchema

@@ -13,8 +13,8 @@ from adapters.binlog.compiled.scan_kernel import scan, table_map_digest
 from adapters.binlog.event_types import EventType
 from adapters.binlog.format_description import CHECKSUM_BYTES, HEADER_BYTES, FormatDescription
 from adapters.binlog.framing import HEADER, EventHeader, RawEvent
-from adapters.binlog.key_parts import BuiltKey
-from adapters.binlog.keys import KeyBuilder
+from adapters.binlog.keys.builder import KeyBuilder
+from adapters.binlog.keys.parts import BuiltKey
 from adapters.binlog.reading import EventDecoder
 from adapters.binlog.report import FileReport, LogReport
 from adapters.binlog.table_map import TableMap, parse_table_map

@@ -24,7 +24,7 @@ from adapters.binlog.errors import MALFORMED_EVENT
 from adapters.binlog.event_types import EventType, event_name
 from adapters.binlog.format_description import CHECKSUM_BYTES, HEADER_BYTES, Checksum
 from adapters.binlog.framing import BinlogReader
-from adapters.binlog.keys import KeyBuilder, plan_of
+from adapters.binlog.keys.builder import KeyBuilder, plan_of
 from adapters.binlog.reading import read_events
 from adapters.binlog.report import FileReport, LogReport, diagnostic_of
 from adapters.binlog.rows_events import table_id_bytes

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from ci.bench import workload
 from ci.bench.dialects import TABLES
 from ci.bench.generate_log import generate
-from properties import critical_path, overlap_rules, parallelism, scheduling_models
-from properties.audit import AuditOptions
-from properties.compiled import auditor, replay, state
-from properties.compiled import columns as C
-from properties.compiled.batches import NotCompilable
-from properties.conflict_index import Horizon
+from properties.logs import critical_path, overlap_rules, parallelism, scheduling_models
+from properties.logs.audit import AuditOptions
+from properties.logs.compiled import auditor, replay, state
+from properties.logs.compiled import columns as C
+from properties.logs.compiled.batches import NotCompilable
+from properties.logs.conflict_index import Horizon
 from tests.builders.engines import audit_by_compiled, audit_by_readable, differences
 from tests.builders.log_forger import ForgedLog
 from vocabulary.verdict import Verdict

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from adapters.binlog import key_parts, key_values
-from adapters.binlog.keys import KeyBuilder, follow
-from adapters.binlog.schema_registry import SchemaRegistry
+from adapters.binlog.keys import parts as key_parts
+from adapters.binlog.keys import values as key_values
+from adapters.binlog.keys.builder import KeyBuilder, follow
+from adapters.binlog.schema.registry import SchemaRegistry
 from tests.builders.key_cases import (
     conflict,
     insert,

@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from adapters.binlog import key_parts, key_values, keys
-from adapters.binlog.collations import _IdentityFold
-from adapters.binlog.key_parts import NoKey
-from adapters.binlog.keys import KeyBuilder, follow
-from adapters.binlog.schema_dump import load_schema_file
-from adapters.binlog.schema_registry import SchemaRegistry
+from adapters.binlog.keys import builder as keys
+from adapters.binlog.keys import parts as key_parts
+from adapters.binlog.keys import values as key_values
+from adapters.binlog.keys.builder import KeyBuilder, follow
+from adapters.binlog.keys.collations import _IdentityFold
+from adapters.binlog.keys.parts import NoKey
+from adapters.binlog.schema.dump import load_schema_file
+from adapters.binlog.schema.registry import SchemaRegistry
 from adapters.binlog.transactions import read_transactions
 from vocabulary.log import LoggedKind
 

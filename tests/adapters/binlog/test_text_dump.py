@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.binlog import text_lines, text_rows
-from adapters.binlog.keys import KeyBuilder, follow
+from adapters.binlog.keys.builder import KeyBuilder, follow
 from adapters.binlog.report import LogReport
-from adapters.binlog.schema_registry import SchemaRegistry
-from adapters.binlog.text_dump import is_text_dump, read_text_transactions
-from adapters.binlog.text_values import UnreadableValue, parse_value
+from adapters.binlog.schema.registry import SchemaRegistry
+from adapters.binlog.text import lines as text_lines
+from adapters.binlog.text import rows as text_rows
+from adapters.binlog.text.dump import is_text_dump, read_text_transactions
+from adapters.binlog.text.values import UnreadableValue, parse_value
 from adapters.binlog.transactions import read_transactions
 from tests.builders.log_reading import source_of
 from vocabulary.log import ABSENT, UNKNOWN, LoggedKind, Operation

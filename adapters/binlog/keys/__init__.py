@@ -1,0 +1,1 @@
+"""Conflict keys of row changes: collations, prefixes, NULLs and foreign keys."""

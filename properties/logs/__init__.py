@@ -1,0 +1,1 @@
+"""What must be true of a source's log: the judges of an audit, and how parallel a log is."""
