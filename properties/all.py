@@ -12,6 +12,7 @@ from properties import (
     semi_sync,
     timestamps,
     view_change,
+    whole_transactions,
     write_sets,
 )
 
@@ -25,5 +26,6 @@ __all__ = [
     "semi_sync",
     "timestamps",
     "view_change",
+    "whole_transactions",
     "write_sets",
 ]

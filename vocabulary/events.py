@@ -66,6 +66,8 @@ class EventKind(Enum):
     """The log being read goes on in a new file; sequence numbers may start again."""
     POSITION_SAVED = "position_saved"
     """The applier's position was saved, in ``position``, ``gtid_set`` or ``transactions``."""
+    COMPARED = "compared"
+    """A member's table, named in ``note``, was compared with the source's at the same place."""
     STARTED = "started"
     """A member, or an applier on it, started."""
     STOPPED = "stopped"
@@ -93,6 +95,8 @@ class Outcome(Enum):
     """Row: a foreign key points to, or is pointed at by, a row that forbids the change."""
     LOCK_WAIT = "lock_wait"
     """Row: another transaction holds the lock (``other``); the attempt waits."""
+    DIFFERENT = "different"
+    """Comparison: the table's rows are not those of the source."""
     DISCARDED = "discarded"
     """Row: left as it is, because conflict resolution found the row to be newer."""
     DEADLOCK = "deadlock"
@@ -191,6 +195,7 @@ REQUIRED_FIELDS: dict[EventKind, tuple[str, ...]] = {
     EventKind.READ: (),
     EventKind.RELAY_ROTATED: (),
     EventKind.POSITION_SAVED: (),
+    EventKind.COMPARED: ("outcome",),
     EventKind.STARTED: (),
     EventKind.STOPPED: (),
     EventKind.CRASHED: (),
@@ -200,6 +205,8 @@ REQUIRED_FIELDS: dict[EventKind, tuple[str, ...]] = {
 
 OUTCOMES: dict[EventKind, frozenset[Outcome]] = {
     EventKind.CERTIFIED: frozenset({Outcome.POSITIVE, Outcome.NEGATIVE}),
-    EventKind.ROW_APPLIED: frozenset(Outcome) - {Outcome.POSITIVE, Outcome.NEGATIVE},
+    EventKind.ROW_APPLIED: frozenset(Outcome)
+    - {Outcome.POSITIVE, Outcome.NEGATIVE, Outcome.DIFFERENT},
+    EventKind.COMPARED: frozenset({Outcome.OK, Outcome.DIFFERENT}),
 }
 """The outcomes that an event of the kind may have; kinds not named here have none."""

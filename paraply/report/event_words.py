@@ -129,6 +129,11 @@ def _with_transactions(event: Event, history: History) -> str:
     return f"{verbs[event.kind]} {held or event.gtid_set or event.position or 'nothing'}"
 
 
+def _compared(event: Event, history: History) -> str:
+    verb = "finds another" if event.outcome is Outcome.DIFFERENT else "finds the same"
+    return f"compare with the source: {verb} {event.note}"
+
+
 _SPECIAL: dict[EventKind, Callable[[Event, History], str]] = {
     EventKind.CERTIFIED: _certified,
     EventKind.FLUSHED: _flushed,
@@ -142,4 +147,5 @@ _SPECIAL: dict[EventKind, Callable[[Event, History], str]] = {
     EventKind.EXECUTED_SET_BROADCAST: _with_transactions,
     EventKind.POSITION_SAVED: _with_transactions,
     EventKind.RECOVERED: _with_transactions,
+    EventKind.COMPARED: _compared,
 }

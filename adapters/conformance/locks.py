@@ -1,0 +1,73 @@
+"""Locks of the harness' database: shared and exclusive, kept until the transaction ends."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+Holder = int
+"""The database transaction that holds or wants a lock."""
+
+
+@dataclass(slots=True)
+class _Lock:
+    exclusive: Holder | None = None
+    shared: set[Holder] = field(default_factory=set)
+
+    def in_the_way_of(self, holder: Holder, *, exclusive: bool) -> set[Holder]:
+        others = {self.exclusive} if self.exclusive is not None else set()
+        if exclusive:
+            others |= self.shared
+        return {other for other in others if other is not None and other != holder}
+
+
+class Locks:
+    """Strict two-phase locks over anything that can be hashed."""
+
+    def __init__(self) -> None:
+        self._locks: dict[Hashable, _Lock] = {}
+
+    def take(self, holder: Holder, wanted: Iterable[tuple[Hashable, bool]]) -> frozenset[Holder]:
+        """Take locks in order, each a resource and whether it is exclusive.
+
+        Stops at the first that others hold and returns those others; locks taken before it are
+        kept, as an engine keeps them. Returns nothing when all were taken.
+        """
+        for resource, exclusive in wanted:
+            lock = self._locks.setdefault(resource, _Lock())
+            others = lock.in_the_way_of(holder, exclusive=exclusive)
+            if others:
+                return frozenset(others)
+            if exclusive:
+                lock.exclusive = holder
+            else:
+                lock.shared.add(holder)
+        return frozenset()
+
+    def release(self, holder: Holder) -> None:
+        """Free everything that a transaction holds."""
+        for resource in list(self._locks):
+            lock = self._locks[resource]
+            lock.shared.discard(holder)
+            if lock.exclusive == holder:
+                lock.exclusive = None
+            if lock.exclusive is None and not lock.shared:
+                del self._locks[resource]
+
+    def clear(self) -> None:
+        """Free everything (a crash)."""
+        self._locks.clear()
+
+
+def closes_a_cycle(waits: Mapping[Holder, frozenset[Holder]], start: Holder) -> bool:
+    """Return whether ``start`` waits, through others, for itself."""
+    reached: set[Holder] = set()
+    frontier = list(waits.get(start, ()))
+    while frontier:
+        holder = frontier.pop()
+        if holder == start:
+            return True
+        if holder not in reached:
+            reached.add(holder)
+            frontier.extend(waits.get(holder, ()))
+    return False

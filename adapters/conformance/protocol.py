@@ -1,0 +1,295 @@
+"""What the harness and an applier say to each other: one JSON object a line, both ways.
+
+The tables here are the protocol: messages are checked against them, and the page and the JSON
+Schema are generated from them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+PROTOCOL_VERSION = "1"
+LINE_BYTES_MAX = 1 << 20
+"""A longer line from an applier is a fault of the applier."""
+
+Message = Mapping[str, object]
+
+
+class Speaker(Enum):
+    """Who sends a message."""
+
+    HARNESS = "harness"
+    APPLIER = "applier"
+
+
+class Role(Enum):
+    """What the program under test does."""
+
+    APPLIER = "applier"
+    """It applies transactions through the harness' database."""
+    TRACKER = "tracker"
+    """It answers every transaction with its timestamp or its dependencies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a message; ``type_name`` is a JSON type, or several with ``|``."""
+
+    name: str
+    type_name: str
+    meaning: str
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class MessageSpec:
+    """One kind of message; ``feature`` must have been offered by the applier to use it."""
+
+    type: str
+    speaker: Speaker
+    meaning: str
+    fields: tuple[Field, ...] = ()
+    answers: bool = False
+    """Whether it answers a message, which ``in_reply_to`` names."""
+    asks: bool = False
+    """Whether it bears a ``msg_id`` and is answered."""
+    feature: str = ""
+
+
+FEATURES: dict[str, str] = {
+    "lc_sn": "schedules by last_committed and sequence_number",
+    "commit_id": "schedules by MariaDB's group commit id and domain",
+    "writeset": "schedules by the keys that a transaction wrote, given or computed",
+    "ddl": "applies schema changes (`execute`)",
+    "commit_order": "can commit in the order of the log, where the option asks for it",
+    "retry": "tries a transaction again after errors 1205 and 1213",
+    "crash": "goes on after it was killed, from what `init` says of its position",
+    "position": "sends `checkpoint`",
+    "sync": "answers `sync`, so that the harness need not guess when it is idle",
+    "reset": "takes a second `init` and begins anew, so that one process serves many runs",
+}
+
+_WORKER = Field("worker", "integer", "worker thread, from 1; one request of each at a time")
+_TXN = Field("txn", "integer", "`id` of the transaction")
+_TXNS = Field(
+    "txns", "array", "ids of several transactions applied as one, in place of `txn`", required=False
+)
+
+MESSAGES: tuple[MessageSpec, ...] = (
+    MessageSpec(
+        "init",
+        Speaker.HARNESS,
+        "The first message of a run: begin with nothing applied, or go on after a crash.",
+        (
+            Field("protocol", "string", f'version of the protocol, "{PROTOCOL_VERSION}"'),
+            Field("role", "string", "`applier` or `tracker`"),
+            Field("workers", "integer", "how many workers to use, from 1"),
+            Field("seed", "integer", "for random choices of the applier's own"),
+            Field("schema", "array", "the tables: `name`, `columns`, `keys`, `foreign_keys`"),
+            Field("options", "object", "`commit_order`: whether commits must follow the log"),
+            Field(
+                "resume",
+                "object|null",
+                "after a crash: `upto`, the last checkpoint, and `executed`, the ids committed in "
+                "the database; the log is sent again from the checkpoint on",
+            ),
+        ),
+        asks=True,
+    ),
+    MessageSpec(
+        "txn",
+        Speaker.HARNESS,
+        "The next transaction of the log; no answer is expected, the applier begins it in time.",
+        (
+            Field("id", "integer", "number of the transaction, from 1 in the order of the log"),
+            Field("gtid", "string", "its GTID"),
+            Field("position", "string", "`file:offset` in the source's log"),
+            Field("lc", "integer", "last_committed"),
+            Field("sn", "integer", "sequence_number"),
+            Field("commit_id", "integer|null", "MariaDB's group commit id"),
+            Field("domain", "integer|null", "MariaDB's replication domain"),
+            Field("session", "string", "client session on the source, empty if unknown"),
+            Field("kind", "string", "`rows`, `no_write_set` or `ddl`; all but `rows` run alone"),
+            Field("keys", "array", "keys written, as text: equal text, same key"),
+            Field("reads", "array", "keys of parent rows that must stay, as text"),
+            Field("rows", "array", "row changes: `op` (I, U, D), `table`, `before`, `after`"),
+            Field("statement", "string", "the statement of a `ddl`, else empty"),
+        ),
+    ),
+    MessageSpec(
+        "rotate",
+        Speaker.HARNESS,
+        "The source's log goes on in a new file: sequence numbers start again from 1.",
+        (Field("file", "string", "the new file"),),
+    ),
+    MessageSpec(
+        "drain",
+        Speaker.HARNESS,
+        "Finish every transaction received so far, then answer; none is sent before.",
+        asks=True,
+    ),
+    MessageSpec(
+        "end",
+        Speaker.HARNESS,
+        "There is no more: finish everything, then answer.",
+        asks=True,
+    ),
+    MessageSpec(
+        "sync",
+        Speaker.HARNESS,
+        "Answer as soon as every message received was acted upon and no worker will send "
+        "anything before it hears from the harness.",
+        asks=True,
+        feature="sync",
+    ),
+    MessageSpec(
+        "ok",
+        Speaker.HARNESS,
+        "The request was carried out.",
+        (Field("affected", "integer", "rows changed, for `row`: 0 or 1", required=False),),
+        answers=True,
+    ),
+    MessageSpec(
+        "error",
+        Speaker.HARNESS,
+        "The request failed. After 1205 and 1213 the transaction is rolled back already.",
+        (
+            Field("errno", "integer", "as MySQL numbers it: 1062, 1205, 1213, 1451, 1452, ..."),
+            Field("message", "string", "what is wrong"),
+        ),
+        answers=True,
+    ),
+    MessageSpec(
+        "init_ok",
+        Speaker.APPLIER,
+        "Ready.",
+        (
+            Field("name", "string", "of the applier"),
+            Field("version", "string", "of the applier", required=False),
+            Field("features", "array", "what it can do; cases that need more are skipped"),
+        ),
+        answers=True,
+    ),
+    MessageSpec("begin", Speaker.APPLIER, "Open a transaction.", (_WORKER, _TXN, _TXNS), asks=True),
+    MessageSpec(
+        "row",
+        Speaker.APPLIER,
+        "Change one row: the one with index `i` of the transaction, or `change` as it stands.",
+        (
+            _WORKER,
+            _TXN,
+            Field("i", "integer", "index among the transaction's rows, from 0", required=False),
+            Field("change", "object", "`op`, `table`, `before`, `after`", required=False),
+        ),
+        asks=True,
+    ),
+    MessageSpec(
+        "execute",
+        Speaker.APPLIER,
+        "Run the statement of a `ddl` transaction.",
+        (_WORKER, _TXN),
+        asks=True,
+        feature="ddl",
+    ),
+    MessageSpec("commit", Speaker.APPLIER, "Commit.", (_WORKER, _TXN), asks=True),
+    MessageSpec("rollback", Speaker.APPLIER, "Roll back.", (_WORKER, _TXN), asks=True),
+    MessageSpec(
+        "skip",
+        Speaker.APPLIER,
+        "The transaction is not applied, because it was before the crash.",
+        (_TXN,),
+    ),
+    MessageSpec(
+        "checkpoint",
+        Speaker.APPLIER,
+        "Everything up to and including `upto` need never be sent again.",
+        (Field("upto", "integer", "id of a transaction, 0 for none"),),
+        feature="position",
+    ),
+    MessageSpec(
+        "fail",
+        Speaker.APPLIER,
+        "The applier gives up.",
+        (_TXN, Field("reason", "string", "why")),
+    ),
+    MessageSpec("sync_ok", Speaker.APPLIER, "Nothing is left to do.", answers=True),
+    MessageSpec("drain_ok", Speaker.APPLIER, "Everything received is applied.", answers=True),
+    MessageSpec("end_ok", Speaker.APPLIER, "Everything is applied.", answers=True),
+    MessageSpec(
+        "timestamp",
+        Speaker.APPLIER,
+        "Tracker: the transaction's timestamp.",
+        (_TXN, Field("lc", "integer", "last_committed"), Field("sn", "integer", "sequence_number")),
+    ),
+    MessageSpec(
+        "depends",
+        Speaker.APPLIER,
+        "Tracker: the transactions that must have committed before this one begins.",
+        (_TXN, Field("on", "array", "ids of earlier transactions")),
+    ),
+)
+
+SPECS: dict[str, MessageSpec] = {spec.type: spec for spec in MESSAGES}
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "integer": (int,),
+    "string": (str,),
+    "array": (list,),
+    "object": (dict,),
+    "boolean": (bool,),
+    "null": (type(None),),
+}
+
+
+class ProtocolError(Exception):
+    """An applier said something that it must not say; the text says what."""
+
+
+def encode(message: Message) -> bytes:
+    """Return a message as one line."""
+    return json.dumps(message, separators=(",", ":"), default=_encode_value).encode() + b"\n"
+
+
+def decode(line: bytes) -> Message:
+    """Return the message in a line of an applier; ``ProtocolError`` if it is not one."""
+    try:
+        message = json.loads(line)
+    except ValueError as error:
+        raise ProtocolError(f"not JSON ({error}): {_shown(line)}") from None
+    if not isinstance(message, dict):
+        raise ProtocolError(f"not a JSON object: {_shown(line)}")
+    spec = SPECS.get(str(message.get("type")))
+    if spec is None or spec.speaker is not Speaker.APPLIER:
+        raise ProtocolError(f"no message of an applier has type {message.get('type')!r}")
+    for field in spec.fields:
+        _require(message, field, spec.type)
+    if spec.asks:
+        _require(message, Field("msg_id", "integer", ""), spec.type)
+    if spec.answers:
+        _require(message, Field("in_reply_to", "integer", ""), spec.type)
+    return message
+
+
+def _require(message: Message, field: Field, where: str) -> None:
+    if field.name not in message:
+        if field.required and not (field.name == "txn" and "txns" in message):
+            raise ProtocolError(f"'{where}' has no '{field.name}'")
+        return
+    value = message[field.name]
+    allowed = tuple(t for name in field.type_name.split("|") for t in _TYPES[name])
+    if not isinstance(value, allowed) or (isinstance(value, bool) and bool not in allowed):
+        raise ProtocolError(f"'{field.name}' of '{where}' is {value!r}, no {field.type_name}")
+
+
+def _shown(line: bytes) -> str:
+    text = line[:200].decode(errors="replace").rstrip("\n")
+    return repr(text + ("…" if len(line) > 200 else ""))
+
+
+def _encode_value(value: object) -> object:
+    if isinstance(value, bytes | bytearray):
+        return {"hex": bytes(value).hex()}
+    return str(value)
