@@ -5,9 +5,19 @@ from __future__ import annotations
 from reference_impl.applier.subject import APPLIER
 from reference_impl.certifier_subject import CERTIFIER
 from reference_impl.group.subject import GROUP
+from reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS
 from reference_impl.semi_sync.subject import SEMI_SYNC
 from reference_impl.source_subject import SOURCE_TRACKERS
 from reference_impl.wl4648.subject import WL4648
 from reference_impl.write_set_subject import WRITE_SETS
 
-__all__ = ["APPLIER", "CERTIFIER", "GROUP", "SEMI_SYNC", "SOURCE_TRACKERS", "WL4648", "WRITE_SETS"]
+__all__ = [
+    "APPLIER",
+    "CERTIFIER",
+    "GROUP",
+    "GTID_POSITIONS",
+    "SEMI_SYNC",
+    "SOURCE_TRACKERS",
+    "WL4648",
+    "WRITE_SETS",
+]

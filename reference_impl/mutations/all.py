@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reference_impl.applier import mutants as applier
 from reference_impl.applier import recovery_mutants
+from reference_impl.mariadb_gtid import positions_mutants
 from reference_impl.mutations import (
     certification,
     garbage_collection,
@@ -20,6 +21,7 @@ __all__ = [
     "applier",
     "certification",
     "garbage_collection",
+    "positions_mutants",
     "recovery_mutants",
     "semi_sync",
     "stored_numbers",
