@@ -19,7 +19,7 @@ from adapters.conformance.protocol import LINE_BYTES_MAX, Message, ProtocolError
 from vocabulary.errors import ParaplyError, register
 
 APPLIER_NOT_STARTED = register(
-    "P610",
+    "P630",
     "the applier's command cannot be started: {reason}",
     "give the command after --, as you would start it in this folder",
 )

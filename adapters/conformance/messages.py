@@ -89,7 +89,7 @@ def transaction_message(entry: Entry) -> dict[str, object]:
         "commit_id": transaction.commit_id,
         "domain": transaction.domain,
         "session": transaction.session,
-        "kind": transaction.kind.value,
+        "kind": "ddl" if transaction.statement else "rows",
         "keys": sorted_items(transaction.write_set),
         "reads": list(entry.reads),
         "rows": [row_object(row) for row in transaction.rows],

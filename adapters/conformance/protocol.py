@@ -112,8 +112,13 @@ MESSAGES: tuple[MessageSpec, ...] = (
             Field("commit_id", "integer|null", "MariaDB's group commit id"),
             Field("domain", "integer|null", "MariaDB's replication domain"),
             Field("session", "string", "client session on the source, empty if unknown"),
-            Field("kind", "string", "`rows`, `no_write_set` or `ddl`; all but `rows` run alone"),
-            Field("keys", "array", "keys written, as text: equal text, same key"),
+            Field("kind", "string", "`rows` or `ddl`"),
+            Field(
+                "keys",
+                "array",
+                "keys written, as text: equal text, same key; empty where they are not known, and "
+                "then the transaction must run alone",
+            ),
             Field("reads", "array", "keys of parent rows that must stay, as text"),
             Field("rows", "array", "row changes: `op` (I, U, D), `table`, `before`, `after`"),
             Field("statement", "string", "the statement of a `ddl`, else empty"),

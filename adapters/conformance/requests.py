@@ -139,6 +139,14 @@ class Requests:
                 self._roll_back(self.open.pop(request.worker), "asked for")
                 self._reply(request, type="ok")
 
+    def victims(self) -> list[Request]:
+        """Return the row changes whose attempt an engine could choose as a deadlock's victim."""
+        return [one for one in self.answerable() if one.message["type"] == "row"]
+
+    def kill(self, request: Request) -> None:
+        """Answer a request with error 1213, its attempt rolled back."""
+        self._sacrifice(request, Outcome.DEADLOCK, "Deadlock found")
+
     def time_out_a_lock(self) -> bool:
         """Answer a request that waits for a lock with error 1205; return whether there was one."""
         blocked = [worker for worker, request in self._pending.items() if request.is_blocked]

@@ -34,12 +34,14 @@ class RunOptions:
         workers: how many workers it is asked to use, from 1.
         commit_order: whether commits must follow the log.
         crashes: how often it may be killed and started again.
+        deadlocks: how often an attempt may be made a deadlock's victim, as gap locks do.
         patience: seconds to wait before a stall is believed of an applier without ``sync``.
     """
 
     workers: int = 4
     commit_order: bool = False
     crashes: int = 0
+    deadlocks: int = 0
     patience: float = 1.0
 
 
@@ -97,6 +99,7 @@ class Session:
         self._has_ended = False
         self._checkpoint = 0
         self._crashes_left = options.crashes
+        self._deadlocks_left = options.deadlocks
         self._next_message = 0
 
     def run(self) -> Run:
@@ -143,6 +146,8 @@ class Session:
         ]
         if not self._awaited:
             actions.append(self._deliver)
+        if self._deadlocks_left:
+            actions += [partial(self._kill, request) for request in self._requests.victims()]
         if self._crashes_left and (self._requests.open or self._requests.executed):
             actions.append(self._crash)
         return actions
@@ -150,6 +155,10 @@ class Session:
     def _answer(self, request: Request) -> None:
         is_begin = request.message["type"] == "begin"
         self._requests.answer(request, self._named(request.message) if is_begin else ())
+
+    def _kill(self, request: Request) -> None:
+        self._deadlocks_left -= 1
+        self._requests.kill(request)
 
     def _deliver(self) -> None:
         """Send the next entry of the log, or say that there is none."""

@@ -110,7 +110,7 @@ class _Clock:
         """Return the next timestamp; no keys make a barrier."""
         self.number += 1
         number = self.number
-        if logged is None or not logged.keys or logged.unkeyed_tables:
+        if logged is None or not _is_decided_by_keys(logged):
             last_committed = number - 1
             self.floor = number
         else:
@@ -222,6 +222,10 @@ class SourceLog:
         """Ask the applier, at this point, to finish what it has."""
         self.entries.append(Entry(kind=EntryKind.DRAIN, file=self.file))
 
+    def forget_open_transaction(self) -> None:
+        """Undo what a refused transaction had done before it was refused."""
+        self.database.roll_back(len(self.transactions) + 1)
+
     def skip_numbers(self, count: int) -> None:
         """Let sequence numbers pass that no transaction of this log has: filtered or burned."""
         self._clock.number += count
@@ -312,6 +316,11 @@ class SourceLog:
     def _item(self, key: ConflictKey) -> Item:
         """Return one text for all spellings of a key that collate alike."""
         return self._items.setdefault(key, str(key))
+
+
+def _is_decided_by_keys(logged: LoggedTransaction) -> bool:
+    """Return whether keys tell all that the transaction conflicts with: no cascades, no keyless."""
+    return bool(logged.keys) and not logged.unkeyed_tables and not logged.reached_tables
 
 
 def _timestamp(last_committed: int, number: int) -> LogicalTimestamp:

@@ -10,9 +10,10 @@ Three things are tied, each as loosely as is safe:
   that comes or changes its foreign key reads the parent's PRIMARY key as well, if it refers to
   it. It meets there any change of the parent row, as the engine makes it wait for that.
 - *Cascades.* What the engine changes below the log is not in it. Rows of a direct child are met
-  by the existence key, since each carries the parent's value. Two things are not, and then the
-  tables are only named, as reached: rows further down, and values of the child's UNIQUE keys
-  that a cascaded delete sets free without the foreign key's columns in them.
+  by the existence key, since each carries the parent's value. Three things are not, and then the
+  tables are only named, as reached: rows further down, values of the child's UNIQUE keys that a
+  cascaded delete sets free without the foreign key's columns in them, and rows that SET NULL took
+  the parent's value from.
 
 Not tied, and noted as an assumption where it applies: the rows of a third table that cascaded
 deletes stop referring to. Whether foreign_key_checks was off is not asked: keys then tie more
@@ -180,7 +181,10 @@ def reached_by_cascade(
         visited.add((child, key, parent_deleted))
         action = key.on_delete if parent_deleted else key.on_update
         deletes = parent_deleted and action == "CASCADE"
-        if not is_direct or (deletes and _frees_other_values(registry, child, key)):
+        # Rows of a direct child carry the parent's value and are met by it, unless the change
+        # took it from them: then later changes of the row carry NULL, and share no key with this.
+        loses_value = action in ("SET NULL", "SET DEFAULT")
+        if not is_direct or loses_value or (deletes and _frees_other_values(registry, child, key)):
             reached.add(child)
         if action in CHANGES_CHILD:
             below = registry.referencing(child)

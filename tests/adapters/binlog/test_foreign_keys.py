@@ -140,7 +140,14 @@ def test_cascade_reaches_a_table_that_restricts_it():
 
 def test_set_null_reaches_nothing_below_columns_it_leaves_alone():
     txn = keyed(chain("SET NULL", "CASCADE"), delete("a", 7))
-    assert not txn.reached_tables
+    assert txn.reached_tables == {"d.b"}
+
+
+def test_row_that_lost_its_parent_to_set_null_may_conflict_with_the_delete_that_took_it():
+    # Its later images carry NULL: it shares no key with the delete, and depends on it.
+    one, two = both(chain("SET NULL", "CASCADE"), delete("a", 7), delete("b", 5, None))
+    assert not conflict(one, two)
+    assert may_conflict(one, two) == {"d.b"}
 
 
 def test_update_of_the_parent_beside_its_key_cascades_nothing():

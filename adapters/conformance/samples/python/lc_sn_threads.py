@@ -75,6 +75,7 @@ class Applier:
         self.order = deque()  # ids in the order of the log, not yet committed
         self.queueing = set()  # ids that wait for their turn to commit
         self.sleeping = 0  # workers that wait for an answer, for work or for their turn
+        self.free = 0  # workers that wait for work
         self.stopped = False
         self.failed = False
         self.finishing = None  # `drain` or `end`, until it is answered
@@ -117,7 +118,7 @@ class Applier:
             self.changed.wait_for(
                 lambda: (
                     self.sleeping == self.workers
-                    and not self.ready()
+                    and not (self.free and self.ready())
                     and not (self.order and self.order[0] in self.queueing)
                 )
             )
@@ -134,22 +135,24 @@ class Applier:
         if not self.waiting or self.failed:
             return None
         txn = self.waiting[0]
-        if self.running and (txn["fence"] or txn["kind"] != "rows"):
+        if self.running and txn["fence"]:
             return None
-        if any(txn["lc"] >= sn or barrier for sn, barrier in self.running.values()):
+        if any(sn <= txn["lc"] for sn in self.running.values()):
             return None
         return txn
 
     def take(self):
         with self.changed:
             self.sleeping += 1
+            self.free += 1
             self.changed.notify_all()
             self.changed.wait_for(lambda: self.stopped or self.ready())
             if self.stopped:
                 raise StoppedError
+            self.free -= 1
             self.sleeping -= 1
             txn = self.waiting.popleft()
-            self.running[txn["id"]] = (txn["sn"], txn["kind"] != "rows")
+            self.running[txn["id"]] = txn["sn"]
             self.changed.notify_all()
             return txn
 

@@ -1,0 +1,259 @@
+"""Running the suite against an applier: which properties judge it, and what each case showed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from adapters.conformance.cases.case import ENDS, ORDER, PREFIXES, Case, log_of
+from adapters.conformance.session import Launcher, Run, RunOptions, Session
+from paraply.registries import property_named
+from properties.registry import Property, Violation
+from properties.search import Counterexample, random_schedules, shrink
+from vocabulary.history import History
+from vocabulary.programs import encode_program, format_program
+from vocabulary.schedule import Schedule
+from vocabulary.verdict import Verdict
+
+SCHEDULES = 20
+SHRINK_RUNS_MAX = 150
+
+_ALWAYS = (
+    "no_conflicting_parallel_apply",
+    "rows_apply_as_logged",
+    "transactions_apply_whole",
+    "applied_exactly_once",
+    "saved_positions_are_executed",
+    "final_state_is_the_sources",
+    "tables_end_as_the_sources",
+    "applier_does_not_give_up",
+    "applier_reaches_the_end",
+)
+_IN_COMMIT_ORDER = (ORDER, PREFIXES, "reads_never_go_back", "sessions_keep_their_order")
+_BY_CLOCK = "starts_respect_last_committed"
+_OVERLAP = "two_transactions_overlap"
+
+
+class Result(Enum):
+    """What came of a case."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    SKIP = "skip"
+    UNKNOWN = "unknown"
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Return the verdict; None for a skipped case, which says nothing."""
+        return {
+            Result.PASS: Verdict.HOLDS,
+            Result.FAIL: Verdict.VIOLATED,
+            Result.UNKNOWN: Verdict.UNKNOWN,
+        }.get(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Breach:
+    """A property that a run of the case breaks, with the smallest run found."""
+
+    prop: Property
+    violations: tuple[Violation, ...]
+    history: History
+    choices: tuple[int, ...]
+    seed: int
+    """Of the case's log."""
+
+    @property
+    def program(self) -> str:
+        """Return the choices as text for a command line."""
+        return format_program(encode_program(self.choices))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseResult:
+    """One case, judged.
+
+    Attributes:
+        case: the case.
+        result: pass, fail, skip or unknown.
+        reason: why, in a line; empty for a pass.
+        breach: what was broken, where a property was.
+        stderr: last lines of the applier's standard error, where it failed.
+        runs: how many schedules were run.
+        seconds: how long they took.
+    """
+
+    case: Case
+    result: Result
+    reason: str = ""
+    breach: Breach | None = None
+    stderr: tuple[str, ...] = ()
+    runs: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applier:
+    """What the applier said of itself, or how it failed to."""
+
+    name: str = ""
+    features: frozenset[str] = frozenset()
+    fault: str = ""
+    stderr: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Conformance:
+    """Runs cases against one applier.
+
+    ``schedules`` are run for each case; ``seed`` determines all of them.
+    """
+
+    launcher: Launcher
+    schedules: int = SCHEDULES
+    seed: int = 0
+    has_overlapped: bool = False
+    """Whether two transactions were ever seen under way together, in any case."""
+    features: frozenset[str] = field(default=frozenset())
+
+    def meet(self) -> Applier:
+        """Run the applier on an empty log, and learn what it offers."""
+        (schedule,) = random_schedules(self.seed, 1)
+        run = Session(self.launcher, log_of(), schedule, RunOptions()).run()
+        self.features = run.features
+        fault = run.fault
+        if not fault and run.has_stalled:
+            fault = "'end' of an empty log was not answered by 'end_ok'"
+        return Applier(
+            name=run.history.header.subject, features=run.features, fault=fault, stderr=run.stderr
+        )
+
+    def run_all(
+        self, cases: Iterable[Case], on_case: Callable[[CaseResult], None] | None = None
+    ) -> list[CaseResult]:
+        """Run cases in order; one that only lacks overlap is decided when all have run."""
+        results = []
+        for case in cases:
+            result = self.run_case(case)
+            results.append(result)
+            if on_case is not None:
+                on_case(result)
+        return [self._with_hindsight(result) for result in results]
+
+    def run_case(self, case: Case) -> CaseResult:
+        """Run one case on its schedules, until one breaks something."""
+        missing = case.features - self.features
+        if missing:
+            reason = f"the applier does not offer {', '.join(sorted(missing))}"
+            return CaseResult(case=case, result=Result.SKIP, reason=reason)
+        started = time.monotonic()
+        properties = self.properties_of(case)
+        witness = property_named(case.decides).witness
+        is_reached = overlaps = False
+        runs = 0
+        for runs, schedule in enumerate(random_schedules(self.seed, self.schedules), start=1):
+            seed = self.seed + runs - 1
+            run = self.run_once(case, schedule, seed)
+            if run.fault:
+                return CaseResult(
+                    case=case,
+                    result=Result.FAIL,
+                    reason=run.fault,
+                    breach=None,
+                    stderr=run.stderr,
+                    runs=runs,
+                    seconds=time.monotonic() - started,
+                )
+            breach = self._breach(case, run, schedule, properties, seed)
+            if breach is not None:
+                return CaseResult(
+                    case=case,
+                    result=Result.FAIL,
+                    reason=str(breach.violations[0]),
+                    breach=breach,
+                    stderr=run.stderr,
+                    runs=runs,
+                    seconds=time.monotonic() - started,
+                )
+            is_reached = is_reached or witness(run.history)
+            overlaps = overlaps or property_named(_OVERLAP).witness(run.history)
+        self.has_overlapped = self.has_overlapped or overlaps
+        reason = "" if is_reached else f"the situation of {case.decides} never occurred"
+        if not overlaps and not is_reached:
+            reason = "no two transactions were ever under way together"
+        return CaseResult(
+            case=case,
+            result=Result.PASS if is_reached else Result.UNKNOWN,
+            reason=reason,
+            runs=runs,
+            seconds=time.monotonic() - started,
+        )
+
+    def run_once(self, case: Case, schedule: Schedule, seed: int) -> Run:
+        """Run a case once; ``seed`` makes its log."""
+        options = RunOptions(
+            workers=case.workers,
+            commit_order=case.commit_order,
+            crashes=case.crashes,
+            deadlocks=case.deadlocks,
+        )
+        return Session(self.launcher, case.log(seed), schedule, options).run()
+
+    def properties_of(self, case: Case) -> list[Property]:
+        """Return the properties that judge a case, the one that it is for first."""
+        names = [*_ALWAYS]
+        if case.commit_order:
+            names += _IN_COMMIT_ORDER
+        if "lc_sn" in self.features and not self.features & {"writeset", "commit_id"}:
+            names.append(_BY_CLOCK)
+        first = [case.decides] if case.decides != _OVERLAP else []
+        return [property_named(name) for name in dict.fromkeys([*first, *names])]
+
+    def _breach(
+        self,
+        case: Case,
+        run: Run,
+        schedule: Schedule,
+        properties: Sequence[Property],
+        seed: int,
+    ) -> Breach | None:
+        for prop in properties:
+            violations = prop.violations(run.history)
+            if violations:
+                found = Counterexample(
+                    choices=tuple(schedule.choices),
+                    history=run.history,
+                    violations=violations,
+                    runs=1,
+                )
+                if prop.name != ENDS or run.is_proved:  # a stall by time-out takes long to repeat
+                    found = shrink(
+                        lambda one: self.run_once(case, one, seed).history,
+                        prop,
+                        found,
+                        runs_max=SHRINK_RUNS_MAX,
+                    )
+                return Breach(
+                    prop=prop,
+                    violations=found.violations,
+                    history=found.history,
+                    choices=found.choices,
+                    seed=seed,
+                )
+        return None
+
+    def _with_hindsight(self, result: CaseResult) -> CaseResult:
+        """Turn "never overlapped" into a failure where the applier could overlap elsewhere."""
+        if not (result.case.must_overlap and result.result is Result.UNKNOWN):
+            return result
+        if not self.has_overlapped:
+            return result
+        return CaseResult(
+            case=result.case,
+            result=Result.FAIL,
+            reason="the two independent transactions were never under way together",
+            runs=result.runs,
+            seconds=result.seconds,
+        )
