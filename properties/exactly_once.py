@@ -101,11 +101,15 @@ def no_event_is_lost(history: History) -> tuple[EventLost, ...]:
 def _lost(history: History) -> Iterator[EventLost]:
     stops = final_stops(history)
     present = {event.member for event in history.events}
-    skipped = {
-        (event.member, event.transaction)
-        for event in history.events_of(EventKind.SKIPPED)
-        if event.note == FILTERED
-    }
+    skipped = set()
+    for event in history.events_of(EventKind.SKIPPED):
+        if event.note == FILTERED and event.transaction is not None:
+            skipped.add((event.member, event.transaction))
+            domain = history.transaction(event.transaction).domain
+            if domain is not None:
+                # MariaDB filters whole domains (IGNORE_DOMAIN_IDS).
+                same = (one.id for one in history.transactions if one.domain == domain)
+                skipped.update((event.member, one) for one in same)
     for member, stop in stops.items():
         for source in stop.members:
             if source not in present:

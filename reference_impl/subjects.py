@@ -6,6 +6,7 @@ from reference_impl.applier.subject import APPLIER
 from reference_impl.certifier_subject import CERTIFIER
 from reference_impl.group.subject import GROUP
 from reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS
+from reference_impl.mariadb_gtid.topology_subject import GTID_TOPOLOGY
 from reference_impl.semi_sync.subject import SEMI_SYNC
 from reference_impl.source_subject import SOURCE_TRACKERS
 from reference_impl.wl4648.subject import WL4648
@@ -16,6 +17,7 @@ __all__ = [
     "CERTIFIER",
     "GROUP",
     "GTID_POSITIONS",
+    "GTID_TOPOLOGY",
     "SEMI_SYNC",
     "SOURCE_TRACKERS",
     "WL4648",

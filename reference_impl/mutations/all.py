@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reference_impl.applier import mutants as applier
 from reference_impl.applier import recovery_mutants
-from reference_impl.mariadb_gtid import positions_mutants
+from reference_impl.mariadb_gtid import positions_mutants, topology_mutants
 from reference_impl.mutations import (
     certification,
     garbage_collection,
@@ -26,6 +26,7 @@ __all__ = [
     "semi_sync",
     "stored_numbers",
     "timestamps",
+    "topology_mutants",
     "trackers",
     "view_changes",
     "wl4648",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from paraply.registries import registered_properties
 from properties import exactly_once, positions
-from properties.registry import registered_properties
 from properties.search import random_schedules
 from reference_impl.mariadb_gtid.event_groups import EventGroup, groups_after
 from reference_impl.mariadb_gtid.position_store import PositionRow, PositionStore, SingleRowTable

@@ -1,0 +1,95 @@
+"""Size of the state, and holes: each property holds, breaks, and on its edge."""
+
+from __future__ import annotations
+
+import pytest
+
+from properties.replication_state import (
+    auto_position_finds_what_it_asks,
+    executed_set_has_a_hole,
+    executed_sets_close_their_holes,
+    has_hole,
+    nothing_is_sent_again,
+    state_has_one_entry_per_domain,
+)
+from tests.properties.histories import history_of, verdict
+from vocabulary.verdict import Verdict
+
+A, B = "aaaaaaaa-0000-0000-0000-000000000001", "bbbbbbbb-0000-0000-0000-000000000002"
+MARIADB = "| T1{a} gtid=0-1-1 domain=0 origin=s1 | T2{b} gtid=0-2-2 domain=0 origin=s2 | "
+MYSQL = f"| T1{{a}} gtid={A}:1 origin=s1 | T2{{b}} gtid={B}:1 origin=s2 | "
+
+
+def test_position_keeps_its_size_whoever_wrote():
+    run = history_of(f"{MARIADB} stopped @r1 gtid_set=0-2-2")
+    assert verdict(run, state_has_one_entry_per_domain) is Verdict.HOLDS
+
+
+def test_executed_set_grows_with_each_server_that_ever_wrote():
+    run = history_of(f'{MYSQL} stopped @r1 gtid_set="{A}:1,{B}:1"')
+    (breach,) = state_has_one_entry_per_domain(run)
+    assert (breach.member, breach.domains) == ("r1", 1)
+    assert str(breach) == f"r1 needs {A}:1,{B}:1 to say how far it is in 1 domain(s)"
+
+
+def test_one_writer_alone_shows_nothing_of_the_size():
+    run = history_of("| T1{a} gtid=0-1-1 domain=0 origin=s1 | stopped @r1 gtid_set=0-1-1")
+    assert verdict(run, state_has_one_entry_per_domain) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("executed", "is_hole"),
+    [(f"{A}:1-5", False), (f"{A}:1", False), (f"{A}:1-2:4", True), (f"{A}:2-3", True),
+     (f"{A}:1,{B}:2", True)],
+)  # fmt: skip
+def test_hole_is_whatever_is_not_one_run_from_one(executed, is_hole):
+    assert has_hole(executed) is is_hole
+    run = history_of(f'{MYSQL} stopped @r1 gtid_set="{executed}"')
+    assert executed_set_has_a_hole(run) is is_hole
+    assert bool(executed_sets_close_their_holes(run)) is is_hole
+
+
+def test_hole_before_the_end_may_still_close():
+    run = history_of(f'{MYSQL} started @r1 gtid_set="{A}:2" ; stopped @r1 gtid_set="{A}:1-2"')
+    assert executed_set_has_a_hole(run)
+    assert verdict(run, executed_sets_close_their_holes) is Verdict.HOLDS
+
+
+def test_position_of_mariadb_has_no_holes_to_close():
+    run = history_of(f"{MARIADB} stopped @r1 gtid_set=0-2-2")
+    assert verdict(run, executed_sets_close_their_holes) is Verdict.UNKNOWN
+
+
+END = f" ; stopped @r1 gtid_set={A}:1"
+
+
+def test_transaction_that_was_passed_over_and_comes_again_is_reported():
+    again = f"{MYSQL} delivered T1@r1 ; skipped T1@r1 note=filtered ; delivered T1@r1{END}"
+    (breach,) = nothing_is_sent_again(history_of(again))
+    assert str(breach) == "r1 was sent T1, which it filters out, once more"
+
+
+def test_transaction_passed_over_once_is_fine():
+    once = history_of(f"{MYSQL} delivered T1@r1 ; skipped T1@r1 note=filtered{END}")
+    assert verdict(once, nothing_is_sent_again) is Verdict.HOLDS
+    elsewhere = f"{MYSQL} skipped T1@r1 note=filtered ; delivered T1@r2{END}"
+    assert not nothing_is_sent_again(history_of(elsewhere))
+
+
+PURGE = "relay_rotated @s1 ; started @r1 members=s1 gtid_set={}:2 note={}"
+
+
+def test_source_that_purged_a_hole_refuses_for_ever():
+    run = history_of(MYSQL + PURGE.format(A, '"1236: purged"'))
+    (breach,) = auto_position_finds_what_it_asks(run)
+    assert str(breach) == f"s1 has purged what r1 lacks, having executed {A}:2"
+
+
+def test_source_that_purged_what_everyone_has_serves():
+    run = history_of(MYSQL + PURGE.format(A, '""'))
+    assert verdict(run, auto_position_finds_what_it_asks) is Verdict.HOLDS
+
+
+def test_refusal_by_a_mariadb_source_is_another_matter():
+    run = history_of(f'{MARIADB} started @r1 members=s1 gtid_set=0-1-1 note="1236: no"')
+    assert not auto_position_finds_what_it_asks(run)

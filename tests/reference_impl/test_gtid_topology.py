@@ -1,0 +1,179 @@
+"""Fail-over, rings, several sources, restore: what the rules of GTIDs keep, and what breaks."""
+
+from __future__ import annotations
+
+import pytest
+
+from paraply.registries import registered_properties
+from properties.search import random_schedules
+from reference_impl.mariadb_gtid.binlog_files import Binlog, Logged, Place, Refused
+from reference_impl.mariadb_gtid.topology_subject import GTID_TOPOLOGY, SHAPES
+from reference_impl.subject import Workload
+from vocabulary.events import EventKind
+from vocabulary.mariadb_gtid import MariadbBinlogState, MariadbPosition, parse_position
+
+JUDGES = {p.name: p for p in registered_properties() if p.area in GTID_TOPOLOGY.areas}
+SETTINGS = ({}, {"crashes": 2, "losses": 3, "schemas": 1}, {"filter": True, "rotations": 3})
+NOWHERE = MariadbPosition()
+
+
+@pytest.mark.parametrize("dialect", GTID_TOPOLOGY.dialects)
+@pytest.mark.parametrize("topology", SHAPES)
+def test_no_schedule_breaks_what_the_rules_keep(dialect, topology):
+    known = GTID_TOPOLOGY.breaks.get(dialect, frozenset())
+    for options in SETTINGS:
+        workload = Workload(
+            transactions=5, dialect=dialect, options=options | {"topology": topology}
+        )
+        for schedule in random_schedules(0, 40):
+            history = GTID_TOPOLOGY.run(schedule, workload).check()
+            for prop in JUDGES.values():
+                if prop.name not in known:
+                    assert not prop.violations(history), (prop.name, options, schedule.seed)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "name"),
+    [(d, n) for d, names in GTID_TOPOLOGY.breaks.items() for n in sorted(names)],
+)
+def test_breach_that_a_set_of_rules_is_known_for_is_found(dialect, name):
+    assert any(
+        JUDGES[name].violations(GTID_TOPOLOGY.run(schedule, workload))
+        for shape in ("multi_source", "ring", "restore", "failover")
+        for workload in [Workload(transactions=5, dialect=dialect, options={"topology": shape})]
+        for schedule in random_schedules(1, 1500)
+    )
+
+
+def binlog(*files):
+    """Return a log of files, each a list of GTIDs, and the server's state after it."""
+    log, state, number = Binlog(), MariadbBinlogState(), 0
+    for place, names in enumerate(files):
+        if place:
+            log.rotate(state)
+        for gtid in parse_list(names):
+            number += 1
+            log.append(Logged(number, gtid))
+            state = state.log(gtid)
+    return log, state
+
+
+def parse_list(names):
+    return [next(iter(parse_position(name))) for name in names.split()]
+
+
+def rest(log, state, asked, own=NOWHERE):
+    """Return the GTIDs that a replica gets that asks for a position; the reason if refused."""
+    cursor = log.find_start(parse_position(asked), state, own)
+    if isinstance(cursor, Refused):
+        return cursor.reason
+    sent = []
+    while (group := log.read(cursor)) is not None:
+        if not log.is_skipped(group, cursor):
+            sent.append(str(group.gtid))
+    return " ".join(sent)
+
+
+TWO_DOMAINS = ("0-1-1 1-2-1 0-1-2", "0-1-3 1-2-2", "1-2-3 0-1-4")
+
+
+@pytest.mark.parametrize(
+    ("asked", "sent"),
+    [
+        ("", "0-1-1 1-2-1 0-1-2 0-1-3 1-2-2 1-2-3 0-1-4"),
+        ("0-1-1", "1-2-1 0-1-2 0-1-3 1-2-2 1-2-3 0-1-4"),
+        ("0-1-3,1-2-2", "1-2-3 0-1-4"),
+        ("0-1-4,1-2-1", "1-2-2 1-2-3"),
+        ("0-1-2,1-2-3", "0-1-3 0-1-4"),
+        ("0-1-4,1-2-3", ""),
+        ("0-1-5,1-2-3", "0-1-5 is not in the binary log"),
+        ("0-2-1,1-2-3", "0-2-1 is not in the binary log"),
+        ("0-1-4,1-2-3,7-1-1", ""),
+    ],
+)
+def test_source_sends_in_each_domain_what_follows_the_gtid(asked, sent):
+    assert rest(*binlog(*TWO_DOMAINS), asked) == sent
+
+
+def test_file_that_begins_after_the_position_is_enough():
+    log, state = binlog(*TWO_DOMAINS)
+    assert log.find_start(parse_position("0-1-3,1-2-2"), state, NOWHERE).place == Place(2, 0)
+    assert log.find_start(parse_position("0-1-3,1-2-1"), state, NOWHERE).place == Place(1, 0)
+    assert log.find_start(parse_position("0-1-3"), state, NOWHERE).place == Place(0, 0)
+
+
+def test_gtid_in_a_hole_starts_at_the_next_greater_one():
+    assert rest(*binlog("0-1-1 0-1-5 0-1-6"), "0-1-3") == "0-1-5 0-1-6"
+
+
+def test_server_that_does_not_log_what_it_applies_serves_who_stands_where_it_stands():
+    log, state = binlog("0-2-8 0-2-9")
+    assert rest(log, state, "0-1-7", own=parse_position("0-1-7")) == "0-2-8 0-2-9"
+    assert rest(log, state, "0-1-6", own=parse_position("0-1-7")).endswith("not in the binary log")
+
+
+@pytest.mark.parametrize(
+    ("file", "offset", "position"),
+    [(0, 0, ""), (0, 2, "0-1-1,1-2-1"), (1, 0, "0-1-2,1-2-1"), (2, 1, "0-1-3,1-2-3")],
+)
+def test_file_and_offset_stand_for_a_position(file, offset, position):
+    log, _ = binlog(*TWO_DOMAINS)
+    assert str(log.position_at(Place(file, offset))) == position
+    assert len(log.groups_before(Place(file, offset))) == [0, 3, 5][file] + offset
+
+
+def test_position_of_a_backup_starts_exactly_after_its_groups():
+    log, state = binlog(*TWO_DOMAINS)
+    names = [str(group.gtid) for group in log.groups]
+    for number, file in enumerate(log.files):
+        for offset in range(len(file.groups) + 1):
+            place = Place(number, offset)
+            sent = rest(log, state, str(log.position_at(place)))
+            assert sent == " ".join(names[len(log.groups_before(place)) :])
+
+
+def runs(topology, count=300, **options):
+    workload = Workload(transactions=5, options={"topology": topology} | options)
+    return (GTID_TOPOLOGY.run(schedule, workload) for schedule in random_schedules(2, count))
+
+
+@pytest.mark.parametrize(
+    ("topology", "situation"),
+    [
+        ("failover", "a_replica_changes_its_source"),
+        ("restore", "a_replica_changes_its_source"),
+        ("multi_source", "a_replica_changes_its_source"),
+        ("failover", "a_hole_is_logged"),
+        ("ring", "replication_resumes"),
+    ],
+)
+def test_interesting_situation_is_reached(topology, situation):
+    assert sum(map(JUDGES[situation].witness, runs(topology))) >= 5
+
+
+def test_promoted_replica_counts_on_and_is_followed_from_a_position_with_the_old_servers_id():
+    seen = set()
+    for history in runs("failover"):
+        for event in history.events_of(EventKind.STARTED):
+            if event.gtid_set and event.members and event.members != ("s1",) and not event.note:
+                seen.add((event.members[0], "-1-" in event.gtid_set))
+    assert {("s2", True), ("s3", True)} <= seen
+
+
+def test_old_source_follows_the_new_one_from_its_current_position():
+    asked = {
+        event.gtid_set
+        for history in runs("switch_over", losses=1)
+        for event in history.events_of(EventKind.STARTED, member="s1")
+        if event.members == ("s2",)
+    }
+    # gtid_slave_pos of s1 is empty: what it asks for is what it wrote itself.
+    assert any("0-1-" in position for position in asked)
+
+
+def test_duplicates_over_two_connections_are_passed_over():
+    notes = {
+        event.note for history in runs("diamond", 50) for event in history.events_of(
+            EventKind.SKIPPED, member="s4")
+    }  # fmt: skip
+    assert "duplicate" in notes
