@@ -184,14 +184,15 @@ def _early_starts(history: History, stream: ApplyStream) -> Iterator[StartedTooE
                 )
 
 
-def _rows_are_applied(history: History) -> bool:
+def rows_are_applied(history: History) -> bool:
+    """Return whether some row was changed."""
     return any(
         event.kind is EventKind.ROW_APPLIED and event.outcome is Outcome.OK
         for event in history.events
     )
 
 
-@always(source="HA_ERR_KEY_NOT_FOUND, HA_ERR_FOUND_DUPP_KEY", witness=_rows_are_applied)
+@always(source="HA_ERR_KEY_NOT_FOUND, HA_ERR_FOUND_DUPP_KEY", witness=rows_are_applied)
 def rows_apply_as_logged(history: History) -> tuple[RowApplyFailed, ...]:
     """Every row change finds the row as the source had it: its before image, or a free key."""
     wrong = (Outcome.MISSING_BEFORE_IMAGE, Outcome.DUPLICATE_KEY, Outcome.MISSING_PARENT)

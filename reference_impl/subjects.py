@@ -5,6 +5,7 @@ from __future__ import annotations
 from reference_impl.applier.subject import APPLIER
 from reference_impl.certifier_subject import CERTIFIER
 from reference_impl.group.subject import GROUP
+from reference_impl.mariadb.subject import MARIADB_PARALLEL
 from reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS
 from reference_impl.mariadb_gtid.topology_subject import GTID_TOPOLOGY
 from reference_impl.semi_sync.subject import SEMI_SYNC
@@ -18,6 +19,7 @@ __all__ = [
     "GROUP",
     "GTID_POSITIONS",
     "GTID_TOPOLOGY",
+    "MARIADB_PARALLEL",
     "SEMI_SYNC",
     "SOURCE_TRACKERS",
     "WL4648",
