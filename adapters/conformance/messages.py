@@ -94,6 +94,7 @@ def transaction_message(entry: Entry) -> dict[str, object]:
         "reads": list(entry.reads),
         "rows": [row_object(row) for row in transaction.rows],
         "statement": transaction.statement,
+        "schema": [schema_object(one) for one in entry.schema] if transaction.statement else None,
     }
 
 

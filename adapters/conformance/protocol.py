@@ -122,6 +122,7 @@ MESSAGES: tuple[MessageSpec, ...] = (
             Field("reads", "array", "keys of parent rows that must stay, as text"),
             Field("rows", "array", "row changes: `op` (I, U, D), `table`, `before`, `after`"),
             Field("statement", "string", "the statement of a `ddl`, else empty"),
+            Field("schema", "array|null", "for a `ddl`: all tables as they are after it"),
         ),
     ),
     MessageSpec(

@@ -19,6 +19,7 @@ from vocabulary.errors import ParaplyError, register
 from vocabulary.events import Outcome
 from vocabulary.keys import ConflictKey
 from vocabulary.log import LoggedTransaction, Operation, RowImage
+from vocabulary.schema import TableSchema
 from vocabulary.timestamps import CommitId, LogicalTimestamp, SequenceNumber
 from vocabulary.transactions import RowWrite, Transaction, TransactionId, TransactionKind
 from vocabulary.write_set import Item
@@ -53,6 +54,8 @@ class Entry:
     transaction: Transaction | None = None
     reads: tuple[Item, ...] = ()
     """Keys of parent rows that the transaction needs to stay as they are."""
+    schema: tuple[TableSchema, ...] = ()
+    """For a schema change: the replica's tables after it."""
 
 
 class Insert(NamedTuple):
@@ -266,7 +269,13 @@ class SourceLog:
         )
         self._offset += _BYTES_PER_TRANSACTION
         self.entries.append(
-            Entry(kind=EntryKind.TRANSACTION, file=self.file, transaction=transaction, reads=reads)
+            Entry(
+                kind=EntryKind.TRANSACTION,
+                file=self.file,
+                transaction=transaction,
+                reads=reads,
+                schema=self._target.schemas if statement else (),
+            )
         )
         return transaction
 

@@ -53,6 +53,11 @@ COMMANDS = (
         module="paraply.commands.explore",
     ),
     Command(
+        name="conform",
+        summary="test an applier of your own, in any language, against the suite",
+        module="paraply.commands.conform",
+    ),
+    Command(
         name="replay",
         summary="replay a counterexample step by step and judge it again",
         module="paraply.commands.replay",

@@ -36,6 +36,8 @@ POSITIONS = "saved_positions_are_executed"
 GOES_ON = "applier_does_not_give_up"
 OVERLAP = "two_transactions_overlap"
 
+_SHOWN_BY_OVERLAP = frozenset({NO_OVERLAP, AS_LOGGED, SAME_TABLES, ORDER, PREFIXES, OVERLAP})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
@@ -72,6 +74,11 @@ class Case:
     def family(self) -> str:
         """Return the letter of the family."""
         return self.id[0]
+
+    @property
+    def is_about_parallel_apply(self) -> bool:
+        """Return whether a run in which nothing overlapped shows nothing."""
+        return self.must_overlap or self.decides in _SHOWN_BY_OVERLAP
 
     @property
     def features(self) -> frozenset[str]:

@@ -34,10 +34,10 @@ def _pair(
         if setup:
             log.transaction(*setup)
             log.drain()
-        bystanders(log, 1)
+        bystanders(log, 1, 2)
         for changes in transactions:
             log.transaction(*changes)
-        bystanders(log, 2)
+        bystanders(log, 3, 4)
         return log
 
     return build

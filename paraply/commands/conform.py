@@ -1,0 +1,228 @@
+"""``paraply conform``: run the suite against an applier in a child process."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from adapters.conformance.cases import Case, cases_named, suite
+from adapters.conformance.host import host_command
+from adapters.conformance.launching import CommandLauncher
+from paraply.conforming import SCHEDULES, Applier, CaseResult, Conformance, Result
+from paraply.errors import USAGE
+from paraply.expected_failures import ExpectedFailure, read_expected_failures
+from paraply.progress import progress
+from paraply.report.conform_files import conform_json, conform_junit, conform_tap
+from paraply.report.conform_text import conform_text
+from paraply.report.counterexample_text import history_lines
+from paraply.report.escape import visible
+from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.workload_arguments import positive
+from properties.registry import verdict_of
+from vocabulary.errors import ParaplyError
+from vocabulary.programs import decode_program, parse_program
+from vocabulary.schedule import RecordedSchedule
+from vocabulary.verdict import Verdict, combine
+
+TIMEOUT_S = 10.0
+
+_EXAMPLE = """\
+examples:
+  paraply conform -- ./my-applier --workers 4
+  paraply conform --case A B-prefix-01 --junit conform.xml -- go run ./cmd/applier
+  paraply conform --applier my_applier.py:Applier
+  paraply conform --self-test
+
+exit codes: 0 every case passes or is skipped; 1 a case fails (beside those expected); 2 a case is
+unknown, because its situation never occurred, or every case was skipped
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``paraply conform``."""
+    parser.description = (
+        "Run an applier as a child process: the harness plays source and database, chooses every\n"
+        "interleaving, and judges what happens. docs/protocol.md says what is spoken."
+    )
+    parser.epilog = _EXAMPLE
+    parser.add_argument(
+        "--case",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="ID",
+        help="only these: an id, a family's letter, or how ids begin (see paraply list cases)",
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of all choices (0)")
+    parser.add_argument(
+        "--schedules",
+        type=positive,
+        default=SCHEDULES,
+        metavar="N",
+        help=f"schedules to run for each case ({SCHEDULES})",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=TIMEOUT_S,
+        metavar="T",
+        help=f"seconds to wait for an answer that the protocol promises ({TIMEOUT_S:g})",
+    )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="unknown and skipped cases, and unexpected passes, fail",
+    )
+    parser.add_argument("--junit", metavar="F", help="write JUnit XML; - is stdout")
+    parser.add_argument("--tap", action="store_true", help="print TAP in place of the report")
+    parser.add_argument("--json", metavar="F", help="write the result as JSON; - is stdout")
+    parser.add_argument(
+        "--expected-failures", metavar="F", type=Path, help="TOML file of failures known of"
+    )
+    parser.add_argument("--log", metavar="F", type=Path, help="add the applier's stderr to a file")
+    parser.add_argument("--program", metavar="P", help="replay one run of one case, and show it")
+    parser.add_argument(
+        "--applier", metavar="FILE:CLASS", help="a Python class in place of a command"
+    )
+    parser.add_argument(
+        "--self-test", action="store_true", help="run the suite on appliers with known faults"
+    )
+    parser.add_argument("command_line", nargs="*", metavar="COMMAND", help="after --: the applier")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the cases, print, and return the exit code of the gravest result."""
+    cases = cases_named(arguments.case)
+    if arguments.self_test:
+        from paraply.conform_self_test import run_self_test
+
+        return run_self_test(cases, schedules=arguments.schedules, seed=arguments.seed)
+    command = _command(arguments)
+    for name in (arguments.json, arguments.junit):
+        if name is not None:
+            require_writable(name)
+    expected: Mapping[str, ExpectedFailure] = {}
+    if arguments.expected_failures is not None:
+        expected = read_expected_failures(arguments.expected_failures, suite())
+    with CommandLauncher(command, log=arguments.log, timeout=arguments.timeout) as launcher:
+        conformance = Conformance(launcher, schedules=arguments.schedules, seed=arguments.seed)
+        applier = conformance.meet()
+        if applier.fault:
+            sys.stdout.write(_not_met(applier))
+            return Verdict.VIOLATED.exit_code
+        if arguments.program is not None:
+            return _replay(conformance, cases, arguments)
+        with progress("running the suite", total=len(cases)) as advance:
+            done = 0
+
+            def on_case(_: CaseResult) -> None:
+                nonlocal done
+                done += 1
+                advance(done)
+
+            results = conformance.run_all(cases, on_case)
+    commands = {
+        result.case.id: _again(result, arguments, command)
+        for result in results
+        if result.breach is not None
+    }
+    verdict = verdict_of_results(results, expected, strict=arguments.strict)
+    _write(arguments, applier, results, commands, expected, verdict)
+    return verdict.exit_code
+
+
+def verdict_of_results(
+    results: Sequence[CaseResult], expected: Mapping[str, ExpectedFailure], *, strict: bool
+) -> Verdict:
+    """Return the gravest verdict; a known failure does not count, nothing decided is UNKNOWN."""
+    verdicts = []
+    for result in results:
+        is_known = result.case.id in expected
+        verdict = result.result.verdict
+        if result.result is Result.FAIL and is_known:
+            verdict = Verdict.HOLDS
+        elif strict and (is_known or result.result is not Result.PASS):
+            verdict = Verdict.VIOLATED
+        if verdict is not None:
+            verdicts.append(verdict)
+    return combine(verdicts)
+
+
+def _command(arguments: argparse.Namespace) -> list[str]:
+    if arguments.applier is not None and arguments.command_line:
+        raise ParaplyError(
+            USAGE, reason="both --applier and a command are given", command="paraply conform"
+        )
+    if arguments.applier is not None:
+        return host_command(arguments.applier)
+    if not arguments.command_line:
+        raise ParaplyError(
+            USAGE, reason="no applier: give its command after --", command="paraply conform"
+        )
+    return list(arguments.command_line)
+
+
+def _write(
+    arguments: argparse.Namespace,
+    applier: Applier,
+    results: Sequence[CaseResult],
+    commands: Mapping[str, str],
+    expected: Mapping[str, ExpectedFailure],
+    verdict: Verdict,
+) -> None:
+    how = {"schedules": arguments.schedules, "seed": arguments.seed}
+    if arguments.tap:
+        sys.stdout.write(conform_tap(results, expected))
+    elif STANDARD_OUTPUT not in (arguments.json, arguments.junit):
+        sys.stdout.write(conform_text(applier, results, commands, expected, **how))
+    if arguments.json is not None:
+        document = conform_json(applier, results, commands, expected, verdict, **how)
+        write_report(arguments.json, document)
+    if arguments.junit is not None:
+        write_report(arguments.junit, conform_junit(results, expected, strict=arguments.strict))
+
+
+def _not_met(applier: Applier) -> str:
+    lines = [f"FAIL the applier does not speak the protocol: {visible(applier.fault)}"]
+    lines += [f"  {visible(line)}" for line in applier.stderr[-5:]]
+    return "\n".join([*lines, ""])
+
+
+def _again(result: CaseResult, arguments: argparse.Namespace, command: Sequence[str]) -> str:
+    """Return the command that replays the smallest run of a failed case."""
+    assert result.breach is not None
+    words = ["paraply", "conform", "--case", result.case.id, "--seed", str(result.breach.seed)]
+    words.append(f"--program={result.breach.program}")
+    applier = ["--applier", arguments.applier] if arguments.applier else ["--", *command]
+    return shlex.join([*words, *applier])
+
+
+def _replay(conformance: Conformance, cases: Sequence[Case], arguments: argparse.Namespace) -> int:
+    """Run one case once, on recorded choices, and show what happens."""
+    if len(cases) != 1:
+        raise ParaplyError(
+            USAGE, reason="--program needs one case by its id", command="paraply conform"
+        )
+    (case,) = cases
+    schedule = RecordedSchedule(decode_program(parse_program(arguments.program)))
+    run = conformance.run_once(case, schedule, arguments.seed)
+    properties = conformance.properties_of(case)
+    judged = [(prop, verdict_of(run.history, prop)) for prop in properties]
+    broken = [prop for prop, verdict in judged if verdict is Verdict.VIOLATED]
+    lines = [f"{case.id}: {case.fact}", "", *history_lines(run.history, broken), ""]
+    if run.fault:
+        lines.append(f"FAIL {visible(run.fault)}")
+    if not schedule.is_faithful:
+        lines.append("NOT the run recorded: the applier asked for other things this time")
+    for prop, verdict in judged:
+        lines.append(f"{verdict.word:8} {prop.name}")
+        if verdict is Verdict.VIOLATED:
+            lines += [f"  {visible(str(one))}" for one in prop.violations(run.history)[:5]]
+    sys.stdout.write("\n".join([*lines, ""]))
+    verdicts = [verdict for _, verdict in judged]
+    if run.fault or Verdict.VIOLATED in verdicts:
+        return Verdict.VIOLATED.exit_code
+    return judged[0][1].exit_code
