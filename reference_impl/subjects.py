@@ -6,6 +6,7 @@ from reference_impl.applier.subject import APPLIER
 from reference_impl.certifier_subject import CERTIFIER
 from reference_impl.group.subject import GROUP
 from reference_impl.mariadb.subject import MARIADB_PARALLEL
+from reference_impl.mariadb_gtid.gap_free_subject import GAP_FREE
 from reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS
 from reference_impl.mariadb_gtid.topology_subject import GTID_TOPOLOGY
 from reference_impl.semi_sync.subject import SEMI_SYNC
@@ -16,6 +17,7 @@ from reference_impl.write_set_subject import WRITE_SETS
 __all__ = [
     "APPLIER",
     "CERTIFIER",
+    "GAP_FREE",
     "GROUP",
     "GTID_POSITIONS",
     "GTID_TOPOLOGY",

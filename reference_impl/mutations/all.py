@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reference_impl.applier import mutants as applier
 from reference_impl.applier import recovery_mutants
-from reference_impl.mariadb_gtid import positions_mutants, topology_mutants
+from reference_impl.mariadb_gtid import gap_free_mutants, positions_mutants, topology_mutants
 from reference_impl.mutations import (
     certification,
     garbage_collection,
@@ -20,6 +20,7 @@ from reference_impl.wl4648 import mutants as wl4648
 __all__ = [
     "applier",
     "certification",
+    "gap_free_mutants",
     "garbage_collection",
     "positions_mutants",
     "recovery_mutants",
