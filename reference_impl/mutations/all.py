@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from reference_impl.applier import mutants as applier
 from reference_impl.applier import recovery_mutants
+from reference_impl.mariadb import commit_mutants
+from reference_impl.mariadb import mutants as mariadb_modes
 from reference_impl.mariadb_gtid import gap_free_mutants, positions_mutants, topology_mutants
 from reference_impl.mutations import (
     certification,
@@ -20,8 +22,10 @@ from reference_impl.wl4648 import mutants as wl4648
 __all__ = [
     "applier",
     "certification",
+    "commit_mutants",
     "gap_free_mutants",
     "garbage_collection",
+    "mariadb_modes",
     "positions_mutants",
     "recovery_mutants",
     "semi_sync",
