@@ -1,0 +1,109 @@
+"""Who may begin beside whom: each property of the parallel modes holds, breaks, on its edge."""
+
+from __future__ import annotations
+
+import pytest
+
+from properties.mariadb_modes import (
+    commit_groups_never_overlap,
+    irreversible_changes_wait_for_all_before,
+    marked_transactions_wait_for_all_before,
+)
+from tests.properties.histories import history_of, verdict
+from vocabulary.verdict import Verdict
+
+ROWS = "domain=0 flags=transactional,allow_parallel"
+LOG = f"""| T1{{a}} {ROWS} commit_id=7 | T2{{b}} {ROWS} commit_id=7 | T3{{c}} {ROWS}
+    | T4{{d}} {ROWS},waited commit_id=8 | T5{{e}} {ROWS},waited commit_id=8
+    | T6{{f}} domain=0 flags=transactional | T7:ddl domain=0 flags=ddl
+    | T8{{g}} domain=0 flags=allow_parallel | """
+
+
+def history(events):
+    return history_of(LOG + events)
+
+
+def begun(number):
+    return f"scheduled T{number}@w{number} ; begun T{number}@w{number}"
+
+
+def row(number):
+    item = "abcdef_g"[number - 1]
+    return f"row_applied T{number}@w{number} {{{item}}} ok"
+
+
+def committed(*numbers):
+    return " ; ".join(f"engine_committed T{number}@w{number}" for number in numbers)
+
+
+def whole(*numbers):
+    return " ; ".join(f"{begun(n)} ; {committed(n)}" for n in numbers)
+
+
+def test_groups_of_one_commit_may_overlap():
+    run = history(
+        f"{begun(1)} ; {begun(2)} ; {row(2)} ; {row(1)} ; {begun(3)} ; {committed(1, 2, 3)}"
+    )
+    assert verdict(run, commit_groups_never_overlap) is Verdict.HOLDS
+
+
+def test_group_of_another_commit_that_begins_before_the_last_change_is_reported():
+    run = history(f"{begun(1)} ; {row(1)} ; {begun(2)} ; {begun(3)} ; {row(2)} ; "
+                  f"{committed(1, 2, 3)}")  # fmt: skip
+    (breach,) = commit_groups_never_overlap(run)
+    assert str(breach) == (
+        "r1: T3 began before T2, of another commit group, had made all its changes"
+    )
+
+
+def test_next_batch_may_begin_while_the_one_before_has_yet_to_commit():
+    run = history(f"{begun(2)} ; {row(2)} ; {begun(3)} ; {committed(2, 3)}")
+    assert not commit_groups_never_overlap(run)
+
+
+def test_batch_of_one_commit_group_alone_shows_nothing():
+    run = history(f"{begun(1)} ; {begun(2)} ; {committed(1, 2)}")
+    assert verdict(run, commit_groups_never_overlap) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(("number", "why"), [(7, "a DDL"), (8, "of a table without transactions")])
+def test_irreversible_change_that_begins_before_a_commit_is_reported(number, why):
+    late = number - 1
+    run = history(f"{whole(*range(1, late))} ; {begun(late)} ; {begun(number)} ; "
+                  f"{committed(late, number)}")  # fmt: skip
+    (breach,) = irreversible_changes_wait_for_all_before(run)
+    assert str(breach) == f"r1: T{number}, {why}, began before T{late} had committed"
+
+
+def test_irreversible_change_after_all_commits_holds():
+    run = history(whole(*range(1, 9)))
+    assert verdict(run, irreversible_changes_wait_for_all_before) is Verdict.HOLDS
+
+
+def test_transaction_that_begins_beside_an_irreversible_change_is_not_its_fault():
+    assert not irreversible_changes_wait_for_all_before(
+        history(f"{whole(*range(1, 7))} ; {begun(7)} ; {begun(8).replace('T8', 'T6')}")
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "why"),
+    [(4, "which had waited on the source"), (6, "set not to be applied in parallel")],
+)
+def test_marked_transaction_that_begins_before_a_commit_is_reported(number, why):
+    late = number - 1
+    run = history(f"{whole(*range(1, late))} ; {begun(late)} ; {begun(number)} ; "
+                  f"{committed(late, number)}")  # fmt: skip
+    (breach,) = marked_transactions_wait_for_all_before(run)
+    assert str(breach) == f"r1: T{number}, {why}, began before T{late} had committed"
+
+
+def test_marked_transaction_after_all_commits_holds():
+    assert verdict(history(whole(1, 2, 3, 4)), marked_transactions_wait_for_all_before) is (
+        Verdict.HOLDS
+    )
+
+
+def test_mark_does_not_matter_beside_the_transaction_it_committed_with():
+    run = history(f"{whole(1, 2, 3)} ; {begun(4)} ; {begun(5)} ; {committed(4, 5)}")
+    assert not marked_transactions_wait_for_all_before(run)
