@@ -149,13 +149,17 @@ class GroupCommitSource(Source):
             domain = domain_of_schema(schema)
         if kind == DDL:
             return domain, ()
-        sets = write_sets(rows)
+        sets = self.row_sets(rows)
         if kind == "non_transactional":
             sets = [one for one in sets if len(one) == 1]
         items = schedule.choose(sets, "writes")
         if len(items) > 1 and schedule.choose(2, "last row first"):
             items = items[::-1]
         return domain, items
+
+    def row_sets(self, rows: dict[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
+        """Return the sets of rows to choose from; of twins the first few."""
+        return write_sets(rows)
 
     def group_of(
         self, schedule: Schedule, transaction: Transaction, drafts: Sequence[Draft]
