@@ -54,6 +54,8 @@ class Network:
     """Whether the domain is a hash of the schema; else all is written in the server's domain."""
     applies_out_of_order: bool = False
     """Whether a replica applies transactions of different schemas in any order."""
+    goes_back: bool = False
+    """Whether sessions may set a number below the last (gtid_seq_no without strict mode)."""
     servers: list[Server] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     is_circling: bool = False
@@ -137,19 +139,28 @@ class Network:
         self.to_write -= 1
         schema = schedule.choose(range(self.schemas), "schema")
         gtid = server.next_gtid(self.domain_of(server, schema))
-        flags = frozenset[str]()
-        if self.budget.holes and schedule.choose([False, True], "leaves a hole"):
-            self.budget.holes -= 1
-            gtid, flags = (
-                gtid.__class__(gtid.domain, gtid.server, gtid.sequence + 1),
-                frozenset({SET_BY_SESSION}),
-            )
+        chosen = self.choose_gtid(gtid, schedule)
+        flags = frozenset({SET_BY_SESSION} if chosen != gtid else ())
+        gtid = chosen
         number = self.recorder.next_id()
         self.recorder.add(Transaction(
             id=number, gtid=str(gtid), domain=gtid.domain, origin=server.name, flags=flags,
             write_set=frozenset({f"db{schema}.row{number}"}),
         ))  # fmt: skip
         self.on_committed(server, Logged(number, gtid))
+
+    def choose_gtid(self, gtid: MariadbGtid, schedule: Schedule) -> MariadbGtid:
+        """Return the next GTID, or one that the session has set: past a hole, or back in one."""
+        options = [gtid]
+        if self.budget.holes:
+            options.append(MariadbGtid(gtid.domain, gtid.server, gtid.sequence + 1))
+        if self.goes_back:
+            used = {one.gtid for one in self.recorder.transactions}
+            lower = (MariadbGtid(gtid.domain, gtid.server, n) for n in range(1, gtid.sequence))
+            options += [one for one in lower if str(one) not in used][-1:]
+        chosen = schedule.choose(options, "sequence number")
+        self.budget.holes -= chosen.sequence > gtid.sequence
+        return chosen
 
     def domain_of(self, server: Server, schema: int) -> int:
         """Return the domain of a transaction: the server's, and a hash of the schema in it."""
