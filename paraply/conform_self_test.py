@@ -46,10 +46,15 @@ class SelfTest:
 
 
 def self_tests(
-    cases: Sequence[Case], *, schedules: int, seed: int, faults: Iterable[Fault] = FAULTS
+    cases: Sequence[Case],
+    *,
+    schedules: int,
+    seed: int,
+    faults: Iterable[Fault] = FAULTS,
+    right: Iterable[type[Rule]] = RIGHT,
 ) -> Iterator[SelfTest]:
     """Run the cases on every right applier and every faulty one."""
-    for rule in RIGHT:
+    for rule in right:
         failed = _failed(rule, cases, schedules, seed)
         yield SelfTest(name=rule.name, what="", must_fail="", failed=failed, unrelated=failed)
     for fault in faults:
