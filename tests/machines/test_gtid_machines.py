@@ -1,0 +1,140 @@
+"""The machines of positions and of fail-over, and what they find in faulty ones."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from paraply.exploring import properties_of
+from paraply.registries import mutant_named, property_named
+from properties.machines.gtid import FailoverMachine, PositionMachine
+from properties.registry import Expectation
+from reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS
+from reference_impl.mariadb_gtid.topology_subject import GTID_TOPOLOGY
+from tests.machines.gtid_systems import ReferenceReplica, ReferenceServers
+
+STEPS = settings(max_examples=40, stateful_step_count=40)
+HUNT = settings(
+    max_examples=1_500,
+    stateful_step_count=40,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    print_blob=False,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+"""Deep enough for every fault below; not shrunk, since all that is asked is whether it is found."""
+
+
+def judges(subject, dialect):
+    known = subject.breaks.get(dialect, frozenset())
+    found = [
+        prop
+        for prop in properties_of(subject)
+        if prop.expectation is Expectation.ALWAYS and prop.name not in known
+    ]
+    assert found
+    return found
+
+
+def position_machine(dialect, *, subject=GTID_POSITIONS, judged=None):
+    class Bound(PositionMachine):
+        def make(self, domains):
+            return ReferenceReplica(domains, subject, dialect)
+
+    Bound.judged = judged or judges(GTID_POSITIONS, dialect)
+    return Bound
+
+
+def failover_machine(dialect, *, parts=None, judged=None):
+    class Bound(FailoverMachine):
+        def make(self, topology):
+            return ReferenceServers(topology, parts, dialect)
+
+    Bound.judged = judged or judges(GTID_TOPOLOGY, dialect)
+    return Bound
+
+
+@pytest.mark.parametrize("dialect", ["table", "binlog", "single_row"])
+def test_no_crash_between_any_two_steps_parts_position_and_data(dialect):
+    run_state_machine_as_test(position_machine(dialect), settings=STEPS)
+
+
+@pytest.mark.parametrize("dialect", ["strict", "silent"])
+def test_no_order_of_events_breaks_source_replicas_or_ring(dialect):
+    run_state_machine_as_test(failover_machine(dialect), settings=STEPS)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "position_row_commits_before",
+        "cleanup_deletes_the_newest_row",
+        "recovery_commits_the_unlogged",
+        "sub_ids_follow_execution",
+    ],
+)
+def test_machine_finds_the_fault_of_a_mutant_of_positions(name):
+    mutant = mutant_named(name)
+    machine = position_machine(
+        mutant.workload.dialect, subject=mutant.subject, judged=[property_named(mutant.caught_by)]
+    )
+    with pytest.raises(AssertionError, match=f"not {mutant.caught_by}"):
+        run_state_machine_as_test(machine, settings=HUNT)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "start_includes_the_gtid_asked_for",
+        "start_is_one_group_late",
+        "binlog_state_is_lost_in_a_crash",
+        "own_transactions_come_back",
+        "half_written_group_counts",
+    ],
+)
+def test_machine_finds_the_fault_of_a_mutant_of_topologies(name):
+    mutant = mutant_named(name)
+    machine = failover_machine(
+        mutant.workload.dialect, parts=mutant.subject.parts,
+        judged=[property_named(mutant.caught_by)],
+    )  # fmt: skip
+    with pytest.raises(AssertionError, match=f"not {mutant.caught_by}"):
+        run_state_machine_as_test(machine, settings=HUNT)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "name"),
+    [
+        ("binlog_unsynced", "no_event_is_applied_twice"),
+        ("relay_log_info", "position_covers_all_that_is_applied"),
+    ],
+)
+def test_unsafe_method_is_found_to_break_what_it_is_known_to_break(dialect, name):
+    machine = position_machine(dialect, judged=[property_named(name)])
+    with pytest.raises(AssertionError, match=f"not {name}"):
+        run_state_machine_as_test(machine, settings=HUNT)
+
+
+@pytest.mark.parametrize(
+    ("machine", "situation"),
+    [
+        (position_machine("table"), "one_group_has_two_of_a_domain"),
+        (position_machine("table"), "crash_finds_a_transaction_half_done"),
+        (failover_machine("strict"), "a_replica_changes_its_source"),
+        (failover_machine("strict"), "a_hole_is_logged"),
+    ],
+)
+def test_machine_reaches_the_interesting_situation(machine, situation):
+    """Without this the machines would have shown nothing."""
+
+    class NeverReaches(machine):
+        def teardown(self):
+            super().teardown()
+            reached = property_named(situation).witness(self.tested.history())
+            assert not reached, "it is reached"
+
+    with pytest.raises(AssertionError, match="it is reached"):
+        run_state_machine_as_test(NeverReaches, settings=HUNT)
