@@ -36,6 +36,8 @@ class Settings:
     """Groups that a worker's queue holds (slave_parallel_max_queued, in bytes, on servers)."""
     retries_max: int = 10
     """slave_transaction_retries."""
+    is_eager: bool = False
+    """Steps that only open what comes next are taken at once: see ``take_silent_steps``."""
     reads: int = 0
     stops: int = 0
     """STOP SLAVE, with START SLAVE after it."""

@@ -20,6 +20,7 @@ from vocabulary.schedule import Schedule
 
 FROM_OUTSIDE = "from outside"
 """Note of a failure that has nothing to do with the log: a full disk, say."""
+_SILENT = (Stage.QUEUED, Stage.ADMITTED, Stage.RETRYING)
 _WRONG = (Outcome.MISSING_BEFORE_IMAGE, Outcome.DUPLICATE_KEY)
 
 
@@ -31,12 +32,36 @@ class ParallelReplica(LockingDriver):
     def run(self, schedule: Schedule) -> None:
         """Apply the log; a run that gets stuck ends without STOPPED or FAILED."""
         self.on_start()
-        while progress := list(self.progress_steps()):
+        while progress := self.next_steps():
             step = schedule.choose([*progress, *self.other_steps()], "step")
             self.recorder.next_step()
             step.act()
         self.recorder.next_step()
         self.on_end()
+
+    def next_steps(self) -> list[Step]:
+        """Return what can move now."""
+        if self.settings.is_eager:
+            self.take_silent_steps()
+        return list(self.progress_steps())
+
+    def take_silent_steps(self) -> None:
+        """Deal groups, begin and queue for the commit without asking when.
+
+        None of these takes anything from another step, and to come late is left to the step after
+        it. So every order of row changes, commit starts, kills, syncs and engine commits remains,
+        in a much smaller number of runs; where STOP SLAVE strikes, some orders are lost.
+        """
+        while True:
+            acts = [step.act for step in self.driver_steps()]
+            for queue in self.queues.values():
+                group = queue[0] if queue else None
+                if group is not None and (group.stage in _SILENT or self.is_ready(group)):
+                    act = self.step_of(group)
+                    acts += [] if act is None else [act]
+            if not acts:
+                return
+            acts[0]()
 
     def on_start(self) -> None:
         """START SLAVE: go on from the position of each domain."""

@@ -103,6 +103,8 @@ class ParallelModesSubject(Subject):
         Option(name="commit_groups", default=True, meaning="the source commits in groups"),
         Option(name="extra_locks", default="domain", choices=("none", "domain", "any"),
                meaning="locks beside the rows written: of rows of the domain, or of any"),
+        Option(name="eager", default=False,
+               meaning="begin and queue without asking when: fewer runs to enumerate"),
         Option(name="reads", default=1, meaning="snapshots that a reader takes"),
         Option(name="stops", default=1, meaning="STOP SLAVE, and START SLAVE after it"),
         Option(name="failures", default=0, meaning="errors from outside that stop the replica"),
@@ -186,6 +188,7 @@ class ParallelModesSubject(Subject):
             recorder,
             Settings(
                 rules=self.parts.rules(DIALECTS[dialect].mode),
+                is_eager=bool(options["eager"]),
                 **{name: int(options[name]) for name in numbers},
             ),
             store=self.parts.store(workload.row_names),
