@@ -20,6 +20,7 @@ from properties import (
     semi_sync,
     timestamps,
     view_change,
+    wake_ups,
     whole_transactions,
     write_sets,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "semi_sync",
     "timestamps",
     "view_change",
+    "wake_ups",
     "whole_transactions",
     "write_sets",
 ]

@@ -32,6 +32,10 @@ class EventKind(Enum):
     """A member learned who of its view has recovered: ``members`` are all of them it knows."""
     SCHEDULED = "scheduled"
     """The coordinator gave the transaction to a worker."""
+    SLEPT = "slept"
+    """A thread went to sleep until others have done enough; it does not look again by itself."""
+    WOKEN = "woken"
+    """A thread that slept was signalled, and looks again."""
     BEGUN = "begun"
     """A worker began an attempt to apply the transaction."""
     ROW_APPLIED = "row_applied"
@@ -178,6 +182,8 @@ REQUIRED_FIELDS: dict[EventKind, tuple[str, ...]] = {
     EventKind.VIEW_INSTALLED: ("view",),
     EventKind.ONLINE: (),
     EventKind.SCHEDULED: _OF_A_TRANSACTION,
+    EventKind.SLEPT: (),
+    EventKind.WOKEN: (),
     EventKind.BEGUN: _OF_A_TRANSACTION,
     EventKind.ROW_APPLIED: ("transaction", "outcome"),
     EventKind.ROLLED_BACK: _OF_A_TRANSACTION,

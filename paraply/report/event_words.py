@@ -129,6 +129,10 @@ def _with_transactions(event: Event, history: History) -> str:
     return f"{verbs[event.kind]} {held or event.gtid_set or event.position or 'nothing'}"
 
 
+def _slept(event: Event, history: History) -> str:
+    return f"sleep: T{event.transaction} must wait" if event.transaction else "sleep"
+
+
 def _compared(event: Event, history: History) -> str:
     verb = "finds another" if event.outcome is Outcome.DIFFERENT else "finds the same"
     return f"compare with the source: {verb} {event.note}"
@@ -148,4 +152,5 @@ _SPECIAL: dict[EventKind, Callable[[Event, History], str]] = {
     EventKind.POSITION_SAVED: _with_transactions,
     EventKind.RECOVERED: _with_transactions,
     EventKind.COMPARED: _compared,
+    EventKind.SLEPT: _slept,
 }

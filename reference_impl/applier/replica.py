@@ -56,6 +56,7 @@ class ApplierParts:
     gtid_recovery: type[Recovery] = GtidRecovery
     position_recovery: type[Recovery] = Recovery
     replica: type[Replica] | None = None
+    sleeping_replica: type[Replica] | None = None
 
 
 class Replica:
@@ -252,7 +253,11 @@ class Replica:
         self.executed.append(transaction)
         self.record(EventKind.ENGINE_COMMITTED, worker)
         self.commit_order.on_engine_commit(transaction)
-        self.coordinator.on_done(transaction)
+        self.report(worker)
+
+    def report(self, worker: Worker) -> None:
+        """Tell the coordinator that the worker's transaction is done; all in one step here."""
+        self.coordinator.on_done(worker.job_id)
         worker.release()
 
     def on_lock_wait(self, worker: Worker, item: Item, holder: TransactionId) -> None:

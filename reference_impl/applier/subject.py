@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from reference_impl.applier.replica import ApplierParts, Budget, Replica
+from reference_impl.applier.sleeping import SleepingReplica
 from reference_impl.applier.source_log import Source, SourceSettings
 from reference_impl.certification.dialects import DIALECTS
 from reference_impl.recorder import Recorder
@@ -45,6 +46,11 @@ class ApplierSubject(Subject):
             meaning="after a crash: gtid or positions",
             choices=("gtid", "positions"),
         ),
+        Option(
+            name="sleeps",
+            default=False,
+            meaning="the coordinator sleeps until a worker signals, instead of looking again",
+        ),
         Option(name="reads", default=2, meaning="snapshots that a reader takes"),
         Option(name="crashes", default=0, meaning="how often the replica crashes"),
         Option(name="checkpoints", default=0, meaning="how often the position is saved"),
@@ -59,7 +65,9 @@ class ApplierSubject(Subject):
         "database": frozenset({"starts_respect_last_committed"}),
         "database_unordered": _out_of_order | {"starts_respect_last_committed"},
     }
-    areas: ClassVar[frozenset[str]] = frozenset({"parallel_apply", "commit_order", "replica_reads"})
+    areas: ClassVar[frozenset[str]] = frozenset(
+        {"parallel_apply", "commit_order", "replica_reads", "wake_ups"}
+    )
 
     def __init__(self, parts: ApplierParts = ApplierParts()) -> None:  # noqa: B008 - frozen
         self.parts = parts
@@ -90,7 +98,8 @@ class ApplierSubject(Subject):
         is_ordered = not dialect.endswith("_unordered")
         by_gtid = options["recovery"] == "gtid"
         locks = extra_locks(schedule, workload, recorder) if options["extra_locks"] else {}
-        replica = (parts.replica or Replica)(
+        sleeping = parts.sleeping_replica or SleepingReplica
+        replica = (sleeping if options["sleeps"] else parts.replica or Replica)(
             log,
             recorder,
             store=parts.store(workload.row_names),

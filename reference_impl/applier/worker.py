@@ -19,6 +19,8 @@ class Stage(Enum):
     """It has begun; some rows may be applied."""
     FINISHED = "finished"
     """All rows are applied; it waits for its turn to commit."""
+    REPORTING = "reporting"
+    """It has committed, and tells the coordinator so."""
     RETRYING = "retrying"
     """It was rolled back for another's sake; it begins again when its turn has come."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reference_impl.applier import mutants as applier
-from reference_impl.applier import recovery_mutants
+from reference_impl.applier import recovery_mutants, wake_up_mutants
 from reference_impl.mariadb import commit_mutants
 from reference_impl.mariadb import mutants as mariadb_modes
 from reference_impl.mariadb_gtid import gap_free_mutants, positions_mutants, topology_mutants
@@ -34,6 +34,7 @@ __all__ = [
     "topology_mutants",
     "trackers",
     "view_changes",
+    "wake_up_mutants",
     "wl4648",
     "write_sets",
 ]

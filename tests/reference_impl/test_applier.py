@@ -50,6 +50,7 @@ def test_no_schedule_breaks_what_the_dialect_keeps(dialect, options):
         ("two_transactions_overlap", {}),
         ("conflicting_transactions_are_applied", {}),
         ("replica_crashes_midway", {"crashes": 1}),
+        ("a_sleeping_coordinator_is_woken", {"sleeps": True}),
         ("reader_sees_the_middle", {}),
     ],
 )
