@@ -6,7 +6,7 @@ import pytest
 
 import reference_impl.applier.mutants
 import reference_impl.applier.recovery_mutants  # noqa: F401 - registers
-from properties import commit_order, parallel_apply, replica_reads
+from properties import commit_order, parallel_apply, replica_reads, wake_ups
 from properties.registry import Expectation, registered_properties, verdict_of
 from properties.search import random_schedules
 from reference_impl.applier.subject import APPLIER, apply
@@ -15,7 +15,7 @@ from vocabulary.events import EventKind, Outcome
 from vocabulary.schedule import Exploration, RecordedSchedule, SeededSchedule
 from vocabulary.verdict import Verdict
 
-_MODULES = (parallel_apply, commit_order, replica_reads)
+_MODULES = (parallel_apply, commit_order, replica_reads, wake_ups)
 JUDGES = {
     prop.name: prop
     for prop in registered_properties()
@@ -28,6 +28,7 @@ SETTINGS = (
     {"workers": 3, "crashes": 2, "recovery": "positions", "checkpoints": 2},
     {"workers": 3, "extra_locks": True, "sessions": 1},
     {"workers": 2, "view_changes": 1, "stamps": "mysql_8_4"},
+    {"workers": 3, "sleeps": True, "crashes": 1, "checkpoints": 1},
 )
 
 
