@@ -267,8 +267,8 @@ _SPEED = [
     "tick each; reading the log, waiting, rolling back and the engine commit nothing. Speed-up of "
     "N workers over mode none; in brackets the syncs of the replica's binary log and the "
     "attempts that were begun again. On hot rows more workers make the speculative modes slower: "
-    "what they undo is work that had to be done again. Minimal gains by beginning the next transaction "
-    "while the one before is synced, and by nothing else.", "",
+    "what they undo is work that had to be done again. Minimal gains by beginning the next "
+    "transaction while the one before is synced, and by nothing else.", "",
 ]  # fmt: skip
 
 

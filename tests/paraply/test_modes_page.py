@@ -9,13 +9,14 @@ from reference_impl.mariadb.subject import MARIADB_PARALLEL
 
 
 @pytest.mark.parametrize(
-    "dialect", ["minimal", "conservative", "conservative_by_schema", "conservative_non_transactional"]
-)  # fmt: skip
+    "dialect",
+    ["minimal", "conservative", "conservative_by_schema", "conservative_non_transactional"],
+)
 def test_broken_columns_are_those_that_the_mode_is_known_to_break(dialect):
     decided = decide(dialect)
     known = MARIADB_PARALLEL.breaks[dialect]
     assert {COLUMNS[one] for one in decided.smallest} == known & set(COLUMNS.values())
-    assert not decided.cut
+    assert decided.cut <= {"reads"}
 
 
 def test_mode_none_has_nothing_to_order():
