@@ -248,7 +248,9 @@ _HEAD = [
     "before has *started* to commit, so that a mark means less than in optimistic, where it means "
     "that all before have committed. Therefore, too, a change of a table without transactions is "
     "visible before its predecessors are in these two modes, and is not in optimistic and "
-    "aggressive, where such a change waits. And order between domains is given up by whoever sets "
+    "aggressive, where such a change waits (seen on MariaDB 10.11.19: a replica whose own semi-sync "
+    "wait holds an InnoDB row before its engine commit shows the MyISAM row after it in "
+    "conservative and minimal, and neither row in optimistic and aggressive). And order between domains is given up by whoever sets "
     "them, as soon as the mode is above minimal.", "",
 ]  # fmt: skip
 
