@@ -23,6 +23,7 @@ GENERATED_PAGES = (
     "paraply.proof_pages",
     "paraply.semi_sync_page",
     "paraply.appliers_page",
+    "paraply.gtid_page",
     "paraply.modes_page",
 )
 """Modules that write a page with ``--write`` and compare it with ``--check``."""

@@ -119,16 +119,11 @@ class TopologySubject(Subject):
         "out_of_order": _NO_ORDER | _UNNOTICED | {"known_positions_are_accepted"},
         # Measured on 10.11.19: after a number went back, rotation and restart forget the greater
         # ones, and they are given again.
-        "going_back": _NO_SINGLE_POSITION
-        | _UNNOTICED
-        | {
-            "sequences_rise_within_a_domain",
-            "no_event_is_applied_twice",
-            "known_positions_are_accepted",
-            "next_number_is_greatest_seen_plus_one",
+        "going_back": _NO_ORDER | _UNNOTICED | {
+            "known_positions_are_accepted", "next_number_is_greatest_seen_plus_one",
             "gtids_name_one_transaction",
         },
-    }
+    }  # fmt: skip
     areas: ClassVar[frozenset[str]] = frozenset(
         {"exactly_once", "gtid_rules", "failover", "replication_state"}
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from properties.failover import (
@@ -53,6 +55,14 @@ def test_opposite_order_in_one_domain_has_none():
 def test_opposite_order_across_domains_has_a_position_in_each():
     run = history("s2:31", "s3:1", START.format("0-1-1"))
     assert not a_single_position_exists(run)
+
+
+def test_own_transactions_of_the_replica_have_no_place_to_miss():
+    run = history("s2:21", "s3:1", START.format("0-1-2"))
+    own = replace(run, transactions=(replace(run.transactions[0], origin="s3"),
+                                     *run.transactions[1:]))  # fmt: skip
+    assert a_single_position_exists(run)
+    assert not a_single_position_exists(own)
 
 
 def test_refused_start_needs_no_position():
