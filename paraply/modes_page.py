@@ -242,16 +242,17 @@ _HEAD = [
     "- **irreversible**: the same for a DDL and for a table without transactions.",
     "- **errors**: when a transaction has failed, nothing after it in its domain commits.",
     "- **never fails**, **never stalls**: a log that is sound is applied to its end.", "",
-    "Four things to take from it. The speculative modes let batches overlap and still keep every "
-    "order: the order of commits, the kill of whoever holds a row too early and the retry at no "
-    "risk are enough. In conservative and minimal the barrier between batches opens when the batch "
-    "before has *started* to commit, so that a mark means less than in optimistic, where it means "
-    "that all before have committed. Therefore, too, a change of a table without transactions is "
-    "visible before its predecessors are in these two modes, and is not in optimistic and "
-    "aggressive, where such a change waits (seen on MariaDB 10.11.19: a replica whose own semi-sync "
-    "wait holds an InnoDB row before its engine commit shows the MyISAM row after it in "
-    "conservative and minimal, and neither row in optimistic and aggressive). And order between domains is given up by whoever sets "
-    "them, as soon as the mode is above minimal.", "",
+    "Four things to take from it. The speculative modes let batches overlap and still keep "
+    "every order: the order of commits, the kill of whoever holds a row too early and the "
+    "retry at no risk are enough. In conservative and minimal the barrier between batches "
+    "opens when the batch before has *started* to commit, so that a mark means less than in "
+    "optimistic, where it means that all before have committed. Therefore, too, a change of a "
+    "table without transactions is visible before its predecessors are in these two modes, and "
+    "is not in optimistic and aggressive, where such a change waits (seen on MariaDB 10.11: "
+    "where a replica's own semi-sync wait holds an InnoDB row before its engine commit, the "
+    "MyISAM row after it is there in conservative and minimal, and neither is in optimistic "
+    "and aggressive). And order between domains is given up by whoever sets them, as soon as "
+    "the mode is above minimal.", "",
 ]  # fmt: skip
 
 _SITUATIONS = [
