@@ -61,7 +61,7 @@ class GroupSubject(Subject):
         "mysql_8_3": frozenset({"sequence_numbers_are_contiguous"}),
     }
     areas: ClassVar[frozenset[str]] = frozenset(
-        {"certification", "timestamps", "garbage_collection", "view_change"}
+        {"certification", "executed_sets", "timestamps", "garbage_collection", "view_change"}
     )
     # Sessions are a matter of the source's own log.
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {

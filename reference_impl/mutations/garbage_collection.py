@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import Any
 
 from reference_impl.certification.certifier import Certifier, StoredVersion
 from reference_impl.certification.garbage_collection import CollectionRound
-from reference_impl.certification.gtids import NO_GTIDS, GtidSet
+from reference_impl.certification.gtids import NO_GTIDS, GtidSet, format_gtid_set
 from reference_impl.certification.parts import Parts
 from reference_impl.group.group import Group
 from reference_impl.group.member import Member
@@ -16,7 +17,9 @@ from reference_impl.group.messages import ExecutedSetMessage, Message
 from reference_impl.group.subject import GroupSubject
 from reference_impl.mutants import Mutant, register_mutant
 from reference_impl.subject import Subject, Workload
+from vocabulary.events import EventKind
 from vocabulary.history import OptionValue
+from vocabulary.transactions import TransactionId
 
 FAMILY = "garbage collection"
 
@@ -268,4 +271,32 @@ mutate(
     departures=1,
     absent=1,
     broadcasts=9,
+)
+
+
+class FrozenReporter(Group):
+    """Every broadcast of a member tells what it had executed at its first one."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.frozen: dict[str, tuple[GtidSet, tuple[TransactionId, ...]]] = {}
+
+    def broadcast_executed_set(self, member: Member) -> None:
+        executed = tuple(sorted(one for one, _ in member.binlog))
+        told, transactions = self.frozen.setdefault(member.name, (member.executed, executed))
+        self.recorder.record(
+            EventKind.EXECUTED_SET_BROADCAST,
+            member=member.name,
+            gtid_set=format_gtid_set(told),
+            transactions=transactions,
+        )
+        self.send(ExecutedSetMessage(sender=member.name, executed=told))
+
+
+mutate(
+    "member_reports_a_frozen_set",
+    "certifier.cc: a cloned member reported the GTID_EXECUTED that it had started with",
+    "A member goes on telling what it had executed at first.",
+    "broadcasts_tell_what_is_executed",
+    GroupSubject(group=FrozenReporter),
 )
