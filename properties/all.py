@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from properties import (
     certification,
+    certification_retries,
     commit_order,
     consistency_levels,
     exactly_once,
@@ -28,6 +29,7 @@ from properties import (
 
 __all__ = [
     "certification",
+    "certification_retries",
     "commit_order",
     "consistency_levels",
     "exactly_once",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reference_impl.applier.subject import APPLIER
+from reference_impl.certifier_retries import CERTIFIER_RETRIES
 from reference_impl.certifier_subject import CERTIFIER
 from reference_impl.group.subject import GROUP
 from reference_impl.mariadb.subject import MARIADB_PARALLEL
@@ -17,6 +18,7 @@ from reference_impl.write_set_subject import WRITE_SETS
 __all__ = [
     "APPLIER",
     "CERTIFIER",
+    "CERTIFIER_RETRIES",
     "GAP_FREE",
     "GROUP",
     "GTID_POSITIONS",

@@ -10,6 +10,7 @@ from reference_impl.mariadb_gtid import gap_free_mutants, positions_mutants, top
 from reference_impl.mutations import (
     certification,
     garbage_collection,
+    retries,
     stored_numbers,
     timestamps,
     trackers,
@@ -28,6 +29,7 @@ __all__ = [
     "mariadb_modes",
     "positions_mutants",
     "recovery_mutants",
+    "retries",
     "semi_sync",
     "stored_numbers",
     "timestamps",

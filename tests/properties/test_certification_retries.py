@@ -1,0 +1,50 @@
+"""Certified, rolled back and tried again: holds, breaks, edge."""
+
+from __future__ import annotations
+
+from properties.certification_retries import executed_gtids_are_refused, retries_are_certified_again
+from tests.properties.histories import history_of, verdict
+from vocabulary.verdict import Verdict
+
+RETRY = """
+| T1{{a}} gtid=g:1
+| submitted T1@r1 ; certified T1@r1 positive ; rolled_back T1@r1 ; retried T1@r1 attempt=2
+; certified T1@r1 attempt=2 {second}
+"""
+REUSE = """
+| T1{{a}} gtid=g:1 | T2{{b}} gtid=g:1
+| certified T1@r1 positive ; {executed} certified T2@r1 {second}
+"""
+
+
+def test_retry_that_is_certified_holds():
+    history = history_of(RETRY.format(second="positive"))
+    assert verdict(history, retries_are_certified_again) is Verdict.HOLDS
+
+
+def test_retry_that_is_refused_is_reported():
+    (breach,) = retries_are_certified_again(history_of(RETRY.format(second="negative")))
+    assert (breach.transaction, breach.gtid) == (1, "g:1")
+    assert "second attempt" in str(breach)
+
+
+def test_retries_are_unknown_where_nothing_is_retried():
+    history = history_of("| T1{a} gtid=g:1 | certified T1@r1 negative")
+    assert verdict(history, retries_are_certified_again) is Verdict.UNKNOWN
+
+
+def test_executed_gtid_that_is_refused_holds():
+    history = history_of(REUSE.format(executed="engine_committed T1@r1 ;", second="negative"))
+    assert verdict(history, executed_gtids_are_refused) is Verdict.HOLDS
+
+
+def test_executed_gtid_that_is_certified_is_reported():
+    history = history_of(REUSE.format(executed="engine_committed T1@r1 ;", second="positive"))
+    (breach,) = executed_gtids_are_refused(history)
+    assert (breach.transaction, breach.executed) == (2, 1)
+
+
+def test_gtid_that_is_not_executed_yet_is_another_matter():
+    history = history_of(REUSE.format(executed="", second="positive"))
+    assert not executed_gtids_are_refused(history)
+    assert verdict(history, executed_gtids_are_refused) is Verdict.UNKNOWN
