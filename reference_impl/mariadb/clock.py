@@ -52,14 +52,19 @@ def timing(
 ) -> Timing:
     """Apply a source's log, with as many rows per tick as there are workers that can execute one.
 
-    Every transaction has its rows, and where it matters its domain, commit id and flags.
+    Without workers the driver applies everything itself, as in mode none. Every transaction has
+    its rows, and where it matters its domain, commit id and flags.
     """
     recorder = Recorder()
     recorder.transactions = list(log)
     replica = ParallelReplica(
         log,
         recorder,
-        Settings(rules=Rules(mode), workers=workers, domain_workers=domain_workers),
+        Settings(
+            rules=Rules(mode if workers else Mode.NONE),
+            workers=max(1, workers),
+            domain_workers=domain_workers,
+        ),
         store=store_before(log),
     )
     replica.on_start()

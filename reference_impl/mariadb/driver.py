@@ -82,6 +82,8 @@ class Driver:
         self.has_failed = False
         """An error that came from the log stopped the replica for good."""
         self.sub_id = 0
+        self.source_run = 0
+        """The source's run, from 0, that the last group dealt belongs to."""
 
     @property
     def under_way(self) -> list[EventGroup]:
@@ -96,13 +98,21 @@ class Driver:
 
     def driver_steps(self) -> Iterator[Step]:
         """Yield: give the next group to a worker, if its domain's next worker has room."""
-        if self.is_stopping or not self.rest:
+        if self.is_stopping or not self.rest or self.must_drain(self.rest[0]):
             return
         entry, worker = self.entry_of(self.rest[0]), None
         if self.rules.mode or self.is_idle:
             worker = self.worker_for(entry)
         if worker is not None:
             yield Step("queue", lambda: self.on_queue(entry, worker))
+
+    def must_drain(self, transaction: Transaction) -> bool:
+        """Return whether the source restarted here and somebody is still at work.
+
+        A format description event with a creation time waits for all workers: what comes after it
+        may bear the commit ids of what comes before.
+        """
+        return transaction.clock != self.source_run and not self.is_idle
 
     def entry_of(self, transaction: Transaction) -> Entry:
         """Return the scheduling entry of the transaction's domain."""
@@ -131,6 +141,7 @@ class Driver:
         """Decide about the next group of the log and put it into the worker's queue."""
         transaction = self.rest.popleft()
         self.sub_id += 1
+        self.source_run = transaction.clock
         decision = self.rules.decide(entry, transaction)
         group = EventGroup(
             transaction=transaction, sub_id=self.sub_id, entry=entry, batch=decision.batch,

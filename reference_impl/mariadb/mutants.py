@@ -130,6 +130,14 @@ class WakesOnceOnly(ParallelReplica):
         return group.entry.committing_count == group.batch.wait_count
 
 
+class NoDrain(ParallelReplica):
+    """A restart of the source is passed over."""
+
+    def must_drain(self, transaction: Transaction) -> bool:
+        """Return False."""
+        return False
+
+
 class StopTestApart(ParallelReplica):
     """The stop test and the record of what has started are two steps."""
 
@@ -183,10 +191,11 @@ class DomainByTurn(GroupCommitSource):
 
     def draft(self, schedule: Schedule, number: TransactionId, drafts: Any) -> Draft:
         """Give even transactions another domain."""
-        transaction, group = super().draft(schedule, number, drafts)
+        made = super().draft(schedule, number, drafts)
         domain = 20 + number % 2
         place = sum(1 for one in drafts if one.transaction.domain == domain) + 1
-        return Draft(replace(transaction, domain=domain, gtid=f"{domain}-1-{place}"), group)
+        moved = replace(made.transaction, domain=domain, gtid=f"{domain}-1-{place}")
+        return made._replace(transaction=moved)
 
 
 class IdempotentStore(RowStore):
@@ -257,6 +266,12 @@ parallel_mutant(
     "barrier_wakes_once_only", source="MDEV-7825, MDEV-8113: lost wakeup", dialect="conservative",
     fault="a group that comes to the barrier late waits for ever",
     caught_by="replica_never_stalls", replica=WakesOnceOnly,
+)  # fmt: skip
+parallel_mutant(
+    "restart_of_the_source_does_not_drain", source="rpl_parallel: created != 0 waits for workers",
+    dialect="conservative", restarts=1, workers=4, rows=4,
+    fault="groups from before and after a restart share a commit id by chance",
+    caught_by="sound_log_never_fails", replica=NoDrain,
 )  # fmt: skip
 parallel_mutant(
     "stop_decision_is_not_atomic", source="MDEV-31509", family="MariaDB stops", stops=1,

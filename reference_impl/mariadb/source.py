@@ -50,6 +50,8 @@ class GroupSettings:
     """How many changes of tables without transactions there may be."""
     marks: int = 0
     """How many may have waited for a row lock, or be set not to be applied in parallel."""
+    restarts: int = 0
+    """How often the source may restart: its commit ids begin again, as query ids do."""
     commit_groups: bool = True
 
 
@@ -58,6 +60,7 @@ class Draft(NamedTuple):
 
     transaction: Transaction
     group: int
+    first_of_run: int
 
 
 class GroupCommitSource(Source):
@@ -70,7 +73,9 @@ class GroupCommitSource(Source):
         super().__init__(rows, DIALECTS["wl8440"], nothing)
         self.group_settings = settings
         self.left = {DDL: settings.ddl, "non_transactional": settings.non_transactional}
-        self.marks_left = settings.marks
+        self.marks_left, self.restarts_left = settings.marks, settings.restarts
+        self.first_of_run = 1
+        """The first transaction since the source started."""
         self.sequence: dict[int, int] = {}
         self.has_run_long = False
 
@@ -78,6 +83,8 @@ class GroupCommitSource(Source):
         """Log ``count`` transactions, list them, and return them."""
         drafts: list[Draft] = []
         for number in range(1, count + 1):
+            if self.restarts_left and drafts and schedule.choose(2, "source restarts"):
+                self.on_restart(TransactionId(number))
             drafts.append(self.draft(schedule, TransactionId(number), drafts))
         sizes: dict[int, int] = {}
         for draft in drafts:
@@ -90,9 +97,15 @@ class GroupCommitSource(Source):
             recorder.add(transaction)
         return log
 
+    def on_restart(self, number: TransactionId) -> None:
+        """Go on in a new binary log, with transaction ``number``."""
+        self.restarts_left -= 1
+        self.clock += 1
+        self.first_of_run = number
+
     def commit_id(self, draft: Draft, size: int) -> CommitId | None:
         """Return the id that the log has: that of the leader, where somebody followed it."""
-        return CommitId(draft.group) if size > 1 else None
+        return CommitId(draft.group - draft.first_of_run + 1) if size > 1 else None
 
     def draft(self, schedule: Schedule, number: TransactionId, drafts: Sequence[Draft]) -> Draft:
         """Execute one transaction."""
@@ -111,6 +124,7 @@ class GroupCommitSource(Source):
             kind=TransactionKind.DDL if kind == DDL else TransactionKind.ROWS,
             gtid=f"{domain}-{SERVER_ID}-{self.sequence[domain]}",
             domain=domain,
+            clock=self.clock,
             flags=frozenset(self.logged_flags(flags)),
             write_set=frozenset(items),
             rows=tuple(self._write(schedule, number, item) for item in items),
@@ -119,7 +133,8 @@ class GroupCommitSource(Source):
         for item in items:
             if item in self.writers:
                 self.writers[item] += (number,)
-        return Draft(transaction, self.group_of(schedule, transaction, drafts))
+        group = self.group_of(schedule, transaction, drafts)
+        return Draft(transaction, group, self.first_of_run)
 
     def logged_flags(self, flags: set[str]) -> set[str]:
         """Return the flags that the log shows."""
@@ -166,7 +181,7 @@ class GroupCommitSource(Source):
     ) -> int:
         """Return the commit group: that of the transaction before, or one of its own."""
         may_join = self.group_settings.commit_groups and TRANSACTIONAL in transaction.flags
-        if may_join and drafts:
+        if may_join and transaction.id > self.first_of_run:
             group = drafts[-1].group
             members = [draft.transaction for draft in drafts if draft.group == group]
             if all(self.may_share(member, transaction) for member in members):

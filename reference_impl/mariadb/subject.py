@@ -92,7 +92,8 @@ class ParallelModesSubject(Subject):
     source = "slave_parallel_mode; sql/rpl_parallel.cc; MariaDB GTID, in-order and out-of-order"
     dialects = tuple(DIALECTS)
     options = (
-        Option(name="workers", default=3, least=1, greatest=64, meaning="slave_parallel_threads"),
+        Option(name="workers", default=3, greatest=64,
+               meaning="slave_parallel_threads; 0: as mode none"),
         Option(name="domain_workers", default=0, greatest=64,
                meaning="slave_domain_parallel_threads; 0: the whole pool"),
         Option(name="queued_max", default=2, least=1, meaning="groups in a worker's queue"),
@@ -100,6 +101,7 @@ class ParallelModesSubject(Subject):
         Option(name="ddl", default=1, meaning="DDLs in the log, at most"),
         Option(name="marks", default=1,
                meaning="transactions with WAITED or without ALLOW_PARALLEL, at most"),
+        Option(name="restarts", default=0, meaning="restarts of the source: commit ids repeat"),
         Option(name="commit_groups", default=True, meaning="the source commits in groups"),
         Option(name="extra_locks", default="domain", choices=("none", "domain", "any"),
                meaning="locks beside the rows written: of rows of the domain, or of any"),
@@ -163,6 +165,7 @@ class ParallelModesSubject(Subject):
             GroupSettings(
                 domains=rules.domains, non_transactional=rules.non_transactional,
                 ddl=int(options["ddl"]), marks=int(options["marks"]),
+                restarts=int(options["restarts"]),
                 commit_groups=bool(options["commit_groups"]),
             ),
         )  # fmt: skip
@@ -181,13 +184,16 @@ class ParallelModesSubject(Subject):
         locks: dict[TransactionId, Item] | None = None,
     ) -> ParallelReplica:
         """Return a replica at the beginning of its relay log."""
-        numbers = ("workers", "domain_workers", "queued_max", "retries_max", "reads", "stops",
+        mode, workers = DIALECTS[dialect].mode, int(options["workers"])
+        numbers = ("domain_workers", "queued_max", "retries_max", "reads", "stops",
                    "failures", "timeouts")  # fmt: skip
         return self.parts.replica(
             log,
             recorder,
             Settings(
-                rules=self.parts.rules(DIALECTS[dialect].mode),
+                # Without a pool the driver applies everything itself, whatever the mode.
+                rules=self.parts.rules(mode if workers else Mode.NONE),
+                workers=max(1, workers),
                 is_eager=bool(options["eager"]),
                 **{name: int(options[name]) for name in numbers},
             ),

@@ -27,6 +27,7 @@ SETTINGS = (
     {},
     {"failures": 1, "timeouts": 1, "reads": 3, "stops": 2},
     {"domain_workers": 2, "workers": 4, "failures": 2, "queued_max": 1},
+    {"restarts": 2, "stops": 0, "marks": 0},
 )
 
 
@@ -276,6 +277,29 @@ def test_schemas_hash_to_different_domains_of_the_ten():
     domains = [domain_of_schema(schema) for schema in range(len(SCHEMAS))]
     assert len(set(domains)) == len(SCHEMAS)
     assert all(20 <= domain < 30 for domain in domains)
+
+
+def test_without_workers_every_mode_is_mode_none():
+    events = set()
+    for dialect in ("none", "conservative", "optimistic"):
+        workload = Workload(transactions=4, dialect=dialect, options={"workers": 0, "stops": 1})
+        runs = [MARIADB_PARALLEL.run(schedule, workload) for schedule in random_schedules(0, 10)]
+        assert not any(property_named("two_transactions_overlap").witness(run) for run in runs)
+        events.add(tuple(run.events for run in runs))
+    assert len(events) == 1
+
+
+def test_commit_ids_repeat_after_a_restart_of_the_source():
+    workload = Workload(
+        transactions=5, rows=4, dialect="conservative", options=PLAIN | {"restarts": 1}
+    )
+    repeated = 0
+    for schedule in random_schedules(0, 200):
+        history = MARIADB_PARALLEL.run(schedule, workload)
+        runs = [{one.commit_id for one in history.transactions if one.clock == clock}
+                for clock in (0, 1)]  # fmt: skip
+        repeated += bool((runs[0] & runs[1]) - {None})
+    assert repeated > 5
 
 
 def test_long_running_statement_runs_beside_the_rest_in_a_domain_of_its_own():
