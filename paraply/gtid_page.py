@@ -171,6 +171,7 @@ TOPOLOGY_COLUMNS = {
     "numbers rise": "sequences_rise_within_a_domain",
     "smaller ones noticed": "smaller_numbers_are_noticed",
     "a GTID names one": "gtids_name_one_transaction",
+    "elected one has all": "elected_source_has_what_survivors_have",
     "size = domains": "state_has_one_entry_per_domain",
 }
 _CALM: dict[str, OptionValue] = {"crashes": 0, "rotations": 0, "holes": 0, "losses": 1}

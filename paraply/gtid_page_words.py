@@ -19,7 +19,7 @@ def run_words(history: History) -> str:
         _words(event, history)
         for event in history.events
         if not (event.kind in _DULL and (has_logs or event.kind is not EventKind.ENGINE_COMMITTED))
-        and not (event.kind is EventKind.STARTED and not event.members)
+        and not (event.kind is EventKind.STARTED and not (event.members or event.note))
     ]
     return f"{log}: {'; '.join(words)}"
 
@@ -39,6 +39,8 @@ def _words(event: Event, history: History) -> str:
     one = f"T{event.transaction}" if event.transaction is not None else ""
     match event.kind:
         case EventKind.STARTED:
+            if not event.members:
+                return f"{event.note}{where}"
             what = "refused " if event.note else "starts "
             return f"{what}after {_set(event.gtid_set)} of {event.members[0]}{where}"
         case EventKind.STOPPED:
@@ -131,6 +133,7 @@ MEASURED = [
     "- The first GTIDs that a dump sends, or error 1236, for every pair of positions of a log "
     "with two domains, holes and four files.",
     "- `gtid_slave_pos` goes back with a smaller number; the row with the highest sub_id wins.",
+    "- A domain that is filtered out (IGNORE_DOMAIN_IDS) moves `gtid_slave_pos` all the same.",
     "- `mysqlbinlog | mysql` keeps the GTIDs of every server and domain, and `gtid_slave_pos` "
     "stays empty.",
     "- MySQL puts empty transactions in the place of filtered ones; a hole is taken over by "

@@ -17,6 +17,10 @@ from vocabulary.transactions import TransactionId
 
 REFUSED = "1236"
 PURGED = "purged"
+ELECTED = "elected"
+"""Note of the STARTED of a server that takes a lost source's place."""
+LOST = "lost"
+"""Notes of the CRASHED of a server that never comes back begin so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +77,18 @@ class UnknownStartAccepted(Violation):
 
     def __str__(self) -> str:
         return f"{self.source} let {self.member} start at {self.gtid}, which it does not have"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElectedWithout(Violation):
+    """A server took a lost source's place without what another survivor had."""
+
+    member: str
+    survivor: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return f"{self.member} was elected without T{self.transaction}, which {self.survivor} has"
 
 
 @dataclass(slots=True)
@@ -240,4 +256,47 @@ def unknown_positions_are_refused(history: History) -> tuple[UnknownStartAccepte
         for event, source, servers in _starts(history)
         if not event.note
         for gtid in _unknown(event, source, servers)
+    )
+
+
+def _elections(history: History) -> Iterator[tuple[str, dict[str, set[TransactionId]]]]:
+    """Yield who was elected, and what each survivor had when the source was lost."""
+    servers = _Servers()
+    lost: set[str] = set()
+    at_loss: dict[str, set[TransactionId]] = {}
+    for event in history.events if has_domains(history) else ():
+        if event.kind is EventKind.CRASHED and event.note.startswith(LOST):
+            lost.add(event.member)
+            at_loss = {m: set(data) for m, data in servers.data.items() if m not in lost}
+        elif event.kind is EventKind.STARTED and event.note == ELECTED:
+            others = {m: data for m, data in at_loss.items() if m != event.member}
+            yield event.member, {m: at_loss[m] - servers.data[event.member] for m in others}
+        servers.follow(event)
+
+
+@sometimes(source="in each domain another survivor may have come furthest")
+def survivors_differ_at_an_election(history: History) -> bool:
+    """When a source was lost, a survivor had something that the one elected later had not."""
+    servers = _Servers()
+    data: dict[str, set[TransactionId]] = {}
+    for event in history.events if has_domains(history) else ():
+        if event.kind is EventKind.CRASHED and event.note.startswith(LOST):
+            data = {m: set(has) for m, has in servers.data.items() if m != event.member}
+        elif event.kind is EventKind.STARTED and event.note == ELECTED:
+            mine = data.get(event.member, set())
+            if any(has - mine for has in data.values()):
+                return True
+        servers.follow(event)
+    return False
+
+
+@always(source="facts on MariaDB 1.6; mutual catch-up before a promotion",
+        witness=survivors_differ_at_an_election)  # fmt: skip
+def elected_source_has_what_survivors_have(history: History) -> tuple[ElectedWithout, ...]:
+    """Who takes a lost source's place has all that any survivor had when it was lost."""
+    return tuple(
+        ElectedWithout(member=member, survivor=survivor, transaction=min(missing))
+        for member, others in _elections(history)
+        for survivor, missing in others.items()
+        if missing
     )

@@ -12,6 +12,9 @@ from reference_impl.mariadb_gtid.workers import Step
 from vocabulary.events import EventKind
 from vocabulary.schedule import Schedule
 
+ELECTED = "elected"
+"""Note of the start of a server that takes a lost source's place."""
+
 
 class Failover(Network):
     """s1 writes, s2 and s3 follow it; s1 is lost, and one of them takes its place.
@@ -60,6 +63,9 @@ class Failover(Network):
     def on_promoted(self, successor: Server) -> None:
         """Clients write there from now on, and the others follow."""
         successor.is_writable = True
+        self.recorder.record(
+            EventKind.STARTED, member=successor.name, gtid_set=str(successor.position), note=ELECTED
+        )
         self.links = [
             Link(successor, other)
             for other in self.servers

@@ -250,6 +250,15 @@ class DeletesActiveDomain(Failover):
         super().on_rotate(server)
 
 
+class ElectedAsItIs(Failover):
+    """The successor does not read from the other survivors before clients write to it."""
+
+    def on_elected(self, successor: Server) -> None:
+        """Take it as it is."""
+        self.successor = successor
+        self.links = []
+
+
 class RenumbersReplicated(Failover):
     """A replica logs what it applies under GTIDs of its own, as servers without GTIDs do."""
 
@@ -366,6 +375,9 @@ _mutant("position_names_every_server", StatesEveryServer, "state_has_one_entry_p
         dialect="shared_strict")  # fmt: skip
 _mutant("active_domain_is_deleted", DeletesActiveDomain, ONE, "MDEV-31140",
         "the domain's numbers begin anew", rotations=2)  # fmt: skip
+_mutant("successor_does_not_catch_up", ElectedAsItIs, "elected_source_has_what_survivors_have",
+        "facts on MariaDB 1.6: positions per domain",
+        "a survivor is ahead in some domain and can follow nobody")  # fmt: skip
 _mutant("replica_gives_new_gtids", RenumbersReplicated, ONE, "facts on MariaDB 2",
         "no other server knows the GTIDs of a replica's log", losses=0)  # fmt: skip
 _mutant("relay_log_is_applied_in_any_order", AppliesAnyOrder, "logs_agree_within_a_domain",

@@ -116,7 +116,9 @@ class TopologySubject(Subject):
         "shared_strict": _NO_SINGLE_POSITION,
         "shared_warning": _NO_ORDER,
         "shared_silent": _NO_ORDER | _UNNOTICED,
-        "out_of_order": _NO_ORDER | _UNNOTICED | {"known_positions_are_accepted"},
+        "out_of_order": _NO_ORDER | _UNNOTICED | {
+            "known_positions_are_accepted", "elected_source_has_what_survivors_have",
+        },
         # Measured on 10.11.19: after a number went back, rotation and restart forget the greater
         # ones, and they are given again.
         "going_back": _NO_ORDER | _UNNOTICED | {

@@ -9,8 +9,10 @@ import pytest
 from properties.failover import (
     a_replica_changes_its_source,
     a_single_position_exists,
+    elected_source_has_what_survivors_have,
     known_positions_are_accepted,
     logs_agree_within_a_domain,
+    survivors_differ_at_an_election,
     unknown_positions_are_refused,
 )
 from tests.properties.histories import history_of, verdict
@@ -135,3 +137,29 @@ def test_number_in_a_hole_cannot_be_told_from_a_logged_one():
 def test_replica_changes_its_source_with_a_position_and_without_refusal(second, is_reached):
     run = history("started @s3 members=s1", second)
     assert a_replica_changes_its_source(run) is is_reached
+
+
+LOST, ELECTED = 'crashed @s1 note="lost for good"', "started @s2 note=elected"
+
+
+def test_survivor_that_is_elected_without_what_another_has_is_reported():
+    run = history("s1:13", "s2:1", "s3:3", LOST, ELECTED)
+    (breach,) = elected_source_has_what_survivors_have(run)
+    assert str(breach) == "s2 was elected without T3, which s3 has"
+
+
+def test_survivor_that_catches_up_first_may_be_elected():
+    run = history("s1:13", "s2:1", "s3:3", LOST, "s2:3", ELECTED)
+    assert verdict(run, elected_source_has_what_survivors_have) is Verdict.HOLDS
+    assert survivors_differ_at_an_election(run)
+
+
+def test_what_only_the_lost_source_had_is_nobodys_fault():
+    run = history("s1:123", "s2:1", "s3:1", LOST, ELECTED)
+    assert verdict(run, elected_source_has_what_survivors_have) is Verdict.UNKNOWN
+    assert not survivors_differ_at_an_election(run)
+
+
+def test_crash_of_a_server_that_comes_back_is_no_loss():
+    run = history("s2:1", "s3:3", "crashed @s1", ELECTED)
+    assert not elected_source_has_what_survivors_have(run)
