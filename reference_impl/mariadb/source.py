@@ -74,6 +74,8 @@ class GroupCommitSource(Source):
         self.group_settings = settings
         self.left = {DDL: settings.ddl, "non_transactional": settings.non_transactional}
         self.marks_left, self.restarts_left = settings.marks, settings.restarts
+        self.groups_of_run: dict[int, list[int]] = {}
+        """First transaction of a run -> the leaders of its commit groups."""
         self.first_of_run = 1
         """The first transaction since the source started."""
         self.sequence: dict[int, int] = {}
@@ -104,8 +106,13 @@ class GroupCommitSource(Source):
         self.first_of_run = number
 
     def commit_id(self, draft: Draft, size: int) -> CommitId | None:
-        """Return the id that the log has: that of the leader, where somebody followed it."""
-        return CommitId(draft.group - draft.first_of_run + 1) if size > 1 else None
+        """Return the id that the log has, counted in its run; a group of one has none."""
+        if size == 1:
+            return None
+        groups = self.groups_of_run.setdefault(draft.first_of_run, [])
+        if draft.group not in groups:
+            groups.append(draft.group)
+        return CommitId(groups.index(draft.group) + 1)
 
     def draft(self, schedule: Schedule, number: TransactionId, drafts: Sequence[Draft]) -> Draft:
         """Execute one transaction."""
