@@ -7,7 +7,7 @@ sub_id.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from reference_impl.mariadb_gtid.event_groups import EventGroup
@@ -61,12 +61,16 @@ class PositionStore:
     def load(self, binlog: Sequence[EventGroup]) -> MariadbPosition:
         """Return the position as a server that starts reads it; ``binlog`` is the replica's own."""
         del binlog
+        return MariadbPosition(row.gtid for row in self.newest_of(self.rows).values())
+
+    def newest_of(self, rows: Iterable[PositionRow]) -> dict[int, PositionRow]:
+        """Return the newest row of each domain."""
         newest: dict[int, PositionRow] = {}
-        for row in self.rows:
+        for row in rows:
             best = newest.get(row.gtid.domain)
             if best is None or self.is_newer(row, best):
                 newest[row.gtid.domain] = row
-        return MariadbPosition(row.gtid for row in newest.values())
+        return newest
 
     def is_newer(self, row: PositionRow, other: PositionRow) -> bool:
         """Return whether a row is the later one of two in its domain: the higher sub_id."""
@@ -84,11 +88,8 @@ class PositionStore:
 
     def all_but_newest(self, rows: Sequence[PositionRow]) -> list[PositionRow]:
         """Return the rows that are not the newest of their domain."""
-        return [
-            row
-            for row in rows
-            if any(self.is_newer(o, row) for o in rows if o.gtid.domain == row.gtid.domain)
-        ]
+        newest = self.newest_of(rows)
+        return [row for row in rows if self.is_newer(newest[row.gtid.domain], row)]
 
     def delete_old(self, pending: Collection[PositionRow]) -> None:
         """Delete old rows, as the background thread does in a transaction of its own."""

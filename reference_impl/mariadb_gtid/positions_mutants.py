@@ -130,30 +130,32 @@ class SubIdsByExecution(PositionReplica):
 
 
 class RecordsAfterCommit(PositionReplica):
-    """The position row is a transaction of its own, after the commit."""
+    """The position row is a transaction of its own, which comes with the next commit."""
 
-    unrecorded: list[Worker]
+    unrecorded: Worker | None = None
 
     def on_engine_commit(self) -> None:
-        """Commit without the row, which comes with the next commit."""
+        """Commit without the row, and write the one before."""
         worker = self.queue[0]
         row, worker.row = worker.row, None
         super().on_engine_commit()
-        for earlier in getattr(self, "unrecorded", []):
-            self.store.on_engine_commit(earlier.group, earlier.row)
-        worker.row = row
-        self.unrecorded = [worker]
+        self.record_late()
+        worker.row, self.unrecorded = row, worker
+
+    def record_late(self) -> None:
+        """Write the row that is missing."""
+        if self.unrecorded is not None:
+            self.store.on_engine_commit(self.unrecorded.group, self.unrecorded.row)
+            self.unrecorded = None
 
     def on_stopped(self) -> None:
-        """Write what is missing: a stop in good order is no crash."""
-        for earlier in getattr(self, "unrecorded", []):
-            self.store.on_engine_commit(earlier.group, earlier.row)
-        self.unrecorded = []
+        """Write it: a stop in good order is no crash."""
+        self.record_late()
         super().on_stopped()
 
     def on_crash(self, schedule: Schedule) -> None:
         """Lose it."""
-        self.unrecorded = []
+        self.unrecorded = None
         super().on_crash(schedule)
 
 
