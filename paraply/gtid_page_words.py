@@ -136,8 +136,10 @@ MEASURED = [
     "- A domain that is filtered out (IGNORE_DOMAIN_IDS) moves `gtid_slave_pos` all the same.",
     "- `mysqlbinlog | mysql` keeps the GTIDs of every server and domain, and `gtid_slave_pos` "
     "stays empty.",
-    "- MySQL puts empty transactions in the place of filtered ones; a hole is taken over by "
-    "replicas.", "",
+    "- MySQL puts empty transactions in the place of filtered ones. Replicas take a hole over from "
+    "their source, and the server whose numbers they are fills it with its next transactions: the "
+    "text's *literally forever* is true of servers that are gone, and of holes that a filter "
+    "would leave.", "",
     "One thing the text does not say: the counter of the next number is not in the GTID list at "
     "the head of a file. After a session has set a smaller number (strict mode off), a rotation "
     "and a restart, clean or not, make the server count on from the smaller one, and numbers "
