@@ -19,7 +19,7 @@ from vocabulary.mariadb_gtid import MariadbGtid, MariadbPosition, parse_position
 
 pytestmark = pytest.mark.live
 
-STEPS = 40
+STEPS = 30
 TABLE = ("CREATE DATABASE d", "CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY)")
 VARIABLES = ("gtid_binlog_pos", "gtid_current_pos", "gtid_binlog_state")
 
