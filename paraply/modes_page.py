@@ -183,7 +183,12 @@ def page() -> str:
         lines.append(_row(_name(dialect), cells))
         counts = [f"{decided.reached[one]:,}" for one in SITUATIONS]
         situations.append(_row(_name(dialect), [*counts, f"{decided.runs[LOCKED]:,}"]))
-    return "\n".join([*lines, *situations, "", *_SPEED, *speed_rows(), *stories]).rstrip() + "\n"
+    return (
+        "\n".join(
+            [*lines, *situations, "", *_SHARED_LOCKS, *_SPEED, *speed_rows(), *stories]
+        ).rstrip()
+        + "\n"
+    )
 
 
 def _name(dialect: str) -> str:
@@ -253,6 +258,20 @@ _HEAD = [
     "MyISAM row after it is there in conservative and minimal, and neither is in optimistic "
     "and aggressive). And order between domains is given up by whoever sets them, as soon as "
     "the mode is above minimal.", "",
+]  # fmt: skip
+
+_SHARED_LOCKS = [
+    "## Domains that lock each other's rows", "",
+    "Domains promise that their transactions do not conflict. Locks count, not only changes: with "
+    "the option `extra_locks=any` a transaction may lock a row of another domain beside those it "
+    "writes. Two domains may then wait for each other: the first transaction of each waits for a "
+    "row that the second of the other holds, and the second waits for the commit of the first. A "
+    "holder that speculates is killed across domains (MDEV-33798), so that optimistic goes on; one "
+    "that is trusted because it shares a commit id is not, in conservative and in optimistic: the "
+    "replica stalls (`replica_never_stalls`). MariaDB 10.11.19 does the same when two domains "
+    "change each other's rows: with shared commit ids it ends in error 1205, after "
+    "innodb_lock_wait_timeout times slave_transaction_retries, and without them in a moment; the "
+    "rows may differ from the source's then, since the order between domains is free.", "",
 ]  # fmt: skip
 
 _SITUATIONS = [

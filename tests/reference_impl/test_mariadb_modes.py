@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import pytest
 
 from paraply.registries import property_named, registered_properties
@@ -28,6 +30,7 @@ SETTINGS = (
     {"failures": 1, "timeouts": 1, "reads": 3, "stops": 2},
     {"domain_workers": 2, "workers": 4, "failures": 2, "queued_max": 1},
     {"restarts": 2, "stops": 0, "marks": 0},
+    {"extra_locks": "any", "commit_groups": False, "workers": 4, "ddl": 0},
 )
 
 
@@ -277,6 +280,23 @@ def test_schemas_hash_to_different_domains_of_the_ten():
     domains = [domain_of_schema(schema) for schema in range(len(SCHEMAS))]
     assert len(set(domains)) == len(SCHEMAS)
     assert all(20 <= domain < 30 for domain in domains)
+
+
+@pytest.mark.parametrize("dialect", ["conservative_by_schema", "optimistic_by_schema"])
+@pytest.mark.parametrize("commit_groups", [True, False])
+def test_domains_that_wait_for_each_other_stall_where_a_commit_id_is_trusted(
+    dialect, commit_groups
+):
+    # Seen on a server too, which ends the wait with error 1205: test_live_parallel_modes.
+    options = {"extra_locks": "any", "workers": 4, "commit_groups": commit_groups}
+    workload = Workload(transactions=6, rows=4, dialect=dialect, options=PLAIN | options)
+    runs = (MARIADB_PARALLEL.run(schedule, workload) for schedule in random_schedules(0, 900))
+    if commit_groups:
+        stalled = next(run for run in runs if JUDGES["replica_never_stalls"].violations(run))
+        assert any(one.commit_id for one in stalled.transactions)
+    else:
+        for run in islice(runs, 200):
+            assert not JUDGES["replica_never_stalls"].violations(run)
 
 
 def test_without_workers_every_mode_is_mode_none():

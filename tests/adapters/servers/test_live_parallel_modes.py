@@ -92,6 +92,72 @@ def test_change_without_transaction_overtakes_where_the_reference_says_so(pair, 
     assert (rows(replica, "i", value), rows(replica, "m", value)) == (1, 1)
 
 
+def two_transactions(source, domain, first, second, *, together):
+    """Let two sessions update rows in one domain, and commit as one group or one by one."""
+    sessions = [source.connect(autocommit=False) for _ in range(2)]
+    for session, items in zip(sessions, (first, second), strict=True):
+        with session.cursor() as cursor:
+            cursor.execute(f"SET SESSION gtid_domain_id={domain}")
+            cursor.execute("BEGIN")
+            for row in items:
+                cursor.execute(f"UPDATE d.hot SET v = v + 1 WHERE a = {row}")
+    if together:
+        leader = threading.Thread(target=sessions[0].commit)
+        leader.start()
+        time.sleep(0.5)
+        sessions[1].commit()
+        leader.join(timeout=30)
+    else:
+        for session in sessions:
+            session.commit()
+    for session in sessions:
+        session.close()
+
+
+@pytest.mark.parametrize("together", [True, False], ids=["one commit id", "apart"])
+def test_domains_that_wait_for_each_other_end_in_a_timeout_where_a_commit_id_is_trusted(together):
+    try:
+        found = find_mariadb()
+    except ParaplyError as reason:
+        pytest.skip(f"{reason.text}; {reason.remedy}")
+    options = ["--log-slave-updates", "--binlog-format=ROW"]
+    patience = ["--innodb-lock-wait-timeout=3", "--slave-transaction-retries=1"]
+    with ServerRoom() as room:
+        source = room.start(found, options=options)
+        replica = room.start(found, options=[*options, *patience, "--slave-parallel-threads=4"])
+        replicate(source, replica)
+        source.run(
+            [
+                "CREATE DATABASE d",
+                "CREATE TABLE d.hot (a INT PRIMARY KEY, v INT NOT NULL) ENGINE=InnoDB",
+                "INSERT INTO d.hot VALUES (1, 0), (2, 0), (3, 0), (4, 0)",
+            ]
+        )
+        wait_until_applied(source, replica)
+        set_mode(replica, "optimistic")
+        source.run(
+            [
+                f"SET GLOBAL binlog_commit_wait_count={2 if together else 0}",
+                "SET GLOBAL binlog_commit_wait_usec=5000000",
+            ]
+        )
+        # In each domain the second holds what the first of the other domain needs.
+        two_transactions(source, 1, (1, 4), (3,), together=together)
+        two_transactions(source, 2, (2, 3), (4,), together=together)
+        gate = replica.connect(autocommit=False)
+        with gate, gate.cursor() as cursor:
+            cursor.execute("BEGIN")
+            cursor.execute("SELECT * FROM d.hot WHERE a IN (1, 2) FOR UPDATE")
+            replica.query("START SLAVE")
+            time.sleep(2)
+            gate.rollback()
+        if together:
+            with pytest.raises(ParaplyError, match=r"P608 .*Lock wait timeout"):
+                wait_until_applied(source, replica)
+        else:
+            wait_until_applied(source, replica, seconds_max=20)
+
+
 def write_hot_rows(source, writer):
     connection = source.connect(autocommit=True)
     with connection, connection.cursor() as cursor:
