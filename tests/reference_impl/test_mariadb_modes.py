@@ -282,20 +282,24 @@ def test_schemas_hash_to_different_domains_of_the_ten():
     assert all(20 <= domain < 30 for domain in domains)
 
 
-@pytest.mark.parametrize("dialect", ["conservative_by_schema", "optimistic_by_schema"])
+@pytest.mark.parametrize(
+    ("dialect", "first_seed"),
+    [("conservative_by_schema", 0), ("optimistic_by_schema", 750)],  # seldom in optimistic
+)
 @pytest.mark.parametrize("commit_groups", [True, False])
 def test_domains_that_wait_for_each_other_stall_where_a_commit_id_is_trusted(
-    dialect, commit_groups
+    dialect, first_seed, commit_groups
 ):
     # Seen on a server too, which ends the wait with error 1205: test_live_parallel_modes.
     options = {"extra_locks": "any", "workers": 4, "commit_groups": commit_groups}
     workload = Workload(transactions=6, rows=4, dialect=dialect, options=PLAIN | options)
-    runs = (MARIADB_PARALLEL.run(schedule, workload) for schedule in random_schedules(0, 900))
+    seeds = range(first_seed, first_seed + 1000)
+    runs = (MARIADB_PARALLEL.run(SeededSchedule(seed), workload) for seed in seeds)
     if commit_groups:
         stalled = next(run for run in runs if JUDGES["replica_never_stalls"].violations(run))
         assert any(one.commit_id for one in stalled.transactions)
     else:
-        for run in islice(runs, 200):
+        for run in islice(runs, 150):
             assert not JUDGES["replica_never_stalls"].violations(run)
 
 
