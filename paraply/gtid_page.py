@@ -34,7 +34,7 @@ from vocabulary.history import History, OptionValue
 from vocabulary.schedule import Exploration, Schedule
 
 PAGE = "docs/gtid.md"
-SHRINK_RUNS_MAX = 150
+SHRINK_RUNS_MAX = 100
 """Runs that are spent on making one random history smaller."""
 WORKERS = (1, 2, 4, 8, 16)
 
@@ -161,7 +161,7 @@ _QUIET: dict[str, OptionValue] = {
 }  # fmt: skip
 _ONE_WORKER = Scope(2, _QUIET)
 _TWO_WORKERS = Scope(2, _QUIET | {"workers": 2, "crashes": 0})
-_TWO_DOMAINS = Scope(3, _QUIET | {"workers": 2, "domains": 2}, random_runs=1_000)
+_TWO_DOMAINS = Scope(3, _QUIET | {"workers": 2, "domains": 2}, random_runs=500)
 
 TOPOLOGY_COLUMNS = {
     "nothing lost": "no_event_is_lost",
@@ -177,7 +177,7 @@ TOPOLOGY_COLUMNS = {
 _CALM: dict[str, OptionValue] = {"crashes": 0, "rotations": 0, "holes": 0, "losses": 1}
 _TOPOLOGIES = ("failover", "ring", "multi_source", "diamond", "switch_over", "restore")
 _RANDOM = tuple(
-    Scope(5, {"topology": name, "rotations": 2, "crashes": 2}, random_runs=60)
+    Scope(5, {"topology": name, "rotations": 2, "crashes": 2}, random_runs=40)
     for name in _TOPOLOGIES
 )
 _SMALL = (
@@ -189,8 +189,8 @@ _SHARED = (
     Scope(4, {"topology": "ring"}, random_runs=900),
 )
 _UNORDERED = (
-    Scope(3, _CALM | {"topology": "failover"}, random_runs=900),
-    Scope(4, _CALM | {"topology": "multi_source"}, random_runs=400),
+    Scope(3, _CALM | {"topology": "failover"}, random_runs=600),
+    Scope(4, _CALM | {"topology": "multi_source"}, random_runs=200),
 )
 _BACK = (Scope(5, {"topology": "switch_over", "crashes": 2, "rotations": 2}, random_runs=900),)
 
