@@ -34,11 +34,15 @@ class CertifierSubject(Subject):
     source = "WL#8440, algorithm AL1"
     dialects = tuple(DIALECTS)
     options = (
-        Option(name="collections", default=2, meaning="how often garbage is collected"),
-        Option(name="views", default=1, meaning="how often somebody else joins"),
+        Option(name="collections", default=2, small=1, meaning="how often garbage is collected"),
+        Option(name="views", default=1, small=0, meaning="how often somebody else joins"),
         Option(name="locals", default=True, meaning="some transactions are local"),
         Option(name="lag", default=1, meaning="certified transactions a snapshot may lack"),
-        Option(name="barriers", default=True, meaning="submit transactions without write set"),
+        Option(
+            name="barriers",
+            default=True,
+            meaning="submit transactions without write set",
+        ),
         Option(name="duplicates", default=False, meaning="an item may come twice in a write set"),
         Option(name="specified", default=False, meaning="some transactions bring their GTID"),
     )

@@ -84,18 +84,27 @@ class SourceSubject(Subject):
     source = "WL#7165; sql/rpl_trx_tracking.cc"
     dialects = tuple(TRACKERS)
     options = (
-        Option(name="sessions", default=2, least=1, meaning="client sessions"),
+        Option(name="sessions", default=2, small=1, least=1, meaning="client sessions"),
         Option(
             name="history_size",
             default=25_000,
             greatest=1_000_000,
             meaning="items WRITESET remembers",
         ),
-        Option(name="rotations", default=1, meaning="how often the binary log is rotated"),
+        Option(name="rotations", default=1, small=0, meaning="how often the binary log is rotated"),
         Option(
-            name="statements", default=2, least=1, meaning="statements of a transaction, at most"
+            name="statements",
+            default=2,
+            small=1,
+            least=1,
+            meaning="statements of a transaction, at most",
         ),
-        Option(name="flavours", default=True, meaning="statements whose write set is incomplete"),
+        Option(
+            name="flavours",
+            default=True,
+            small=False,
+            meaning="statements whose write set is incomplete",
+        ),
     )
     breaks: ClassVar[Mapping[str, frozenset[str]]] = {
         "commit_order": frozenset({"last_committed_is_minimal"}),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, TypeVar
 
 from reference_impl.recorder import Recorder, program_of, seed_of
@@ -98,6 +98,7 @@ class Option:
     """One option of a subject; ``default`` also tells its type.
 
     A number lies in ``[least, greatest]``; a text is one of ``choices``, where there are any.
+    ``small`` is what an enumeration of every run takes where nobody says otherwise.
     """
 
     name: str
@@ -106,6 +107,7 @@ class Option:
     least: int = 0
     greatest: int = 1_000
     choices: tuple[str, ...] = ()
+    small: OptionValue | None = None
 
     def allows(self, value: OptionValue) -> bool:
         """Return whether a value of the right type is in range."""
@@ -188,6 +190,11 @@ class Subject(ABC):
         recorder: Recorder,
     ) -> tuple[str, ...]:
         """Run once, tell ``recorder`` what happens, and return the members' names."""
+
+    def small_scope(self, workload: Workload) -> Workload:
+        """Return the workload with the options that it does not say small enough to enumerate."""
+        small = {one.name: one.small for one in self.options if one.small is not None}
+        return replace(workload, options={**small, **workload.options})
 
     def unreachable_in(self, dialect: str) -> frozenset[str]:
         """Return the properties whose situation no run in the dialect can reach."""

@@ -21,7 +21,7 @@ from vocabulary.history_jsonl import write_history
 from vocabulary.schedule import Exploration, Schedule
 
 SCHEDULES = 500
-RUNS_MAX = 100_000
+RUNS_MAX = 1_000_000
 """Of an exhaustive exploration: some minutes; what is larger is asked for by name."""
 
 _EXAMPLE = """\
@@ -29,7 +29,8 @@ examples:
   paraply explore applier                              500 random schedules, every property
   paraply explore applier --option crashes=1 checkpoints=1
   paraply explore applier --dialect logical_clock_unordered --property readers_see_prefixes
-  paraply explore certifier --exhaustive --transactions 3 --rows 2 --option views=0
+  paraply explore certifier --exhaustive --transactions 3 --rows 2
+  paraply explore group --exhaustive --transactions 3 --rows 2 --members 2 --option broadcasts=1
 
 exit codes: 0 every property holds; 1 one is broken, expected or not; 2 one is unknown: its
 situation never occurred, a breach the dialect is known for was not found, or an exhaustive
@@ -57,7 +58,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--exhaustive",
         action="store_true",
-        help="every schedule, depth first; rows that nothing tells apart count as one",
+        help="every schedule, depth first; rows that nothing tells apart count as one, and so do "
+        "steps of two members in either order. Options have the values of a small scope unless "
+        "they are given",
     )
     parser.add_argument(
         "--runs-max",
@@ -90,6 +93,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Explore, print, and return the exit code of the gravest verdict."""
     subject = subject_named(arguments.subject)
     workload = workload_of(arguments, subject)
+    if arguments.exhaustive:
+        workload = subject.small_scope(workload)
     properties = properties_of(subject, arguments.property)
     if arguments.json is not None:
         require_writable(arguments.json)

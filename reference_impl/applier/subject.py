@@ -34,11 +34,22 @@ class ApplierSubject(Subject):
             meaning="dialect of the LC/SN in the log",
             choices=tuple(DIALECTS),
         ),
-        Option(name="barriers", default=True, meaning="log transactions without write set"),
-        Option(name="rotations", default=1, meaning="new files of the source's and the relay log"),
-        Option(name="collections", default=1, meaning="garbage collections that open windows"),
+        Option(
+            name="barriers", default=True, small=False, meaning="log transactions without write set"
+        ),
+        Option(
+            name="rotations",
+            default=1,
+            small=0,
+            meaning="new files of the source's and the relay log",
+        ),
+        Option(
+            name="collections", default=1, small=0, meaning="garbage collections that open windows"
+        ),
         Option(name="view_changes", default=0, meaning="view changes of a group in the log"),
-        Option(name="sessions", default=2, least=1, meaning="client sessions at the source"),
+        Option(
+            name="sessions", default=2, small=1, least=1, meaning="client sessions at the source"
+        ),
         Option(name="extra_locks", default=False, meaning="lock rows beside those written"),
         Option(
             name="recovery",
@@ -51,7 +62,7 @@ class ApplierSubject(Subject):
             default=False,
             meaning="the coordinator sleeps until a worker signals, instead of looking again",
         ),
-        Option(name="reads", default=2, meaning="snapshots that a reader takes"),
+        Option(name="reads", default=2, small=0, meaning="snapshots that a reader takes"),
         Option(name="crashes", default=0, meaning="how often the replica crashes"),
         Option(name="checkpoints", default=0, meaning="how often the position is saved"),
     )

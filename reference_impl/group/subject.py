@@ -25,12 +25,21 @@ class GroupSubject(Subject):
     source = "WL#8440, WL#6833"
     dialects = tuple(DIALECTS)
     options = (
-        Option(name="broadcasts", default=4, meaning="executed sets that members broadcast"),
-        Option(name="joins", default=1, meaning="how often a server joins or rejoins"),
-        Option(name="departures", default=1, meaning="how often a member crashes or leaves"),
+        Option(
+            name="broadcasts", default=4, small=0, meaning="executed sets that members broadcast"
+        ),
+        Option(name="joins", default=1, small=0, meaning="how often a server joins or rejoins"),
+        Option(
+            name="departures", default=1, small=0, meaning="how often a member crashes or leaves"
+        ),
         Option(name="absent", default=0, meaning="members that are not in the group at first"),
         Option(name="sessions", default=1, meaning="undecided transactions a member may have"),
-        Option(name="barriers", default=True, meaning="submit transactions without write set"),
+        Option(
+            name="barriers",
+            default=True,
+            small=False,
+            meaning="submit transactions without write set",
+        ),
         Option(name="single_primary", default=False, meaning="only one member takes writes"),
         Option(name="block_size", default=1, least=1, meaning="GTIDs per assignment block"),
         Option(

@@ -1,0 +1,65 @@
+"""Enumerations leave out runs that nobody can tell from others: the verdicts stay the same."""
+
+from __future__ import annotations
+
+import pytest
+
+import properties.all  # noqa: F401 - registers
+import reference_impl.mutations.all  # noqa: F401 - registers
+from paraply.hunt import system_of
+from properties.campaign import run_campaign
+from properties.registry import registered_properties
+from reference_impl.group.run import GroupRun
+from reference_impl.group.subject import GROUP
+from reference_impl.mutants import mutant_named
+from reference_impl.subject import Workload
+from vocabulary.schedule import Exploration
+
+SMALL = {"broadcasts": 0, "joins": 0, "departures": 0, "barriers": False}
+JUDGES = [prop for prop in registered_properties() if prop.area in GROUP.areas]
+
+
+def campaign_of(subject, *, transactions=2, **options):
+    workload = Workload(transactions=transactions, rows=2, members=2, options={**SMALL, **options})
+    exploration = Exploration()
+    campaign = run_campaign(system_of(subject, workload), JUDGES, exploration)
+    assert exploration.is_complete
+    return campaign
+
+
+def verdicts(campaign):
+    return {tally.prop.name: tally.verdict for tally in campaign.tallies}
+
+
+def both(monkeypatch, subject, **options):
+    """Return the campaign with runs left out, and the one with all of them."""
+    fewer = campaign_of(subject, **options)
+    monkeypatch.setattr(GroupRun, "is_out_of_order", lambda self, action: False)
+    return fewer, campaign_of(subject, **options)
+
+
+@pytest.mark.parametrize("options", [{}, {"transactions": 1, "broadcasts": 1}], ids=str)
+def test_leaving_out_equal_runs_changes_no_verdict(monkeypatch, options):
+    fewer, every = both(monkeypatch, GROUP, **options)
+    assert verdicts(fewer) == verdicts(every)
+    assert fewer.histories < every.histories
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "snapshot_is_what_was_certified",
+        "snapshot_is_taken_early",
+        "member_reports_what_it_certified",
+    ],
+)
+def test_leaving_out_equal_runs_finds_the_same_breaches(monkeypatch, name):
+    mutant = mutant_named(name)
+    options = {"transactions": 1, "broadcasts": 1} if "report" in name else {}
+    fewer, every = both(monkeypatch, mutant.subject, **options)
+    assert verdicts(fewer) == verdicts(every)
+
+
+def test_number_of_runs_that_differ_is_pinned():
+    campaign = campaign_of(GROUP)
+    assert (campaign.runs, campaign.histories) == (86, 86)
