@@ -1,7 +1,10 @@
 """``paraply conform``: right appliers pass, faulty ones are caught by the case named for them."""
 
 import json
+import os
 import random
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
@@ -185,3 +188,33 @@ def test_wrong_usage_exits_3_with_a_remedy(arguments, code, capsys):
 def test_child_that_does_not_speak_the_protocol_is_a_failure_not_a_traceback(capsys):
     assert conform("--timeout", "1", "--", sys.executable, "-c", "print('hello')") == 1
     assert "does not speak the protocol" in capsys.readouterr().out
+
+
+SAMPLE_LINES_MAX = 250
+
+
+@pytest.mark.parametrize("file", ["python/lc_sn_threads.py", "node/write_set.mjs", "go/main.go"])
+def test_sample_is_short_enough_to_start_from(file):
+    assert len((SAMPLES / file).read_text().splitlines()) <= SAMPLE_LINES_MAX
+
+
+def test_sample_in_node_passes():
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    results = results_of([node, str(SAMPLES / "node" / "write_set.mjs")], suite(), schedules=2)
+    assert [one.case.id for one in results.values() if one.result is Result.FAIL] == []
+    assert results["D-collation-05"].result is Result.PASS
+
+
+def test_sample_in_go_passes(tmp_path):
+    go = shutil.which("go")
+    if go is None:
+        pytest.skip("go is not installed: apt-get install golang-go")
+    binary = tmp_path / "lc_sn"
+    environment = {**os.environ, "GOCACHE": str(tmp_path / "cache"), "GO111MODULE": "off"}
+    build = [go, "build", "-o", str(binary), str(SAMPLES / "go" / "main.go")]
+    subprocess.run(build, env=environment, check=True, timeout=300)
+    results = results_of([str(binary)], suite(), schedules=2)
+    assert [one.case.id for one in results.values() if one.result is Result.FAIL] == []
+    assert results["A-rotation-01"].result is Result.PASS

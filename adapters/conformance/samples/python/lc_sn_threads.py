@@ -225,7 +225,6 @@ FEATURES = ["lc_sn", "ddl", "commit_order", "retry", "crash", "sync", "reset"]
 
 
 def main():
-    channel = Channel()
     applier = None
     for line in sys.stdin:
         message = json.loads(line)
@@ -235,13 +234,8 @@ def main():
                 applier.stop()
             channel = Channel()
             applier = Applier(channel, message)
-            channel.tell(
-                type="init_ok",
-                in_reply_to=message["msg_id"],
-                name="lc_sn_threads",
-                version="1",
-                features=FEATURES,
-            )
+            number, name = message["msg_id"], "lc_sn_threads"
+            channel.tell(type="init_ok", in_reply_to=number, name=name, features=FEATURES)
         elif kind in ("txn", "rotate", "drain", "end"):
             getattr(applier, f"on_{kind}")(message)
         elif kind in ("ok", "error"):
