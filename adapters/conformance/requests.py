@@ -243,7 +243,8 @@ class Requests:
         self.database.engine_commit(attempt.holder)
         for one in attempt.transactions:
             self.executed[one.id] = None
-            self._newest.update(dict.fromkeys(attempt.written.get(one.id, ()), one.id))
+            written = attempt.written.get(one.id, ()) if one.rows else one.write_set
+            self._newest.update(dict.fromkeys(written, one.id))
             self._record(EventKind.ENGINE_COMMITTED, attempt, one)
         self._free(attempt.holder)
         self.read()

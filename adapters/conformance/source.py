@@ -174,15 +174,14 @@ class SourceLog:
         rows = tuple(self._run(number, change) for change in changes)
         logged = self.database.tables.keyed(rows) if rows else None
         self.database.engine_commit(number)
-        is_keyed = logged is not None and bool(logged.keys) and not logged.unkeyed_tables
-        if kind is TransactionKind.ROWS and not is_keyed:
-            kind = TransactionKind.NO_WRITE_SET
         there = self._target.keyed(rows)
         return self._log(
             number,
             kind=kind,
             logged=logged if kind is TransactionKind.ROWS else None,
-            items=[self._item(key) for key in _sorted(there.keys)],
+            # One without rows writes nothing: it is logged as servers log it, ordered with all, but
+            # whoever runs it beside others does no harm.
+            items=self._items_in(there) if rows else [f"nothing of {number}"],
             reads=tuple(self._item(key) for key in _sorted(there.shared_keys)),
             rows=rows,
             session=session,
@@ -210,7 +209,7 @@ class SourceLog:
 
     def items_of(self, change: RowWrite) -> frozenset[Item]:
         """Return the items that a row change writes at the replica."""
-        return frozenset(self._item(key) for key in self._target.keyed((change,)).keys)
+        return frozenset(self._items_in(self._target.keyed((change,))))
 
     def rotate(self) -> None:
         """Go on in a new file; the clock starts again."""
@@ -321,6 +320,11 @@ class SourceLog:
                 SOURCE_REFUSED, transaction=number, reason=f"{table} has no column {name}"
             )
         return position
+
+    def _items_in(self, logged: LoggedTransaction) -> list[Item]:
+        """Return the items of keyed rows; rows that no key identifies share one for the table."""
+        keyless = [f"{table}.*" for table in sorted(logged.unkeyed_tables)]
+        return [*(self._item(key) for key in _sorted(logged.keys)), *keyless]
 
     def _item(self, key: ConflictKey) -> Item:
         """Return one text for all spellings of a key that collate alike."""

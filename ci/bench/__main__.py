@@ -16,7 +16,13 @@ from pathlib import Path
 
 from ci.bench.registry import BENCHMARKS, Options, Report
 
-MODULES = ("ci.bench.audit", "ci.bench.explore", "ci.bench.gtid_sets", "ci.bench.proofs")
+MODULES = (
+    "ci.bench.audit",
+    "ci.bench.conform",
+    "ci.bench.explore",
+    "ci.bench.gtid_sets",
+    "ci.bench.proofs",
+)
 """Modules that register benchmarks; add yours."""
 
 

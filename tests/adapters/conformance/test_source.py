@@ -7,7 +7,6 @@ from adapters.conformance.database import Database
 from adapters.conformance.source import SourceLog, delete, insert, update
 from vocabulary.errors import ParaplyError
 from vocabulary.events import Outcome
-from vocabulary.transactions import TransactionKind
 
 T = "CREATE TABLE d.t (id INT PRIMARY KEY, v INT, UNIQUE KEY uv (v))"
 
@@ -64,12 +63,23 @@ def test_spellings_that_collate_alike_are_one_item():
     assert len({one.write_set for one in log.transactions}) == 1
 
 
-def test_transaction_without_keys_has_no_write_set():
+def test_rows_without_a_key_share_an_item_and_are_ordered_with_all():
     log = SourceLog("CREATE TABLE d.k (a INT)", T)
     log.transaction(insert("d.k", 1), insert("d.t", 1, 1))
-    (transaction,) = log.transactions
-    assert transaction.kind is TransactionKind.NO_WRITE_SET
-    assert not transaction.write_set
+    log.transaction(insert("d.t", 2, 2))
+    log.transaction(insert("d.k", 7))
+    first, _, last = log.transactions
+    assert first.write_set & last.write_set == {"d.k.*"}
+    assert stamps(log) == [(0, 1), (1, 2), (2, 3)]
+
+
+def test_transaction_without_rows_is_ordered_with_all_and_conflicts_with_none():
+    log = SourceLog(T)
+    log.transaction(insert("d.t", 1, 1))
+    log.transaction()
+    log.transaction(insert("d.t", 2, 2))
+    assert stamps(log) == [(0, 1), (1, 2), (2, 3)]
+    assert not log.transactions[0].conflicts_with(log.transactions[1])
 
 
 @pytest.mark.parametrize(

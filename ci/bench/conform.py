@@ -1,0 +1,84 @@
+"""Conformance: cases and schedules a second against the sample appliers, and how fast it starts."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from adapters.conformance.cases import cases_named
+from adapters.conformance.host import host_command
+from adapters.conformance.launching import CommandLauncher
+from ci.bench.registry import Goal, Options, Report, benchmark
+from paraply.conforming import Conformance
+
+SAMPLES = Path(__file__).parents[2] / "adapters" / "conformance" / "samples"
+SCHEDULES = 5
+START_SECONDS_MAX = 1.0
+
+
+@benchmark("conform")
+def conform(options: Options) -> Report:
+    """Run every case that needs no crash against each applier, in turn."""
+    cases = tuple(case for case in cases_named([]) if not case.crashes)
+    commands = _commands(options.folder)
+    report = Report(
+        benchmark="conform",
+        input=f"{len(cases)} cases without a crash, {SCHEDULES} schedules each",
+    )
+    seconds: dict[str, list[float]] = {name: [] for name in commands}
+    runs: dict[str, int] = {}
+    for _ in range(options.rounds):
+        for name, command in commands.items():
+            with CommandLauncher(command) as launcher:
+                conformance = Conformance(launcher, schedules=SCHEDULES, seed=options.seed)
+                conformance.meet()
+                started = time.perf_counter()
+                results = conformance.run_all(cases)
+                seconds[name].append(time.perf_counter() - started)
+                runs[name] = sum(result.runs for result in results)
+    for name in commands:
+        median = statistics.median(seconds[name])
+        report.add(name, "cases", len(cases) / median, "1/s")
+        report.add(name, "schedules", runs[name] / median, "1/s")
+    start = statistics.median(_start_seconds() for _ in range(max(3, options.rounds)))
+    report.add("paraply conform", "start to the first verdict", start, "s")
+    report.goals.append(
+        Goal(name="start-up, seconds", wanted=START_SECONDS_MAX, got=start, at_most=True)
+    )
+    missing = [name for name in ("go", "node") if name not in commands]
+    report.remarks += [f"the {name} sample was skipped: no {name} here" for name in missing]
+    return report
+
+
+def _commands(folder: Path) -> Mapping[str, Sequence[str]]:
+    """Return the appliers to run; the Go sample is built first."""
+    found: dict[str, Sequence[str]] = {
+        "rule class": host_command("adapters.conformance.rules.correct:LogicalClock"),
+        "python": [sys.executable, "-I", "-S", str(SAMPLES / "python" / "lc_sn_threads.py")],
+    }
+    node, go = shutil.which("node"), shutil.which("go")
+    if node is not None:
+        found["node"] = [node, str(SAMPLES / "node" / "write_set.mjs")]
+    if go is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        binary = folder / "lc_sn_go"
+        source = SAMPLES / "go" / "main.go"
+        subprocess.run([go, "build", "-o", str(binary), str(source)], check=True, timeout=300)
+        found["go"] = [str(binary)]
+    return found
+
+
+def _start_seconds() -> float:
+    """Return how long the command takes for one case on one schedule."""
+    rule = "adapters.conformance.rules.correct:LogicalClock"
+    words = ["conform", "--case", "B-prefix-01", "--schedules", "1", "--applier", rule]
+    started = time.perf_counter()
+    subprocess.run(
+        [sys.executable, "-m", "paraply", *words], check=False, capture_output=True, timeout=60
+    )
+    return time.perf_counter() - started
