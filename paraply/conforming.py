@@ -140,7 +140,7 @@ class Conformance:
             results.append(result)
             if on_case is not None:
                 on_case(result)
-        return [self._with_hindsight(result) for result in results]
+        return [self.with_hindsight(result) for result in results]
 
     def run_case(self, case: Case) -> CaseResult:
         """Run one case on its schedules, until one breaks something."""
@@ -246,7 +246,7 @@ class Conformance:
                 )
         return None
 
-    def _with_hindsight(self, result: CaseResult) -> CaseResult:
+    def with_hindsight(self, result: CaseResult) -> CaseResult:
         """Turn "never overlapped" into a failure where the applier could overlap elsewhere."""
         if not (result.case.must_overlap and result.result is Result.UNKNOWN):
             return result

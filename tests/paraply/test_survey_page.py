@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from adapters.conformance.rules.correct import LogicalClock
-from adapters.conformance.rules.restated import RESTATED, ForcedGlobal, LastCommonParent
+from adapters.conformance.rules.restated import RESTATED, ForcedGlobal
 from paraply.survey_page import PAGE_PATH, results_of, section, table_row
 
 
-@pytest.mark.parametrize("rule", [LogicalClock, ForcedGlobal, LastCommonParent])
+@pytest.mark.parametrize("rule", [LogicalClock, ForcedGlobal])
 def test_page_says_what_the_suite_says(rule, repository):
     page = (repository / PAGE_PATH).read_text()
     results = results_of(rule)
