@@ -60,6 +60,10 @@ LAYERS = (
         "paraply", "vocabulary properties reference_impl models adapters mining",
         "rich jinja2 markupsafe",
     ),
+    _layer(
+        "paraply/pytest_plugin.py",
+        "vocabulary properties reference_impl models adapters mining", "pytest",
+    ),
 )  # fmt: skip
 """The table, most general first."""
 
