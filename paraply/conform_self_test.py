@@ -13,12 +13,22 @@ from dataclasses import dataclass
 from adapters.conformance.cases.case import Case
 from adapters.conformance.host import host_command
 from adapters.conformance.launching import CommandLauncher
+from adapters.conformance.protocol import Role
 from adapters.conformance.rules.correct import GroupCommit, LogicalClock, OwnKeys, WriteSet
 from adapters.conformance.rules.faulty import FAULTS, Fault
 from adapters.conformance.rules.rule import Rule
+from adapters.conformance.rules.trackers import (
+    RIGHT_TRACKERS,
+    TRACKER_FAULTS,
+    TrackerFault,
+    TrackingRule,
+)
+from adapters.conformance.tracker_host import tracker_host_command
 from paraply.conforming import CaseResult, Conformance, Result
 
 RIGHT: tuple[type[Rule], ...] = (LogicalClock, WriteSet, OwnKeys, GroupCommit)
+
+_TRACKER_TIMEOUT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +60,10 @@ def self_tests(
     *,
     schedules: int,
     seed: int,
-    faults: Iterable[Fault] = FAULTS,
-    right: Iterable[type[Rule]] = RIGHT,
+    faults: Iterable[Fault | TrackerFault] = (*FAULTS, *TRACKER_FAULTS),
+    right: Iterable[type[Rule | TrackingRule]] = (*RIGHT, *RIGHT_TRACKERS),
 ) -> Iterator[SelfTest]:
-    """Run the cases on every right applier and every faulty one."""
+    """Run the cases on every right applier and tracker, and on every faulty one."""
     for rule in right:
         failed = _failed(rule, cases, schedules, seed)
         yield SelfTest(name=rule.name, what="", must_fail="", failed=failed, unrelated=failed)
@@ -104,16 +114,24 @@ def run_self_test(cases: Sequence[Case], *, schedules: int, seed: int) -> int:
     all_good = all(test.is_good for test in kept)
     faulty = sum(1 for test in kept if test.what)
     sys.stdout.write(
-        f"{len(kept) - faulty} right appliers, {faulty} faulty ones: "
+        f"{len(kept) - faulty} right appliers and trackers, {faulty} faulty ones: "
         f"{'all as they should be' if all_good else 'NOT as they should be'}\n"
     )
     return 0 if all_good else 1
 
 
-def _failed(rule: type[Rule], cases: Sequence[Case], schedules: int, seed: int) -> tuple[str, ...]:
+def _failed(
+    rule: type[Rule | TrackingRule], cases: Sequence[Case], schedules: int, seed: int
+) -> tuple[str, ...]:
     command = host_command(f"{rule.__module__}:{rule.__name__}")
+    role = Role.APPLIER if issubclass(rule, Rule) else Role.TRACKER
+    if role is Role.TRACKER:
+        command = tracker_host_command(command, timeout=_TRACKER_TIMEOUT_S)
+        cases = [case for case in cases if case.is_for_trackers]
     with CommandLauncher(command) as launcher:
-        conformance = Conformance(launcher, schedules=schedules, seed=seed, shrink_runs_max=0)
+        conformance = Conformance(
+            launcher, schedules=schedules, seed=seed, shrink_runs_max=0, role=role
+        )
         fault = conformance.meet().fault
         assert not fault, fault
         results: list[CaseResult] = conformance.run_all(cases)

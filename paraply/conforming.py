@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from adapters.conformance.cases.case import ENDS, ORDER, PREFIXES, Case, log_of
+from adapters.conformance.protocol import Role
 from adapters.conformance.session import Launcher, Run, RunOptions, Session
+from adapters.conformance.tracking import Precision
 from paraply.registries import property_named
 from properties.registry import Property, Violation
 from properties.search import Counterexample, random_schedules, shrink
@@ -95,12 +97,13 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applier:
-    """What the applier said of itself, or how it failed to."""
+    """What the applier said of itself, or how it failed to; for a tracker, how precise it is."""
 
     name: str = ""
     features: frozenset[str] = frozenset()
     fault: str = ""
     stderr: tuple[str, ...] = ()
+    precision: Precision | None = None
 
 
 @dataclass(slots=True)
@@ -114,6 +117,7 @@ class Conformance:
     schedules: int = SCHEDULES
     seed: int = 0
     shrink_runs_max: int = SHRINK_RUNS_MAX
+    role: Role = Role.APPLIER
     has_overlapped: bool = False
     """Whether two transactions were ever seen under way together, in any case."""
     features: frozenset[str] = field(default=frozenset())
@@ -250,7 +254,8 @@ class Conformance:
         """Turn "never overlapped" into a failure where the applier could overlap elsewhere."""
         if not (result.case.must_overlap and result.result is Result.UNKNOWN):
             return result
-        if not self.has_overlapped:
+        # The applier that obeys a tracker can overlap: only the tracker's answers forbid it.
+        if not self.has_overlapped and self.role is Role.APPLIER:
             return result
         return CaseResult(
             case=result.case,

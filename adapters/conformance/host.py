@@ -9,12 +9,14 @@ from pathlib import Path
 
 from adapters.conformance.rules.applier import serve
 from adapters.conformance.rules.rule import Rule
+from adapters.conformance.rules.trackers import TrackingRule, serve_tracker
 from vocabulary.errors import ParaplyError, register
 
 NO_SUCH_CLASS = register(
     "P633",
     "the applier cannot be loaded: {reason}",
-    "write FILE.py:CLASS, and let the class derive from adapters.conformance.rules.rule.Rule",
+    "write FILE.py:CLASS, and let the class derive from adapters.conformance.rules.rule.Rule, or "
+    "for a tracker from adapters.conformance.rules.trackers.TrackingRule",
 )
 
 
@@ -24,7 +26,7 @@ def host_command(name: str) -> list[str]:
     return [sys.executable, "-m", "adapters.conformance.host", name]
 
 
-def load_rule(name: str) -> type[Rule]:
+def load_rule(name: str) -> type[Rule | TrackingRule]:
     """Return the class; P633 if file, class or base class is not there."""
     place, colon, class_name = name.rpartition(":")
     if not colon:
@@ -42,11 +44,20 @@ def load_rule(name: str) -> type[Rule]:
     except (OSError, ImportError, SyntaxError) as error:
         raise ParaplyError(NO_SUCH_CLASS, where=place, reason=str(error)) from None
     found = getattr(module, class_name, None)
-    if not (isinstance(found, type) and issubclass(found, Rule)):
-        reason = f"there is no class {class_name} in it that derives from Rule"
+    if not (isinstance(found, type) and issubclass(found, Rule | TrackingRule)):
+        reason = f"there is no class {class_name} in it that derives from Rule or TrackingRule"
         raise ParaplyError(NO_SUCH_CLASS, where=place, reason=reason)
     return found
 
 
+def main(name: str) -> None:
+    """Speak the protocol with what the class decides until standard input ends."""
+    rule = load_rule(name)
+    if issubclass(rule, Rule):
+        serve(rule)
+    else:
+        serve_tracker(rule, sys.stdout)
+
+
 if __name__ == "__main__":
-    serve(load_rule(sys.argv[1]))
+    main(sys.argv[1])

@@ -63,6 +63,8 @@ FEATURES: dict[str, str] = {
     "lc_sn": "schedules by last_committed and sequence_number",
     "commit_id": "schedules by MariaDB's group commit id and domain",
     "writeset": "schedules by the keys that a transaction wrote, given or computed",
+    "timestamps": "as a tracker: answers each transaction with a `timestamp`",
+    "depends": "as a tracker: answers each transaction with what it `depends` on",
     "ddl": "applies schema changes (`execute`)",
     "commit_order": "can commit in the order of the log, where the option asks for it",
     "retry": "tries a transaction again after errors 1205 and 1213",
@@ -102,14 +104,15 @@ MESSAGES: tuple[MessageSpec, ...] = (
     MessageSpec(
         "txn",
         Speaker.HARNESS,
-        "The next transaction of the log; no answer is expected, the applier begins it in time.",
+        "The next transaction of the log. An applier begins it in time and does not answer; a "
+        "tracker answers at once.",
         (
             Field("id", "integer", "number of the transaction, from 1 in the order of the log"),
             Field("gtid", "string", "its GTID"),
             Field("position", "string", "`file:offset` in the source's log"),
-            Field("lc", "integer", "last_committed"),
-            Field("sn", "integer", "sequence_number"),
-            Field("commit_id", "integer|null", "MariaDB's group commit id"),
+            Field("lc", "integer|null", "last_committed; null to a tracker"),
+            Field("sn", "integer|null", "sequence_number; null to a tracker"),
+            Field("commit_id", "integer|null", "MariaDB's group commit id; null to a tracker"),
             Field("domain", "integer|null", "MariaDB's replication domain"),
             Field("session", "string", "client session on the source, empty if unknown"),
             Field("kind", "string", "`rows` or `ddl`"),

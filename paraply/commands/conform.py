@@ -6,11 +6,15 @@ import argparse
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from adapters.conformance.cases import Case, cases_named, suite
 from adapters.conformance.host import host_command
 from adapters.conformance.launching import CommandLauncher
+from adapters.conformance.protocol import Role
+from adapters.conformance.tracker_host import tracker_host_command
+from adapters.conformance.tracking import Precision, Tracker, TrackerFaultError, measure_precision
 from paraply.conforming import SCHEDULES, Applier, CaseResult, Conformance, Result
 from paraply.errors import USAGE
 from paraply.expected_failures import ExpectedFailure, read_expected_failures
@@ -34,6 +38,7 @@ examples:
   paraply conform -- ./my-applier --workers 4
   paraply conform --case A B-prefix-01 --junit conform.xml -- go run ./cmd/applier
   paraply conform --applier my_applier.py:Applier
+  paraply conform --role tracker -- ./my-tracker
   paraply conform --self-test
 
 exit codes: 0 every case passes or is skipped; 1 a case fails (beside those expected); 2 a case is
@@ -88,6 +93,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--applier", metavar="FILE:CLASS", help="a Python class in place of a command"
     )
     parser.add_argument(
+        "--role",
+        choices=[role.value for role in Role],
+        default=Role.APPLIER.value,
+        help="a tracker says what each transaction waits for; an applier of ours obeys (applier)",
+    )
+    parser.add_argument(
         "--self-test", action="store_true", help="run the suite on appliers with known faults"
     )
     parser.add_argument("command_line", nargs="*", metavar="COMMAND", help="after --: the applier")
@@ -95,7 +106,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the cases, print, and return the exit code of the gravest result."""
-    cases = cases_named(arguments.case)
+    role = Role(arguments.role)
+    cases = cases_named(arguments.case, role)
     if arguments.self_test:
         from paraply.conform_self_test import run_self_test
 
@@ -107,8 +119,13 @@ def run(arguments: argparse.Namespace) -> int:
     expected: Mapping[str, ExpectedFailure] = {}
     if arguments.expected_failures is not None:
         expected = read_expected_failures(arguments.expected_failures, suite())
-    with CommandLauncher(command, log=arguments.log, timeout=arguments.timeout) as launcher:
-        conformance = Conformance(launcher, schedules=arguments.schedules, seed=arguments.seed)
+    started = command
+    if role is Role.TRACKER:
+        started = tracker_host_command(command, timeout=arguments.timeout)
+    with CommandLauncher(started, log=arguments.log, timeout=arguments.timeout) as launcher:
+        conformance = Conformance(
+            launcher, schedules=arguments.schedules, seed=arguments.seed, role=role
+        )
         applier = conformance.meet()
         if applier.fault:
             sys.stdout.write(_not_met(applier))
@@ -130,6 +147,8 @@ def run(arguments: argparse.Namespace) -> int:
         if result.breach is not None
     }
     verdict = verdict_of_results(results, expected, strict=arguments.strict)
+    if role is Role.TRACKER:
+        applier = replace(applier, precision=_precision(command, cases, arguments))
     _write(arguments, applier, results, commands, expected, verdict)
     return verdict.exit_code
 
@@ -165,6 +184,22 @@ def _command(arguments: argparse.Namespace) -> list[str]:
     return list(arguments.command_line)
 
 
+def _precision(
+    command: Sequence[str], cases: Sequence[Case], arguments: argparse.Namespace
+) -> Precision | None:
+    """Return how much of what is independent in the cases' logs the tracker leaves free.
+
+    None for a tracker that breaks the protocol on them: the cases say how.
+    """
+    tracker = Tracker(command, timeout=arguments.timeout)
+    try:
+        return measure_precision(tracker, (case.log(arguments.seed) for case in cases))
+    except TrackerFaultError:
+        return None
+    finally:
+        tracker.process.kill()
+
+
 def _write(
     arguments: argparse.Namespace,
     applier: Applier,
@@ -196,6 +231,8 @@ def _again(result: CaseResult, arguments: argparse.Namespace, command: Sequence[
     assert result.breach is not None
     words = ["paraply", "conform", "--case", result.case.id, "--seed", str(result.breach.seed)]
     words.append(f"--program={result.breach.program}")
+    if arguments.role != Role.APPLIER.value:
+        words += ["--role", arguments.role]
     applier = ["--applier", arguments.applier] if arguments.applier else ["--", *command]
     return shlex.join([*words, *applier])
 

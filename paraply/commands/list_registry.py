@@ -6,6 +6,9 @@ import argparse
 import sys
 from typing import Any
 
+from adapters.conformance.cases import suite
+from adapters.conformance.cases.case import FAMILIES
+from adapters.conformance.protocol import Role
 from paraply.registries import registered_mutants, registered_properties, registered_subjects
 from paraply.report.explore_text import json_text
 from paraply.report.files import STANDARD_OUTPUT, write_report
@@ -21,7 +24,9 @@ examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``paraply list``."""
-    parser.description = "List subjects, their dialects, properties or mutants."
+    parser.description = (
+        "List subjects, their dialects, properties, mutants, or cases of the conformance suite."
+    )
     parser.epilog = _EXAMPLE
     parser.add_argument("what", choices=sorted(_LISTS))
     parser.add_argument("--json", metavar="F", help="write the list as JSON; - is stdout")
@@ -147,7 +152,36 @@ def _mutants() -> _Listing:
     )
 
 
+def _cases() -> _Listing:
+    records: list[dict[str, Any]] = [
+        {
+            "id": case.id,
+            "family": case.family,
+            "fact": case.fact,
+            "source": case.source,
+            "decides": case.decides,
+            "needs": sorted(case.features),
+            "roles": [role.value for role in Role if role is Role.APPLIER or case.is_for_trackers],
+        }
+        for case in suite()
+    ]
+    return records, entries(
+        (
+            f"{case.family} {FAMILIES[case.family]}",
+            case.id,
+            [
+                case.fact,
+                f"Decides: {case.decides}"
+                + (f"; needs: {', '.join(sorted(case.features))}" if case.features else ""),
+                f"Source: {case.source}",
+            ],
+        )
+        for case in suite()
+    )
+
+
 _LISTS = {
+    "cases": _cases,
     "dialects": _dialects,
     "mutants": _mutants,
     "properties": _properties,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 from xml.etree import ElementTree
 
@@ -33,6 +34,7 @@ def conform_json(
         "paraply": VERSION,
         "verdict": verdict.word,
         "applier": {"name": applier.name, "features": sorted(applier.features)},
+        "precision": None if applier.precision is None else asdict(applier.precision),
         "schedules": schedules,
         "seed": seed,
         "counts": dict(Counter(result.result.value for result in results)),

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from adapters.conformance.cases.case import FAMILIES
+from adapters.conformance.tracking import Precision
 from paraply.conforming import Applier, CaseResult, Result
 from paraply.expected_failures import ExpectedFailure
 from paraply.report.counterexample_text import counterexample_lines
@@ -49,8 +50,21 @@ def conform_text(
     ]
     if passes:
         lines += ["", f"expected to fail, and passed: {', '.join(passes)}"]
+    if applier.precision is not None:
+        lines += ["", precision_line(applier.precision)]
     lines += ["", summary(results, expected)]
     return "\n".join([*lines, ""])
+
+
+def precision_line(precision: Precision) -> str:
+    """Return how much of what is independent a tracker leaves free."""
+    if not precision.independent:
+        return "precision: unknown, no two transactions of the cases are independent"
+    share = 100 * precision.free / precision.independent
+    return (
+        f"precision: {precision.free:,} of {precision.independent:,} independent pairs may overlap "
+        f"({share:.0f} %); the best last_committed leaves {precision.best:,} free"
+    )
 
 
 def family_table(results: Sequence[CaseResult]) -> list[str]:

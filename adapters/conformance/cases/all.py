@@ -14,11 +14,12 @@ from adapters.conformance.cases import (
     timestamps,
 )
 from adapters.conformance.cases.case import Case
+from adapters.conformance.protocol import Role
 from vocabulary.errors import ParaplyError, register
 
 UNKNOWN_CASE = register(
     "P632",
-    "there is no case '{name}'",
+    "there is no case '{name}' for role {role}",
     "give an id, a family's letter or the beginning of ids: `paraply list cases` has them",
 )
 
@@ -29,11 +30,11 @@ def suite() -> tuple[Case, ...]:
     return tuple(sorted((case for one in modules for case in one.CASES), key=lambda one: one.id))
 
 
-def cases_named(names: Iterable[str]) -> tuple[Case, ...]:
-    """Return the cases that the names begin; all for none. P632 for a name without a case."""
+def cases_named(names: Iterable[str], role: Role = Role.APPLIER) -> tuple[Case, ...]:
+    """Return the cases of a role that the names begin; all for none. P632 for a name without."""
     wanted = tuple(names)
-    cases = suite()
+    cases = tuple(case for case in suite() if role is Role.APPLIER or case.is_for_trackers)
     for name in wanted:
         if not any(case.id.startswith(name) for case in cases):
-            raise ParaplyError(UNKNOWN_CASE, name=name)
+            raise ParaplyError(UNKNOWN_CASE, name=name, role=role.value)
     return tuple(case for case in cases if not wanted or case.id.startswith(wanted))

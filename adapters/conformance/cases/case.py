@@ -81,6 +81,12 @@ class Case:
         return self.must_overlap or self.decides in _SHOWN_BY_OVERLAP
 
     @property
+    def is_for_trackers(self) -> bool:
+        """Return whether it shows what a tracker said: no crash, retry or order is at stake."""
+        at_stake = self.crashes or self.deadlocks or self.commit_order
+        return self.is_about_parallel_apply and not at_stake and "lc_sn" not in self.needs
+
+    @property
     def features(self) -> frozenset[str]:
         """Return every feature that the applier must offer."""
         found = set(self.needs)

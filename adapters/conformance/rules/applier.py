@@ -10,11 +10,9 @@ import json
 import sys
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any, TextIO
+from typing import Any, ClassVar, TextIO
 
 from adapters.conformance.rules.rule import Rule, Transaction
-
-_ALWAYS_OFFERED = ("ddl", "commit_order", "retry", "crash", "sync", "reset")
 
 Message = Mapping[str, Any]
 MakeRule = Callable[[Message], Rule]
@@ -40,6 +38,16 @@ class RuleApplier:
         output: where messages go.
     """
 
+    offered: ClassVar[tuple[str, ...]] = (
+        "ddl",
+        "commit_order",
+        "retry",
+        "crash",
+        "sync",
+        "reset",
+    )
+    """What every rule can do, because this does it."""
+
     def __init__(self, make: MakeRule, output: TextIO) -> None:
         self._make = make
         self._output = output
@@ -63,7 +71,7 @@ class RuleApplier:
         self._has_failed = False
         self._file = 1
         self._last_received = 0 if resume is None else resume["upto"]
-        features = {*_ALWAYS_OFFERED, *self.rule.features}
+        features = {*self.offered, *self.rule.features}
         self._tell(
             type="init_ok",
             in_reply_to=message["msg_id"],
