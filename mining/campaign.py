@@ -1,0 +1,280 @@
+"""A campaign: batches are run wherever the engine likes, and only counts come back.
+
+The rows are in the store before a batch counts as done, so whatever dies, ``resume`` goes on from
+there: a batch that is done is read and checked, any other is run, and since every batch is a
+function of the plan alone the table becomes the one that an undisturbed campaign writes.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+
+from mining.batch_files import MANIFESTS, Done, read_done, read_manifests, write_batch
+from mining.batch_runs import Counts, run_batch
+from mining.engines import Engine
+from mining.plan import PLAN_FORMAT, Plan, plan_from_json
+from mining.steering import steered
+from mining.store import Store, store_at
+from vocabulary.errors import ParaplyError, register
+
+PLAN_FILE = "campaign.json"
+
+FOLDER_IN_USE = register(
+    "P722",
+    "the folder holds a campaign already",
+    "go on with it by --resume, or name another folder by --out",
+)
+OTHER_CAMPAIGN = register(
+    "P723",
+    "the folder holds another campaign: {reason}",
+    "repeat the options it was started with, or name another folder by --out",
+)
+NO_CAMPAIGN = register(
+    "P724",
+    "there is no campaign to read here: {reason}",
+    "name a folder that paraply mine wrote",
+)
+
+
+class StopWhen(Enum):
+    """When a system has been run enough, before all its histories were."""
+
+    NEVER = "never"
+    """All histories are run."""
+    FOUND = "found"
+    """The breach that is sought was found; a subject without a known one runs to the end."""
+    COVERAGE = "coverage"
+    """Every situation that the system can reach was reached."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a campaign is; given to a listener after each batch.
+
+    ``per_system`` has one entry per system of the plan. ``remarks`` tell what was redone.
+    """
+
+    plan: Plan
+    per_system: list[Counts]
+    started: float = field(default_factory=time.monotonic)
+    batches: int = 0
+    batches_kept: int = 0
+    histories_kept: int = 0
+    stopped: set[int] = field(default_factory=set)
+    remarks: list[str] = field(default_factory=list)
+    is_complete: bool = False
+    """Whether every batch was run that the plan and the stop rule ask for."""
+
+    @property
+    def histories(self) -> int:
+        """Return how many histories there are by now, those kept included."""
+        return sum(counts.histories for counts in self.per_system)
+
+    @property
+    def histories_planned(self) -> int:
+        """Return how many there will be, with those that stopped systems do not run left out."""
+        return sum(
+            self.per_system[number].histories if number in self.stopped else self.plan.histories
+            for number in range(len(self.plan.systems))
+        )
+
+    @property
+    def seconds(self) -> float:
+        """Return how long this process has been at it."""
+        return time.monotonic() - self.started
+
+    @property
+    def rate(self) -> float:
+        """Return histories per second made by this process; those kept do not count."""
+        return (self.histories - self.histories_kept) / max(self.seconds, 1e-9)
+
+    @property
+    def reached(self) -> tuple[int, int]:
+        """Return how many situations were reached, and of how many that can be."""
+        reached = sought = 0
+        for system, counts in zip(self.plan.systems, self.per_system, strict=True):
+            situations = system.situations
+            sought += len(situations)
+            reached += len(situations & (counts.reached.keys() | counts.violated.keys()))
+        return reached, sought
+
+    @property
+    def found(self) -> tuple[int, int]:
+        """Return how many breaches that are sought were found, and of how many."""
+        found = sought = 0
+        for system, counts in zip(self.plan.systems, self.per_system, strict=True):
+            sought += len(system.goals)
+            found += len(system.goals & counts.violated.keys())
+        return found, sought
+
+
+Listener = Callable[[Progress], None]
+
+
+def run_campaign(
+    plan: Plan,
+    place: str,
+    engine: Engine,
+    *,
+    resume: bool = False,
+    stop_when: StopWhen = StopWhen.NEVER,
+    time_limit_s: float | None = None,
+    on_batch: Listener = lambda _: None,
+) -> Progress:
+    """Run the campaign, or what is left of it, and return what was counted.
+
+    With a stop rule, or guided, a round (one batch of each system that is not stopped) ends before
+    the next begins, so that the outcome does not depend on which batch is finished first.
+
+    Raises:
+        ParaplyError: P721 for a folder that cannot be used, P722 for one in use, P723 for one
+            with another campaign.
+    """
+    store = store_at(place)
+    remarks = open_folder(store, plan, resume=resume)
+    progress = Progress(plan, [Counts() for _ in plan.systems], remarks=remarks)
+    for numbers in _waves(plan, progress, stop_when):
+        task = BatchTask(plan=plan, place=place, known=_known(plan, progress))
+        for done in engine.map(task, numbers):
+            _count(progress, done)
+            on_batch(progress)
+            if time_limit_s is not None and progress.seconds >= time_limit_s:
+                return progress
+    progress.is_complete = True
+    return progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchTask:
+    """What a worker does with a batch number: see that the batch is done, and say what it found.
+
+    ``known`` is what guides: per system, features and programs of earlier rounds.
+    """
+
+    plan: Plan
+    place: str
+    known: dict[int, Counts] = field(default_factory=dict)
+
+    def __call__(self, number: int) -> Done:
+        """Return the batch as it is in the store, after running it if it was not there."""
+        store = store_at(self.place)
+        batch = self.plan.batch(number)
+        done, fault = read_done(store, self.plan, batch)
+        if done is not None:
+            return done
+        if self.plan.is_guided:
+            run = steered(self.plan, batch, self.known.get(batch.system, Counts()))
+        else:
+            run = run_batch(self.plan, batch)
+        written = write_batch(store, self.plan, run)
+        return Done(number=number, counts=written.counts, seconds=written.seconds, remark=fault)
+
+
+def open_folder(store: Store, plan: Plan, *, resume: bool) -> list[str]:
+    """Make the folder ready, and return what is to be said about what was found in it."""
+    written = store.read(PLAN_FILE)
+    if written is None:
+        if store.names(MANIFESTS):
+            raise ParaplyError(OTHER_CAMPAIGN, where=store.url, reason=f"{PLAN_FILE} is missing")
+        store.write(PLAN_FILE, json.dumps(plan.as_json(), indent=1).encode())
+        return []
+    if not resume:
+        raise ParaplyError(FOLDER_IN_USE, where=store.url)
+    before = _parse_plan(store, written)
+    if before.digest != plan.digest:
+        raise ParaplyError(OTHER_CAMPAIGN, where=store.url, reason=_difference(before, plan))
+    left = store.sweep()
+    return [f"{left} half-written files of a killed process were removed"] if left else []
+
+
+def read_campaign(place: str) -> Progress:
+    """Return what a campaign's folder holds, without running anything; else P724."""
+    store = store_at(place)
+    written = store.read(PLAN_FILE)
+    if written is None:
+        raise ParaplyError(NO_CAMPAIGN, where=place, reason=f"it has no {PLAN_FILE}")
+    plan = _parse_plan(store, written)
+    progress = Progress(plan, [Counts() for _ in plan.systems])
+    for done in read_manifests(store, plan):
+        _count(progress, done)
+    progress.is_complete = progress.batches == plan.batches
+    return progress
+
+
+def _parse_plan(store: Store, written: bytes) -> Plan:
+    try:
+        value = json.loads(written)
+        if value["format"] != PLAN_FORMAT:
+            raise ParaplyError(
+                NO_CAMPAIGN,
+                where=store.url,
+                reason=f"{PLAN_FILE} has format {value['format']}, and this reads {PLAN_FORMAT}",
+            )
+        return plan_from_json(value)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ParaplyError(NO_CAMPAIGN, where=store.url, reason=f"{PLAN_FILE} is damaged") from None
+
+
+def _difference(before: Plan, plan: Plan) -> str:
+    for name, old, new in (
+        ("source", before.source, plan.source),
+        ("--seed", before.seed, plan.seed),
+        ("--histories", before.histories, plan.histories),
+        ("--batch", before.batch_histories, plan.batch_histories),
+        ("--guided", before.is_guided, plan.is_guided),
+    ):
+        if old != new:
+            return f"{name} was {old} and is {new}"
+    return "its subjects, mutants or workload are different"
+
+
+def _waves(plan: Plan, progress: Progress, stop_when: StopWhen) -> Iterator[Iterator[int]]:
+    """Yield the batches that may run side by side, and so without knowing of each other."""
+    if stop_when is StopWhen.NEVER and not plan.is_guided:
+        yield iter(range(plan.batches))
+        return
+    width = len(plan.systems)
+    for turn in range(plan.rounds):
+        wanted = [number for number in range(width) if number not in progress.stopped]
+        if not wanted:
+            return
+        yield iter([turn * width + number for number in wanted])
+        for number in wanted:
+            if _is_enough(progress, number, stop_when):
+                progress.stopped.add(number)
+
+
+def _is_enough(progress: Progress, number: int, stop_when: StopWhen) -> bool:
+    system, counts = progress.plan.systems[number], progress.per_system[number]
+    if stop_when is StopWhen.FOUND:
+        return bool(system.goals) and system.goals <= counts.violated.keys()
+    if stop_when is StopWhen.COVERAGE:
+        return system.situations <= counts.reached.keys() | counts.violated.keys()
+    return False
+
+
+def _known(plan: Plan, progress: Progress) -> dict[int, Counts]:
+    """Return what workers must know to be guided: a copy, as it was before this round."""
+    if not plan.is_guided:
+        return {}
+    return {
+        number: Counts(features=set(counts.features), novel=list(counts.novel))
+        for number, counts in enumerate(progress.per_system)
+    }
+
+
+def _count(progress: Progress, done: Done) -> None:
+    batch = progress.plan.batch(done.number)
+    counts = progress.per_system[batch.system]
+    counts.take(done.counts)
+    counts.novel = [*counts.novel, *done.counts.novel]
+    progress.batches += 1
+    if done.is_kept:
+        progress.batches_kept += 1
+        progress.histories_kept += done.counts.histories
+    if done.remark:
+        progress.remarks.append(f"batch {done.number} was redone: {done.remark}")

@@ -1,0 +1,123 @@
+"""Who runs the batches: this process, or Spark. Both run the same function on the same batches."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+IN_PROCESS = "none"
+"""As a master URL: no Spark, this process does it."""
+
+JOBS_AT_ONCE = 2
+"""While one job's last tasks run, the next one's first fill the other cores."""
+TASKS_PER_CORE = 4
+"""Tasks of one job per core: enough to even out, few enough to hear from it soon."""
+
+PACKAGES = ("vocabulary", "properties", "reference_impl", "mining", "paraply", "adapters")
+"""What a worker of a cluster is sent; it has the libraries already (docs/spark.md)."""
+
+
+class Engine(Protocol):
+    """Applies a function to items, in any order, wherever it likes."""
+
+    name: str
+
+    def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """Yield what the function returns for each item, in the order they are finished.
+
+        Items are taken from their source only as they are needed, so it may be very long.
+        """
+
+    def close(self) -> None:
+        """Give back what it holds."""
+
+
+class InProcess:
+    """This process, one item after the other: nothing to start, nothing to ship."""
+
+    name = "this process"
+
+    def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """Yield each result as it is asked for."""
+        return map(function, items)
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+class OnSpark:
+    """A Spark cluster, or ``local[*]``: items are parallelised in small jobs, one item a task.
+
+    What a task returns goes to the driver, so it must be small; rows are written by the task. Spark
+    runs a task again when its worker dies.
+    """
+
+    def __init__(self, master: str, session: SparkSession | None = None) -> None:
+        from mining.session import spark_session
+
+        self.name = f"Spark, {master}"
+        self._owns = session is None
+        self._session = session or spark_session(master)
+        self._context: Any = self._session.sparkContext
+        if not master.startswith("local"):
+            self._ship()
+
+    def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """Yield results job by job, a few jobs in flight; an abandoned iteration cancels them."""
+        source = iter(items)
+        job_items = TASKS_PER_CORE * self._context.defaultParallelism
+        flying: set[Future[list[R]]] = set()
+        with ThreadPoolExecutor(JOBS_AT_ONCE) as threads:
+            try:
+                while True:
+                    while len(flying) < JOBS_AT_ONCE and (chunk := list(islice(source, job_items))):
+                        flying.add(threads.submit(self._job, function, chunk))
+                    if not flying:
+                        return
+                    landed, flying = wait(flying, return_when=FIRST_COMPLETED)
+                    for job in landed:
+                        yield from job.result()
+            finally:
+                if flying:
+                    self._context.cancelAllJobs()
+
+    def _job(self, function: Callable[[T], R], items: Sequence[T]) -> list[R]:
+        results: list[R] = self._context.parallelize(items, len(items)).map(function).collect()
+        return results
+
+    def close(self) -> None:
+        """Stop the session, unless it was lent."""
+        if self._owns:
+            self._session.stop()
+
+    def _ship(self) -> None:
+        """Send our packages to the workers of a cluster, which need not have them installed."""
+        with NamedTemporaryFile(prefix="paraply-", suffix=".zip") as file:
+            file.write(packed_source())
+            file.flush()
+            self._context.addPyFile(file.name)
+
+
+def packed_source() -> bytes:
+    """Return our packages as a zip archive that Python imports from; equal source, equal bytes."""
+    root = Path(__file__).resolve().parent.parent
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
+        for package in PACKAGES:
+            for path in sorted((root / package).rglob("*")):
+                if path.is_file() and "__pycache__" not in path.parts:
+                    name = path.relative_to(root).as_posix()
+                    archive.writestr(zipfile.ZipInfo(name), path.read_bytes())
+    return sink.getvalue()
