@@ -1,4 +1,4 @@
-"""Prove theorems: every obligation, by every solver asked for, and every counterexample.
+"""Prove theorems: every obligation, by every judge asked for, and every counterexample.
 
 A theorem is proved when each of its systems' obligations is: the invariants hold initially, every
 action preserves them, and they imply the statements. One that is undecided leaves it undecided.
@@ -6,13 +6,14 @@ action preserves them, and they imply the statements. One that is undecided leav
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from models.bounded import Run, breach_of
 from models.concrete import Scope
 from models.counterexamples import Counterexample
-from models.solver import JUDGES, Answer, Judgment, shortest_run
+from models.judges import JUDGES
+from models.solver import Answer, Judgment, shortest_run
 from models.system import Obligation, Statement, System, obligations
 from models.terms import Function
 from models.theorems import Theorem
@@ -21,10 +22,13 @@ from vocabulary.verdict import Verdict, combine
 
 @dataclass(slots=True)
 class Proof:
-    """What came of one theorem under one solver."""
+    """What came of one theorem under one judge."""
 
     theorem: Theorem
     solver: str
+    seed: int = 0
+    order: int = 0
+    """Which order the assertions were told in; 0 is the order in which they are written."""
     judgments: list[Judgment] = field(default_factory=list)
 
     @property
@@ -39,8 +43,18 @@ class Proof:
 
     @property
     def seconds(self) -> float:
-        """Return the time that the solver took over all obligations."""
+        """Return the time that the judge took over all obligations."""
         return sum(judgment.seconds for judgment in self.judgments)
+
+    @property
+    def proved(self) -> int:
+        """Return how many obligations were proved."""
+        return sum(judgment.answer is Answer.PROVED for judgment in self.judgments)
+
+    @property
+    def slowest_s(self) -> float:
+        """Return the time that one obligation took at most."""
+        return max((judgment.seconds for judgment in self.judgments), default=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +63,8 @@ class Refutation:
 
     counterexample: Counterexample
     run: Run | None
+    is_shortest: bool = True
+    """Whether every smaller depth was searched, or a stored run was only replayed."""
 
     @property
     def as_expected(self) -> bool:
@@ -57,18 +73,19 @@ class Refutation:
 
 
 class ObligationCache:
-    """Obligations of a system, and each solver's judgment, asked once for all theorems."""
+    """Obligations of a system, and each judge's judgment, asked once for all theorems."""
 
     def __init__(self) -> None:
-        self._judged: dict[tuple[str, str, str, str, int], Judgment] = {}
+        self._judged: dict[tuple[str, str, str, str, int, int], Judgment] = {}
 
     def judge(
-        self, obligation: Obligation, solver: str, *, timeout_s: float, seed: int
+        self, obligation: Obligation, solver: str, *, timeout_s: float, seed: int, order: int = 0
     ) -> Judgment:
-        """Return the judgment, asking the solver only the first time."""
-        key = (obligation.system, obligation.statement, obligation.step, solver, seed)
+        """Return the judgment, asking the judge only the first time."""
+        key = (obligation.system, obligation.statement, obligation.step, solver, seed, order)
         if key not in self._judged:
-            self._judged[key] = JUDGES[solver](obligation, timeout_s=timeout_s, seed=seed)
+            told = obligation.shuffled(order)
+            self._judged[key] = JUDGES[solver](told, timeout_s=timeout_s, seed=seed)
         return self._judged[key]
 
 
@@ -86,10 +103,10 @@ def prove(
     *,
     timeout_s: float = 10.0,
     seed: int = 0,
-    on_obligation: Callable[[Judgment], None] | None = None,
+    order: int = 0,
 ) -> Proof:
-    """Return the proof of a theorem by one solver."""
-    proof = Proof(theorem, solver)
+    """Return the proof of a theorem by one judge."""
+    proof = Proof(theorem, solver, seed, order)
     for build in theorem.systems:
         system = build()
         known = {statement.name for statement in system.safety}
@@ -97,10 +114,9 @@ def prove(
         if missing:
             raise ValueError(f"{theorem.id} names {missing}, which {system.name} does not state")
         for obligation in needed(system, theorem.statements):
-            judgment = cache.judge(obligation, solver, timeout_s=timeout_s, seed=seed)
-            proof.judgments.append(judgment)
-            if on_obligation is not None:
-                on_obligation(judgment)
+            proof.judgments.append(
+                cache.judge(obligation, solver, timeout_s=timeout_s, seed=seed, order=order)
+            )
     return proof
 
 

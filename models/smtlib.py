@@ -6,6 +6,8 @@ files to a third one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from models.system import Obligation
 from models.terms import (
     BOOL,
@@ -83,29 +85,36 @@ def symbols(node: Term, found: dict[str, Function]) -> None:
             pass
 
 
-def script(obligation: Obligation) -> str:
-    """Return the obligation negated: ``unsat`` means that it is proved."""
+def declarations(assertions: Sequence[Term], constants: Sequence[Variable]) -> list[str]:
+    """Return the declarations of every sort, function and constant that ``assertions`` use."""
     found: dict[str, Function] = {}
-    assertions = [*obligation.hypotheses, negate(obligation.goal)]
     for assertion in assertions:
         symbols(assertion, found)
     sorts: dict[str, Sort] = {}
     for function in found.values():
         for sort in (*function.arguments, function.result):
             sorts[sort.name] = sort
-    for constant in obligation.constants:
+    for constant in constants:
         sorts[constant.sort.name] = constant.sort
     lines = [
-        f"; {obligation.system}: {obligation.statement} / {obligation.step}",
-        "(set-logic ALL)",
-        *(f"(declare-sort {name} 0)" for name, sort in sorted(sorts.items())
-          if sort not in (INT, BOOL)),
-    ]  # fmt: skip
+        f"(declare-sort {name} 0)"
+        for name, sort in sorted(sorts.items())
+        if sort not in (INT, BOOL)
+    ]
     for _, function in sorted(found.items()):
         arguments = " ".join(sort.name for sort in function.arguments)
         lines.append(f"(declare-fun {function.name} ({arguments}) {function.result.name})")
-    lines += [
-        f"(declare-const {constant.name} {constant.sort})" for constant in obligation.constants
+    lines += [f"(declare-const {constant.name} {constant.sort})" for constant in constants]
+    return lines
+
+
+def script(obligation: Obligation) -> str:
+    """Return the obligation negated: ``unsat`` means that it is proved."""
+    assertions = [*obligation.hypotheses, negate(obligation.goal)]
+    lines = [
+        f"; {obligation.system}: {obligation.statement} / {obligation.step}",
+        "(set-logic ALL)",
+        *declarations(assertions, obligation.constants),
     ]
     lines += [f"(assert {text(assertion)})" for assertion in assertions]
     lines.append("(check-sat)")

@@ -7,15 +7,16 @@ same SMT-LIB text. Nothing else in the project asks a solver anything.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from models.bounded import Run, Unrolling, replayed
 from models.concrete import Scope, Table, Value
-from models.smtlib import script
+from models.smtlib import declarations, script, text
 from models.system import Obligation, Statement, System
-from models.terms import BOOL, INT, Function
+from models.terms import BOOL, INT, Function, Term, Variable
 from vocabulary.errors import ParaplyError, register
 
 NO_SOLVER = register(
@@ -97,8 +98,33 @@ def judge_cvc5(obligation: Obligation, *, timeout_s: float = 10.0, seed: int = 0
     )
 
 
-JUDGES = {"z3": judge_z3, "cvc5": judge_cvc5}
+SOLVERS = {"z3": judge_z3, "cvc5": judge_cvc5}
 """The solvers by name."""
+
+
+def contradicting(
+    assertions: Sequence[Term], constants: Sequence[Variable], *, timeout_s: float = 10.0
+) -> list[int] | None:
+    """Return the numbers of some assertions that contradict each other, few of them.
+
+    None where Z3 finds no contradiction, or gives up.
+    """
+    import z3
+
+    marks = [f"mark!{number}" for number in range(len(assertions))]
+    lines = declarations(assertions, constants)
+    lines += [f"(declare-const {mark} Bool)" for mark in marks]
+    lines += [
+        f"(assert (=> {mark} {text(assertion)}))"
+        for mark, assertion in zip(marks, assertions, strict=True)
+    ]
+    solver = z3.Solver()
+    solver.set(timeout=int(timeout_s * 1000), random_seed=0)
+    solver.set("core.minimize", True)
+    solver.from_string("\n".join(lines))
+    if str(solver.check(*map(z3.Bool, marks))) != "unsat":
+        return None
+    return sorted(marks.index(str(mark)) for mark in solver.unsat_core())
 
 
 def shortest_run(

@@ -8,9 +8,11 @@ named variables. The post-state reading of a statement is a substitution (the we
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from random import Random
 
 from models.terms import (
+    FALSE,
     TRUE,
     Apply,
     Function,
@@ -18,6 +20,7 @@ from models.terms import (
     Term,
     Variable,
     forall_many,
+    negate,
     rebuild,
     substitute,
     term,
@@ -154,6 +157,17 @@ class Obligation:
     constants: tuple[Variable, ...]
     """Parameters and Skolem constants that occur free."""
     havoc: tuple[Function, ...] = ()
+
+    def shuffled(self, order: int) -> Obligation:
+        """Return the same question with what is asserted in another order; 0 keeps the order.
+
+        The negated goal is shuffled among the hypotheses, so that it is not always the last.
+        """
+        if order == 0:
+            return self
+        asserted = [*self.hypotheses, negate(self.goal)]
+        Random(order).shuffle(asserted)
+        return replace(self, hypotheses=tuple(asserted), goal=FALSE)
 
 
 def _skolem(statement: Statement) -> tuple[dict[Variable, Term], tuple[Variable, ...]]:

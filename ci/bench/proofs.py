@@ -9,7 +9,8 @@ from ci.bench.registry import Goal, Options, Report, benchmark
 from models.bounded import breach_of
 from models.counterexamples import COUNTEREXAMPLES
 from models.proving import safety_statement
-from models.solver import JUDGES, Answer
+from models.judges import JUDGES
+from models.solver import Answer
 from models.system import System, obligations
 from models.theorems import THEOREMS
 from models.traces import replay

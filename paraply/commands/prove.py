@@ -1,28 +1,35 @@
-"""``paraply prove``: every theorem by every solver asked for, and every counterexample."""
+"""``paraply prove``: every theorem by every judge asked for, and every counterexample."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from models.bounded import breach_of
 from models.counterexamples import COUNTEREXAMPLES, Counterexample
-from models.proving import ObligationCache, Proof, Refutation, prove, refute
+from models.judges import JUDGES
+from models.proving import ObligationCache, Proof, Refutation, prove, refute, safety_statement
 from models.smtlib import script
-from models.solver import JUDGES, Answer
+from models.solver import SOLVERS, Answer
 from models.system import obligations
 from models.theorems import THEOREMS, Theorem, theorem
+from models.traces import replay
 from paraply.errors import USAGE
 from paraply.progress import progress
+from paraply.proof_pages import stored_runs
 from paraply.report.proof_text import counterexample_text, matrix_text
+from vocabulary.counting import counted
 from vocabulary.errors import ParaplyError
 from vocabulary.verdict import Verdict, combine
 
 _EXAMPLE = """\
 example:
-  paraply prove                      all theorems by Z3 and cvc5, all counterexamples
+  paraply prove                      all theorems by all three judges, all counterexamples
+  paraply prove --solver kernel      by the stored certificates; no solver need be installed
   paraply prove P01 C03 --matrix     one of each, with the matrix invariant x action
+  paraply prove --seeds 10 --orders 10    is every proof stable in both solvers?
   paraply prove --export out/smt2    the obligations as SMT-LIB 2, for another solver
 """
 
@@ -31,16 +38,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``paraply prove``."""
     parser.description = (
         "Prove each theorem by induction, for any number of transactions, rows and steps, and find "
-        "each counterexample again. An undecided obligation is not proved: exit code 2."
+        "each counterexample again. The judges are two solvers and a kernel that checks stored "
+        "certificates and asks neither. An undecided obligation is not proved: exit code 2."
     )
     parser.epilog = _EXAMPLE
     parser.add_argument("ids", nargs="*", metavar="ID", help="P01, C03, ... (default: all)")
     parser.add_argument("--solver", choices=[*JUDGES, "all"], default="all")
-    parser.add_argument("--seeds", type=int, default=1, metavar="K", help="prove K times")
+    parser.add_argument("--seeds", type=_count, default=1, metavar="K",
+                        help="prove with K random seeds in each solver")  # fmt: skip
+    parser.add_argument("--orders", type=_count, default=0, metavar="K",
+                        help="and with the assertions in K other orders")  # fmt: skip
     parser.add_argument("--timeout", type=float, default=10.0, metavar="S", help="per obligation")
     parser.add_argument("--matrix", action="store_true", help="print invariant x action")
     parser.add_argument("--export", type=Path, metavar="DIR", help="write SMT-LIB 2 files")
     parser.add_argument("--json", type=Path, metavar="F", help="write the results to a file")
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError("cannot be negative")
+    return number
 
 
 def chosen(ids: Sequence[str]) -> list[Theorem | Counterexample]:
@@ -60,7 +78,8 @@ def chosen(ids: Sequence[str]) -> list[Theorem | Counterexample]:
 def run(arguments: argparse.Namespace) -> int:
     """Prove and refute what was asked for; 0 if all came out as stated, 2 if some are undecided."""
     entries = chosen(arguments.ids)
-    solvers = list(JUDGES) if arguments.solver == "all" else [arguments.solver]
+    judges = list(JUDGES) if arguments.solver == "all" else [arguments.solver]
+    asks_a_solver = any(judge in SOLVERS for judge in judges)
     cache = ObligationCache()
     verdicts: list[Verdict] = []
     rows: list[dict[str, object]] = []
@@ -68,16 +87,18 @@ def run(arguments: argparse.Namespace) -> int:
         for done, entry in enumerate(entries):
             advance(done)
             if isinstance(entry, Theorem):
-                proofs = [
-                    prove(entry, solver, cache, timeout_s=arguments.timeout, seed=seed)
-                    for solver in solvers
-                    for seed in range(arguments.seeds)
-                ]
-                verdicts += [proof.verdict for proof in proofs]
-                rows += [_proof_row(proof) for proof in proofs]
-                _print_theorem(entry, proofs, matrix=arguments.matrix)
+                print(f"{entry.id}  {entry.claim}")
+                for judge in judges:
+                    proofs = [
+                        prove(entry, judge, cache, timeout_s=arguments.timeout, seed=seed,
+                              order=order)
+                        for seed, order in rounds(judge, arguments.seeds, arguments.orders)
+                    ]  # fmt: skip
+                    verdicts += [proof.verdict for proof in proofs]
+                    rows += [_proof_row(proof) for proof in proofs]
+                    _print_proofs(proofs, matrix=arguments.matrix)
             else:
-                found = refute(entry)
+                found = refute(entry) if asks_a_solver else replayed(entry)
                 verdicts.append(Verdict.HOLDS if found.as_expected else Verdict.VIOLATED)
                 rows.append(_refutation_row(found))
                 print(counterexample_text(found, table=bool(arguments.ids)))
@@ -89,6 +110,23 @@ def run(arguments: argparse.Namespace) -> int:
     as_stated = sum(verdict is Verdict.HOLDS for verdict in verdicts)
     print(f"\n{as_stated} of {len(verdicts)} came out as stated")
     return verdict.exit_code
+
+
+def rounds(judge: str, seeds: int, orders: int) -> Iterator[tuple[int, int]]:
+    """Yield the seeds and orders to ask a judge with; neither means anything to the kernel."""
+    if judge not in SOLVERS:
+        yield 0, 0
+        return
+    yield from ((seed, 0) for seed in range(seeds))
+    yield from ((0, order) for order in range(1, orders + 1))
+
+
+def replayed(entry: Counterexample) -> Refutation:
+    """Return what the stored run of a counterexample shows on plain values, without a solver."""
+    system = entry.system()
+    breach = breach_of(safety_statement(system, entry.statement))
+    run = replay(system, breach, stored_runs()[entry.id])
+    return Refutation(entry, run, is_shortest=False)
 
 
 def export(entries: Sequence[Theorem | Counterexample], folder: Path) -> int:
@@ -107,18 +145,30 @@ def export(entries: Sequence[Theorem | Counterexample], folder: Path) -> int:
     return len(written)
 
 
-def _print_theorem(entry: Theorem, proofs: Sequence[Proof], *, matrix: bool) -> None:
-    print(f"{entry.id}  {entry.claim}")
+def _print_proofs(proofs: Sequence[Proof], *, matrix: bool) -> None:
+    """Print what one judge said; of several rounds, how many there were and each that failed."""
+    word = {Verdict.HOLDS: "proved", Verdict.UNKNOWN: "undecided", Verdict.VIOLATED: "REFUTED"}
+    if not proofs:
+        return
+    seeds = sum(proof.order == 0 for proof in proofs)
+    orders = len(proofs) - seeds
+    verdict = combine(proof.verdict for proof in proofs)
+    again = f" with {counted(seeds, 'seed')} and {counted(orders, 'other order')}"
+    print(
+        f"     {proofs[0].solver:6} {word[verdict]}: {sum(proof.proved for proof in proofs)} of "
+        f"{sum(len(proof.judgments) for proof in proofs)} obligations"
+        f"{again if len(proofs) > 1 else ''}, {sum(proof.seconds for proof in proofs):.1f} s, "
+        f"slowest {max(proof.slowest_s for proof in proofs):.2f} s"
+    )
     for proof in proofs:
-        proved = sum(judgment.answer is Answer.PROVED for judgment in proof.judgments)
-        slowest = max(judgment.seconds for judgment in proof.judgments)
-        word = {Verdict.HOLDS: "proved", Verdict.UNKNOWN: "undecided", Verdict.VIOLATED: "REFUTED"}
-        print(
-            f"     {proof.solver:5} {word[proof.verdict]}: {proved} of {len(proof.judgments)} "
-            f"obligations, {proof.seconds:.1f} s, slowest {slowest:.2f} s"
-        )
-        if matrix or proof.verdict is not Verdict.HOLDS:
+        if proof.verdict is not Verdict.HOLDS:
+            if len(proofs) > 1:
+                print(f"     with seed {proof.seed}, order {proof.order}:")
             print(matrix_text(proof))
+            reasons = {j.reason for j in proof.judgments if j.answer is Answer.UNDECIDED}
+            print(*(f"     undecided: {reason}" for reason in sorted(reasons - {""})), sep="\n")
+    if matrix and verdict is Verdict.HOLDS:
+        print(matrix_text(proofs[0]))
 
 
 def _proof_row(proof: Proof) -> dict[str, object]:
@@ -126,10 +176,13 @@ def _proof_row(proof: Proof) -> dict[str, object]:
         "id": proof.theorem.id,
         "claim": proof.theorem.claim,
         "solver": proof.solver,
+        "seed": proof.seed,
+        "order": proof.order,
         "verdict": proof.verdict.word,
         "obligations": len(proof.judgments),
-        "proved": sum(judgment.answer is Answer.PROVED for judgment in proof.judgments),
+        "proved": proof.proved,
         "seconds": round(proof.seconds, 3),
+        "slowest_seconds": round(proof.slowest_s, 3),
     }
 
 

@@ -35,7 +35,8 @@ def counterexample_text(found: Refutation, *, table: bool) -> str:
     if found.run is None:
         return f"{head}\n     NOT FOUND within {wanted.steps} steps"
     steps = len(found.run.steps)
-    fit = "and none is shorter" if found.as_expected else f"RECORDED as {wanted.steps}"
+    shown = "and none is shorter" if found.is_shortest else "in the stored run, replayed"
+    fit = shown if found.as_expected else f"RECORDED as {wanted.steps}"
     lines = [head, f"     breaks {wanted.statement} after {steps} steps, {fit}"]
     if table:
         lines += ["", *run_lines(found.run)]

@@ -5,6 +5,7 @@ import pytest
 from models.bounded import breach_of
 from models.concrete import Scope
 from models.counterexamples import COUNTEREXAMPLES
+from models.judges import JUDGES
 from models.proving import (
     ObligationCache,
     Proof,
@@ -14,7 +15,7 @@ from models.proving import (
     refute,
     safety_statement,
 )
-from models.solver import JUDGES, Answer, Judgment
+from models.solver import SOLVERS, Answer, Judgment
 from models.system import Obligation, System, obligations
 from models.terms import FALSE, INT, Variable, conj, eq, implies
 from models.theorems import THEOREMS, theorem
@@ -131,7 +132,7 @@ def test_counter_with_a_guard_is_proved_and_without_it_refuted():
         answers = {
             cache.judge(obligation, solver, timeout_s=3, seed=0).answer
             for obligation in obligations(system)
-            for solver in JUDGES
+            for solver in SOLVERS
         }
         assert answers == expected
 

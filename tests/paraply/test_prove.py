@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
+from models.counterexamples import COUNTEREXAMPLES
 from models.proving import ObligationCache, prove
 from models.solver import Answer, Judgment
 from models.theorems import THEOREMS, theorem
@@ -14,10 +17,10 @@ def test_theorem_is_printed_with_its_matrix_and_each_solver(capsys):
     assert main(["prove", "P07", "--matrix"]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("P07  Commit order preserved")
-    assert "z3    proved: 43 of 43 obligations" in printed
-    assert "cvc5  proved: 43 of 43 obligations" in printed
+    for judge in ("z3    ", "cvc5  ", "kernel"):
+        assert f"     {judge} proved: 43 of 43 obligations" in printed
     assert "commit_order_preserved                initially ok · queue ok" in printed
-    assert printed.endswith("2 of 2 came out as stated\n")
+    assert printed.endswith("3 of 3 came out as stated\n")
 
 
 def test_counterexample_is_printed_step_by_step(capsys):
@@ -58,6 +61,42 @@ def test_undecided_obligation_is_unknown_and_its_cell_is_shown(capsys, monkeypat
     printed = capsys.readouterr().out
     assert "undecided: 0 of" in printed
     assert "initially UNDECIDED" in printed
+    assert "     undecided: timeout" in printed
+
+
+def test_stability_is_asked_of_the_solvers_only(tmp_path, capsys):
+    results = tmp_path / "r.json"
+    arguments = ["prove", "P22", "--seeds", "3", "--orders", "2", "--json", str(results)]
+    assert main(arguments) == 0
+    assert "z3     proved: 130 of 130 obligations with 3 seeds and 2 other orders" in (
+        capsys.readouterr().out
+    )
+    asked = [(r["solver"], r["seed"], r["order"]) for r in json.loads(results.read_text())]
+    rounds = [(0, 0), (1, 0), (2, 0), (0, 1), (0, 2)]
+    assert asked == [*(("z3", *r) for r in rounds), *(("cvc5", *r) for r in rounds),
+                     ("kernel", 0, 0)]  # fmt: skip
+
+
+def test_negative_number_of_seeds_is_a_usage_error(capsys):
+    assert main(["prove", "P22", "--seeds", "-1"]) == 3
+    assert "cannot be negative" in capsys.readouterr().err
+
+
+WITHOUT_SOLVERS = """
+import sys
+sys.modules["z3"] = sys.modules["cvc5"] = None
+from paraply.cli import main
+sys.exit(main(["prove", "--solver", "kernel"]))
+"""
+
+
+def test_kernel_proves_every_theorem_where_no_solver_is_installed():
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_SOLVERS], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("kernel proved: ") == len(THEOREMS)
+    assert done.stdout.count("in the stored run, replayed") == len(COUNTEREXAMPLES)
 
 
 def test_matrix_marks_the_cell_that_is_refuted():

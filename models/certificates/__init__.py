@@ -1,0 +1,1 @@
+"""Certificates of proofs: how they are found and where they are kept."""

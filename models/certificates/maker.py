@@ -1,0 +1,156 @@
+"""Make certificates: find few instances that contradict each other, and leave out what can be.
+
+Z3 says which assertions a proof needs; these are instantiated with the ground terms at hand, a
+further layer of terms at a time; Z3 says which instances suffice; and then each is dropped without
+which the kernel still finds the contradiction. So whatever is left in a certificate is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, product
+
+from models.kernel.certificate import Certificate, Data, Instance, data_of, seal, some
+from models.kernel.check import refute
+from models.kernel.normal_form import MARK, Assertion, assertions
+from models.kernel.search import Outcome
+from models.solver import contradicting
+from models.system import Obligation
+from models.terms import (
+    BOOL,
+    INT,
+    And,
+    Apply,
+    Compare,
+    Equal,
+    Literal,
+    Not,
+    Or,
+    Plus,
+    Sort,
+    Term,
+    Variable,
+    forall_many,
+    substitute,
+)
+
+LAYERS_MAX = 2
+"""How often the terms of instances make new instances; no obligation so far needs more than one."""
+
+INSTANCES_MAX = 6_000
+"""Of all assertions together, per layer; beyond it the solver takes longer than it helps."""
+
+
+def make(obligation: Obligation, *, timeout_s: float = 10.0) -> Certificate | None:
+    """Return a certificate that the kernel accepts, or None where none was found."""
+    found = assertions(obligation)
+    closed = [forall_many(assertion.variables, assertion.matrix) for assertion in found]
+    core = contradicting(closed, obligation.constants, timeout_s=timeout_s)
+    if core is None:
+        return None
+    for candidates in layers(found, core, obligation.constants):
+        grounded = [ground(found, instance) for instance in candidates]
+        unknown = _elements(grounded)
+        needed = contradicting(grounded, (*obligation.constants, *unknown), timeout_s=timeout_s)
+        if needed is not None:
+            kept = without_spare(found, [candidates[number] for number in needed])
+            if kept is not None:
+                return sealed(obligation, kept)
+    return None
+
+
+def sealed(obligation: Obligation, kept: Sequence[Instance]) -> Certificate:
+    """Return instances as a certificate of an obligation."""
+    steps: list[tuple[Data, ...]] = [
+        (instance.assertion, *map(data_of, instance.terms)) for instance in kept
+    ]
+    return Certificate(seal(obligation, steps), tuple(steps))
+
+
+def without_spare(found: Sequence[Assertion], kept: Sequence[Instance]) -> list[Instance] | None:
+    """Return instances of which the kernel needs each one; None if it refutes not even all."""
+    needed = sorted(kept, key=lambda instance: (instance.assertion, repr(instance.terms)))
+    if refute(found, needed) is not Outcome.REFUTED:
+        return None
+    for instance in list(needed):
+        fewer = [other for other in needed if other is not instance]
+        if refute(found, fewer) is Outcome.REFUTED:
+            needed = fewer
+    return needed
+
+
+def ground(found: Sequence[Assertion], instance: Instance) -> Term:
+    """Return an instance as a term."""
+    assertion = found[instance.assertion]
+    return substitute(assertion.matrix, dict(zip(assertion.variables, instance.terms, strict=True)))
+
+
+def layers(
+    found: Sequence[Assertion], core: Sequence[int], constants: Iterable[Variable]
+) -> Iterator[list[Instance]]:
+    """Yield all instances of the assertions ``core`` over a growing pool of ground terms.
+
+    First the constants, then the ground terms of the assertions, then those of the instances.
+    """
+    pool: dict[Sort, dict[Term, None]] = {}
+
+    def instances_with(terms: Iterable[Term]) -> list[Instance]:
+        for term in terms:
+            pool.setdefault(term.sort, {})[term] = None
+        return list(islice(_over(found, core, pool), INSTANCES_MAX))
+
+    written = [t for number in core for t in terms_in(found[number].matrix) if is_ground(t)]
+    yield instances_with([*constants, *(t for t in written if _is_constant(t))])
+    candidates = instances_with(written)
+    yield candidates
+    for _ in range(LAYERS_MAX):
+        candidates = instances_with(
+            [t for instance in candidates for t in terms_in(ground(found, instance))]
+        )
+        yield candidates
+
+
+def _is_constant(term: Term) -> bool:
+    return isinstance(term, Apply) and not term.arguments
+
+
+def _over(
+    found: Sequence[Assertion], core: Sequence[int], pool: dict[Sort, dict[Term, None]]
+) -> Iterator[Instance]:
+    for number in core:
+        choices = [
+            list(pool.get(variable.sort, {})) or [_default(variable.sort)]
+            for variable in found[number].variables
+        ]
+        for terms in product(*choices):
+            yield Instance(number, terms)
+
+
+def _default(sort: Sort) -> Term:
+    return Literal(0) if sort == INT else some(sort)
+
+
+def _elements(grounded: Iterable[Term]) -> list[Variable]:
+    """Return the constants that stand for some element of a sort."""
+    used = (term for formula in grounded for term in terms_in(formula))
+    return list(dict.fromkeys(t for t in used if isinstance(t, Variable) and MARK in t.name))
+
+
+def is_ground(term: Term) -> bool:
+    """Return whether no variable of an assertion occurs in ``term``."""
+    return not any(isinstance(t, Variable) and MARK in t.name for t in terms_in(term))
+
+
+def terms_in(node: Term) -> Iterator[Term]:
+    """Yield the terms that are no formulas, outermost first, with repetitions."""
+    if node.sort != BOOL:
+        yield node
+    match node:
+        case And(parts) | Or(parts) | Apply(_, parts):
+            for part in parts:
+                yield from terms_in(part)
+        case Not(body) | Plus(body, _):
+            yield from terms_in(body)
+        case Equal(left, right) | Compare(_, left, right):
+            yield from terms_in(left)
+            yield from terms_in(right)
