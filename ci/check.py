@@ -25,6 +25,7 @@ GENERATED_PAGES = (
     "paraply.appliers_page",
     "paraply.gtid_page",
     "paraply.modes_page",
+    "paraply.protocol_page",
 )
 """Modules that write a page with ``--write`` and compare it with ``--check``."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -11,11 +11,10 @@ from adapters.conformance.cases.case import ENDS, ORDER, PREFIXES, Case, log_of
 from adapters.conformance.protocol import Role
 from adapters.conformance.session import Launcher, Run, RunOptions, Session
 from adapters.conformance.tracking import Precision
+from paraply.conform_breaches import Breach, Shrinking
 from paraply.registries import property_named
-from properties.registry import Property, Violation
-from properties.search import Counterexample, random_schedules, shrink
-from vocabulary.history import History
-from vocabulary.programs import encode_program, format_program
+from properties.registry import Property
+from properties.search import random_schedules
 from vocabulary.schedule import Schedule
 from vocabulary.verdict import Verdict
 
@@ -53,23 +52,6 @@ class Result(Enum):
             Result.FAIL: Verdict.VIOLATED,
             Result.UNKNOWN: Verdict.UNKNOWN,
         }.get(self)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Breach:
-    """A property that a run of the case breaks, with the smallest run found."""
-
-    prop: Property
-    violations: tuple[Violation, ...]
-    history: History
-    choices: tuple[int, ...]
-    seed: int
-    """Of the case's log."""
-
-    @property
-    def program(self) -> str:
-        """Return the choices as text for a command line."""
-        return format_program(encode_program(self.choices))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,15 +178,20 @@ class Conformance:
             seconds=time.monotonic() - started,
         )
 
-    def run_once(self, case: Case, schedule: Schedule, seed: int) -> Run:
-        """Run a case once; ``seed`` makes its log."""
+    def run_once(
+        self, case: Case, schedule: Schedule, seed: int, kept: Collection[int] | None = None
+    ) -> Run:
+        """Run a case once; ``seed`` makes its log, of which only ``kept`` may be left."""
+        log = case.log(seed)
+        if kept is not None:
+            log = log.only(kept) or log
         options = RunOptions(
             workers=case.workers,
             commit_order=case.commit_order,
             crashes=case.crashes,
             deadlocks=case.deadlocks,
         )
-        return Session(self.launcher, case.log(seed), schedule, options).run()
+        return Session(self.launcher, log, schedule, options).run()
 
     def properties_of(self, case: Case) -> list[Property]:
         """Return the properties that judge a case, the one that it is for first."""
@@ -227,27 +214,17 @@ class Conformance:
         for prop in properties:
             violations = prop.violations(run.history)
             if violations:
-                found = Counterexample(
-                    choices=tuple(schedule.choices),
-                    history=run.history,
+                breach = Breach(
+                    prop=prop,
                     violations=violations,
-                    runs=1,
+                    history=run.history,
+                    choices=tuple(schedule.choices),
+                    seed=seed,
                 )
                 # A stall that only a time-out shows takes as long in every repetition.
                 if self.shrink_runs_max and (prop.name != ENDS or run.is_proved):
-                    found = shrink(
-                        lambda one: self.run_once(case, one, seed).history,
-                        prop,
-                        found,
-                        runs_max=self.shrink_runs_max,
-                    )
-                return Breach(
-                    prop=prop,
-                    violations=found.violations,
-                    history=found.history,
-                    choices=found.choices,
-                    seed=seed,
-                )
+                    breach = Shrinking(self, case, breach).smallest()
+                return breach
         return None
 
     def with_hindsight(self, result: CaseResult) -> CaseResult:

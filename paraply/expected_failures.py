@@ -14,7 +14,7 @@ UNREADABLE_EXPECTED_FAILURES = register(
     "P340",
     "the expected failures cannot be read: {reason}",
     "write one [[expected]] table for each case, with case, reason and link, as "
-    "docs/conformance.md shows",
+    "docs/write-an-adapter.md shows",
 )
 
 

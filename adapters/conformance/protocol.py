@@ -166,7 +166,7 @@ MESSAGES: tuple[MessageSpec, ...] = (
         Speaker.HARNESS,
         "The request failed. After 1205 and 1213 the transaction is rolled back already.",
         (
-            Field("errno", "integer", "as MySQL numbers it: 1062, 1205, 1213, 1451, 1452, ..."),
+            Field("errno", "integer", "as MySQL numbers it: 1062, 1146, 1205, 1213, 1452"),
             Field("message", "string", "what is wrong"),
         ),
         answers=True,

@@ -8,9 +8,10 @@ timestamps says them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import partial
 from typing import NamedTuple
 
 from adapters.conformance.database import Database
@@ -137,6 +138,7 @@ class SourceLog:
 
     def __init__(self, *statements: str, target: tuple[str, ...] = ()) -> None:
         self.target_schema = target or statements
+        self._target_statements = target
         self.database = Database(statements)
         self.entries: list[Entry] = []
         self._target = Tables(self.target_schema)
@@ -145,6 +147,27 @@ class SourceLog:
         self._file = 1
         self._offset = _FIRST_OFFSET
         self._items: dict[ConflictKey, Item] = {}
+        self._statements = statements
+        self._script: list[tuple[TransactionId | None, Callable[[SourceLog], object]]] = []
+        self._has_given_timestamps = False
+
+    def only(self, kept: Collection[int]) -> SourceLog | None:
+        """Return the log of a source that ran only the transactions with these ids, in order.
+
+        Transactions that cannot run without the others are left out too. None where timestamps
+        were given, not counted: they would speak of transactions that are not there.
+        """
+        if self._has_given_timestamps:
+            return None
+        log = SourceLog(*self._statements, target=self._target_statements)
+        for number, step in self._script:
+            if number is not None and number not in kept:
+                continue
+            try:
+                step(log)
+            except ParaplyError:
+                log.forget_open_transaction()
+        return log
 
     @property
     def transactions(self) -> tuple[Transaction, ...]:
@@ -172,6 +195,12 @@ class SourceLog:
         """
         number = TransactionId(len(self.transactions) + 1)
         rows = tuple(self._run(number, change) for change in changes)
+        self._has_given_timestamps |= (last_committed, sequence_number) != (None, None)
+
+        def again(log: SourceLog) -> object:
+            return log.transaction(*changes, session=session, domain=domain, kind=kind)
+
+        self._script.append((number, again))
         logged = self.database.tables.keyed(rows) if rows else None
         self.database.engine_commit(number)
         there = self._target.keyed(rows)
@@ -198,6 +227,8 @@ class SourceLog:
             raise ParaplyError(SOURCE_REFUSED, transaction=number, reason=applied.note)
         self.database.engine_commit(number)
         self._target.execute(statement)
+        again = partial(SourceLog.ddl, statement=statement, session=session, domain=domain)
+        self._script.append((number, again))
         return self._log(
             number,
             kind=TransactionKind.DDL,
@@ -213,6 +244,7 @@ class SourceLog:
 
     def rotate(self) -> None:
         """Go on in a new file; the clock starts again."""
+        self._script.append((None, SourceLog.rotate))
         self._file += 1
         self._offset = _FIRST_OFFSET
         self._clock_run += 1
@@ -222,6 +254,7 @@ class SourceLog:
 
     def drain(self) -> None:
         """Ask the applier, at this point, to finish what it has."""
+        self._script.append((None, SourceLog.drain))
         self.entries.append(Entry(kind=EntryKind.DRAIN, file=self.file))
 
     def forget_open_transaction(self) -> None:
@@ -230,6 +263,7 @@ class SourceLog:
 
     def skip_numbers(self, count: int) -> None:
         """Let sequence numbers pass that no transaction of this log has: filtered or burned."""
+        self._script.append((None, partial(SourceLog.skip_numbers, count=count)))
         self._clock.number += count
 
     def _log(

@@ -90,6 +90,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--log", metavar="F", type=Path, help="add the applier's stderr to a file")
     parser.add_argument("--program", metavar="P", help="replay one run of one case, and show it")
     parser.add_argument(
+        "--keep", metavar="IDS", type=_ids, help="with --program: only these of a random log"
+    )
+    parser.add_argument(
         "--applier", metavar="FILE:CLASS", help="a Python class in place of a command"
     )
     parser.add_argument(
@@ -170,6 +173,13 @@ def verdict_of_results(
     return combine(verdicts)
 
 
+def _ids(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(word) for word in text.split(",") if word)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of ids (1,4,7)") from None
+
+
 def _command(arguments: argparse.Namespace) -> list[str]:
     if arguments.applier is not None and arguments.command_line:
         raise ParaplyError(
@@ -230,6 +240,8 @@ def _again(result: CaseResult, arguments: argparse.Namespace, command: Sequence[
     """Return the command that replays the smallest run of a failed case."""
     assert result.breach is not None
     words = ["paraply", "conform", "--case", result.case.id, "--seed", str(result.breach.seed)]
+    if result.breach.kept is not None:
+        words += ["--keep", ",".join(map(str, result.breach.kept))]
     words.append(f"--program={result.breach.program}")
     if arguments.role != Role.APPLIER.value:
         words += ["--role", arguments.role]
@@ -246,7 +258,7 @@ def _replay(conformance: Conformance, cases: Sequence[Case], arguments: argparse
     (case,) = cases
     program = decode_program(parse_program(arguments.program))
     schedule = RecordedSchedule(program)
-    run = conformance.run_once(case, schedule, arguments.seed)
+    run = conformance.run_once(case, schedule, arguments.seed, arguments.keep)
     properties = conformance.properties_of(case)
     judged = [(prop, verdict_of(run.history, prop)) for prop in properties]
     broken = [prop for prop, verdict in judged if verdict is Verdict.VIOLATED]

@@ -41,8 +41,7 @@ def conform_text(
     for kind, title in ((Result.UNKNOWN, "unknown"), (Result.SKIP, "skipped")):
         chosen = [result for result in results if result.result is kind]
         if chosen:
-            rows = [(result.case.id, visible(result.reason)) for result in chosen]
-            lines += ["", *plain_table((title, "because"), rows)]
+            lines += ["", *reason_lines(title, chosen)]
     passes = [
         result.case.id
         for result in results
@@ -54,6 +53,24 @@ def conform_text(
         lines += ["", precision_line(applier.precision)]
     lines += ["", summary(results, expected)]
     return "\n".join([*lines, ""])
+
+
+def reason_lines(title: str, results: Sequence[CaseResult]) -> list[str]:
+    """Return each reason once, with the cases that have it."""
+    ids: dict[str, list[str]] = {}
+    for result in results:
+        ids.setdefault(result.reason, []).append(result.case.id)
+    lines = []
+    for reason, cases in ids.items():
+        lines.append(f"{title}, {len(cases)}: {visible(reason)}")
+        lines += textwrap.wrap(
+            ", ".join(cases),
+            WIDTH,
+            initial_indent="  ",
+            subsequent_indent="  ",
+            break_on_hyphens=False,
+        )
+    return lines
 
 
 def precision_line(precision: Precision) -> str:

@@ -9,6 +9,9 @@ from vocabulary.events import Event, EventKind, Outcome
 from vocabulary.history import History
 from vocabulary.write_set import WriteSet, format_item, sorted_items
 
+_OBSERVED_MAX = 4
+"""A reader that saw more is described by the versions that it found, not by those it did not."""
+
 
 def event_words(event: Event, history: History) -> str:
     """Return what happened, as ``insert a: waits for T1``; nothing in it acts on a terminal."""
@@ -98,11 +101,14 @@ def _rolled_back(event: Event, history: History) -> str:
 
 
 def _read(event: Event, history: History) -> str:
-    seen = (
-        f"{format_item(item)}={f'T{writer}' if writer else 'none'}"
-        for item, writer in event.observed
-    )
-    return f"see {' '.join(seen)}" if event.observed else "see nothing"
+    observed = event.observed
+    if len(observed) > _OBSERVED_MAX:
+        observed = tuple(one for one in observed if one.writer) or observed[:1]
+    seen = [f"{format_item(one.item)}={f'T{one.writer}' if one.writer else 'none'}"
+            for one in observed]  # fmt: skip
+    if len(observed) < len(event.observed):
+        seen.append("(else none)")
+    return f"see {' '.join(seen)}" if seen else "see nothing"
 
 
 def _collected(event: Event, history: History) -> str:

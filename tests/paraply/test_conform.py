@@ -218,3 +218,23 @@ def test_sample_in_go_passes(tmp_path):
     results = results_of([str(binary)], suite(), schedules=2)
     assert [one.case.id for one in results.values() if one.result is Result.FAIL] == []
     assert results["A-rotation-01"].result is Result.PASS
+
+
+def test_breach_on_a_random_log_is_shown_on_few_transactions(capsys):
+    words = ["--case", "B-random-01", "--schedules", "10", "--applier", ONE_NUMBER]
+    assert conform(*words) == 1
+    out = capsys.readouterr().out
+    table = [line for line in out.splitlines() if line.lstrip().startswith("T") and "|" in line]
+    assert 2 <= len(table) - 1 <= 4  # the heading begins with Trx
+    (again,) = [line for line in out.splitlines() if "again:" in line]
+    assert "--keep " in again
+    replay = again.split("paraply conform ")[1].split()
+    assert conform(*replay) == 1
+    assert "NOT the run recorded" not in capsys.readouterr().out
+
+
+def test_cases_with_one_reason_are_listed_together(capsys):
+    assert conform("--case", "N", "--schedules", "1", "--applier", SERIAL) == 2
+    out = capsys.readouterr().out
+    assert out.count("no two transactions were ever under way together") == 1
+    assert "N-parallel-01, N-parallel-02" in out

@@ -4,7 +4,7 @@ import pytest
 
 from adapters.conformance.cases import FAMILIES, cases_named, suite
 from adapters.conformance.database import Database
-from adapters.conformance.source import SourceLog, delete, insert, update
+from adapters.conformance.source import EntryKind, SourceLog, delete, insert, update
 from vocabulary.errors import ParaplyError
 from vocabulary.events import Outcome
 
@@ -142,3 +142,31 @@ def test_cases_are_named_by_their_beginning():
     with pytest.raises(ParaplyError) as error:
         cases_named(["Z"])
     assert error.value.error.code == "P632"
+
+
+def counting_log():
+    log = SourceLog("CREATE TABLE d.t (id INT PRIMARY KEY, v INT)")
+    log.transaction(insert("d.t", 1, 0))
+    log.transaction(insert("d.t", 2, 0))
+    log.rotate()
+    log.transaction(update("d.t", {"id": 1}, v=1))
+    log.transaction(update("d.t", {"id": 2}, v=2))
+    return log
+
+
+def test_log_with_transactions_left_out_is_that_of_a_source_without_them():
+    short = counting_log().only([1, 3])
+    assert [one.rows[0].after for one in short.transactions] == [(1, 0), (1, 1)]
+    assert [one.id for one in short.transactions] == [1, 2]
+    assert [entry.kind for entry in short.entries][1] is EntryKind.ROTATE
+
+
+def test_transaction_that_cannot_run_without_another_is_left_out_too():
+    short = counting_log().only([2, 3, 4])
+    assert [one.rows[0].after for one in short.transactions] == [(2, 0), (2, 2)]
+
+
+def test_log_with_given_timestamps_is_not_shortened():
+    log = counting_log()
+    log.transaction(insert("d.t", 9, 0), last_committed=1)
+    assert log.only([1]) is None
