@@ -11,9 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from paraply.pages import pages_main
-from properties.semi_sync import PROMOTED, commits_reach_their_end
-from reference_impl.semi_sync.mutants import ConnectCounts, DiscardsRelayLog, RotationWaits
+from properties.semi_sync import commits_reach_their_end
+from properties.semi_sync_watch import PROMOTED
+from reference_impl.semi_sync.mutants import RotationWaits
+from reference_impl.semi_sync.recovery_mutants import DiscardsRelayLog
 from reference_impl.semi_sync.subject import SemiSyncSubject
+from reference_impl.semi_sync.wait_mutants import ConnectCounts
 from reference_impl.subject import Workload
 from vocabulary.events import EventKind
 from vocabulary.history import History, OptionValue

@@ -1,57 +1,42 @@
 """No phantom visibility, and the rest of what semi-synchronous group commit promises.
 
-The source is the first member of the header. A wait that was abandoned (time-out, KILL, switched
-off, no replica) frees its transactions from the promise: that list is the precise small print.
+The source is the first member of the header. A wait that was abandoned frees its transactions from
+the promise; ``ABANDON_REASONS`` is the whole list of what abandons it, and that nothing else does
+is a property too. What is found is found by one pass, ``properties.semi_sync_watch.Watch``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from typing import TypeVar
 
-from properties.registry import always, sometimes
+from properties.registry import Violation, always, sometimes
 from properties.semi_sync_breaches import (
+    AbandonedWithoutCause,
     CommitStalled,
     ConfirmedThenLost,
+    ConfirmedUnacknowledged,
+    ExtraTransaction,
+    GapSeen,
+    GtidReused,
     RecoveredAgainstBinlog,
+    RefusedWithoutReason,
     ReplicaAhead,
+    ReplicaLeftAhead,
     SeenThenLost,
     SeenUnacknowledged,
+    SnapshotMisplaced,
     StageOvertaken,
     TransactionPassedOver,
 )
+from properties.semi_sync_watch import OF_THE_CLOCK, PROMOTED, REFUSED, REJOINS, breaches
 from vocabulary.events import Event, EventKind
 from vocabulary.history import History
 from vocabulary.transactions import TransactionId
 
-PROMOTED = "promoted"
-"""The session that reads at a replica which has just become the source."""
+NOT_AT_REST = ("shutdown", REFUSED)
+"""Notes of a stop that is not the end of the run."""
 
-STAGES = (EventKind.SYNCED, EventKind.ENGINE_COMMITTED)
-"""Stages that must follow the order of the FLUSH stage, which is that of the binary log."""
-
-
-@dataclass(slots=True)
-class _Commits:
-    """What happened so far, as the events go by."""
-
-    source: str
-    acknowledged: dict[TransactionId, list[str]] = field(default_factory=dict)
-    abandoned: set[TransactionId] = field(default_factory=set)
-    seen: dict[TransactionId, None] = field(default_factory=dict)
-    confirmed: dict[TransactionId, None] = field(default_factory=dict)
-
-    def follow(self, event: Event) -> None:
-        """Take one event into account."""
-        one = event.transaction
-        if event.kind is EventKind.ACKNOWLEDGED and one is not None:
-            self.acknowledged.setdefault(one, []).append(event.member)
-        elif event.kind is EventKind.WAIT_ABANDONED and one is not None:
-            self.abandoned.add(one)
-        elif event.kind is EventKind.CLIENT_ACKNOWLEDGED and one is not None:
-            self.confirmed[one] = None
-        elif event.kind is EventKind.READ and event.member == self.source:
-            self.seen.update(dict.fromkeys(o.writer for o in event.observed if o.writer))
+ViolationT = TypeVar("ViolationT", bound=Violation)
 
 
 def is_semi_sync(history: History) -> bool:
@@ -59,12 +44,18 @@ def is_semi_sync(history: History) -> bool:
     return any(event.kind is EventKind.FLUSHED for event in history.events)
 
 
+def _found(history: History, *kinds: type[ViolationT]) -> tuple[ViolationT, ...]:
+    """Return the breaches of exactly these kinds."""
+    if not is_semi_sync(history):
+        return ()
+    return tuple(breach for breach in breaches(history) if type(breach) in kinds)  # type: ignore[misc]
+
+
 def _source(history: History) -> str:
     return history.members[0] if history.members else ""
 
 
-def _required(history: History) -> int:
-    return int(history.header.options.get("acknowledgements", 1))
+# Situations.
 
 
 @sometimes(source="MDEV-162: stage 3 runs beside stages 2 and 4 of other groups")
@@ -93,7 +84,7 @@ def source_recovers_unacknowledged(history: History) -> bool:
     for event in history.events:
         if event.kind is EventKind.SYNCED and event.transaction is not None:
             synced.add(event.transaction)
-        elif event.kind is EventKind.ACKNOWLEDGED and event.transaction is not None:
+        elif event.kind in (EventKind.DELIVERED, EventKind.ACKNOWLEDGED) and event.transaction:
             having.add(event.transaction)
         elif event.kind is EventKind.RECOVERED and event.member == _source(history):
             return bool(synced - having)
@@ -108,61 +99,15 @@ def source_is_lost_after_a_read(history: History) -> bool:
     )
 
 
-def _reads_at_source(history: History) -> bool:
-    return is_semi_sync(history) and any(
-        event.observed for event in history.events_of(EventKind.READ, member=_source(history))
-    )
-
-
-@always(source="MDEV-162: a transaction is not visible until at least one slave has it",
-        witness=_reads_at_source)  # fmt: skip
-def visible_only_after_acknowledgement(history: History) -> tuple[SeenUnacknowledged, ...]:
-    """Nobody sees a transaction on the source before enough replicas have it."""
-    state, found = _Commits(_source(history)), {}
-    for event in history.events if is_semi_sync(history) else ():
-        if event.kind is EventKind.READ and event.member == state.source:
-            for observation in event.observed:
-                having = tuple(dict.fromkeys(state.acknowledged.get(observation.writer, ())))
-                enough = len(having) >= _required(history)
-                if observation.writer and not enough and observation.writer not in state.abandoned:
-                    found[observation.writer] = having
-        state.follow(event)
-    return tuple(
-        SeenUnacknowledged(transaction=one, acknowledged_by=having, required=_required(history))
-        for one, having in found.items()
-    )
-
-
 def _promoted(history: History) -> Event | None:
     """Return the first read at the replica that was promoted."""
     reads = history.events_of(EventKind.READ)
     return next((event for event in reads if event.session == PROMOTED), None)
 
 
-def _lost(history: History) -> Iterator[tuple[str, TransactionId, bool]]:
-    """Yield (promoted member, transaction, was only confirmed) of what the fail-over lost."""
-    promoted = _promoted(history)
-    if promoted is None or not is_semi_sync(history):
-        return
-    state = _Commits(_source(history))
-    for event in history.events:
-        state.follow(event)
-    kept = {observation.writer for observation in promoted.observed}
-    for one in state.seen:
-        if one not in kept and one not in state.abandoned:
-            yield promoted.member, one, False
-    for one in state.confirmed:
-        if one not in kept and one not in state.abandoned:
-            yield promoted.member, one, True
-
-
-@always(source="MDEV-162, phantom reads", witness=source_is_lost_after_a_read)
-def what_was_seen_survives(history: History) -> tuple[SeenThenLost, ...]:
-    """No phantom visibility: what somebody read on the source is on the promoted replica."""
-    return tuple(
-        SeenThenLost(transaction=one, promoted=member)
-        for member, one, is_confirmation in _lost(history)
-        if not is_confirmation
+def _reads_at_source(history: History) -> bool:
+    return is_semi_sync(history) and any(
+        event.observed for event in history.events_of(EventKind.READ, member=_source(history))
     )
 
 
@@ -170,37 +115,17 @@ def _confirmed_before_the_loss(history: History) -> bool:
     return bool(_promoted(history)) and any(history.events_of(EventKind.CLIENT_ACKNOWLEDGED))
 
 
-@always(source="MDEV-162", witness=_confirmed_before_the_loss)
-def what_was_confirmed_survives(history: History) -> tuple[ConfirmedThenLost, ...]:
-    """What a client was told had committed is on the promoted replica."""
-    return tuple(
-        ConfirmedThenLost(transaction=one, promoted=member)
-        for member, one, is_confirmation in _lost(history)
-        if is_confirmation
-    )
-
-
-@always(source="MDEV-162: the mutexes must be chained", witness=commit_stages_overlap)
-def stages_follow_the_binary_log(history: History) -> tuple[StageOvertaken, ...]:
-    """Binlog order, sync order and engine commit order are one."""
-    source = _source(history)
-    place: dict[TransactionId, int] = {}
-    newest = dict.fromkeys(STAGES, -1)
-    by_place: dict[int, TransactionId] = {}
-    found = []
-    for event in history.events_of(EventKind.FLUSHED, *STAGES, member=source):
-        one = event.transaction
-        if one is None:
+def _reads_between_commits(history: History) -> bool:
+    """Return whether somebody read at the source when not all of its log had committed."""
+    pending = 0
+    for event in history.events:
+        if event.member != _source(history):
             continue
-        if event.kind is EventKind.FLUSHED:
-            by_place[len(place)] = one
-            place[one] = len(place)
-        elif one in place:
-            last = newest[event.kind]
-            if place[one] < last:
-                found.append(StageOvertaken(stage=event.kind, earlier=one, later=by_place[last]))
-            newest[event.kind] = max(last, place[one])
-    return tuple(found)
+        pending += event.kind is EventKind.FLUSHED
+        pending -= event.kind is EventKind.ENGINE_COMMITTED
+        if event.kind is EventKind.READ and event.observed and pending > 0:
+            return True
+    return False
 
 
 def _source_recovers(history: History) -> bool:
@@ -209,74 +134,144 @@ def _source_recovers(history: History) -> bool:
     )
 
 
+def _something_is_received(history: History) -> bool:
+    return is_semi_sync(history) and any(
+        history.events_of(EventKind.DELIVERED, EventKind.ACKNOWLEDGED)
+    )
+
+
+def _source_returns(history: History) -> bool:
+    """Return whether the old source came back after a fail-over, taken or not."""
+    return any(
+        event.note in (REJOINS, REFUSED)
+        for event in history.events_of(EventKind.RECOVERED, EventKind.STOPPED)
+    )
+
+
+def _source_was_ahead(history: History) -> bool:
+    """Return whether the old source came back and had logged more than the new one has."""
+    promoted = _promoted(history)
+    if promoted is None or not _source_returns(history):
+        return False
+    kept = {observation.writer for observation in promoted.observed}
+    flushed = {event.transaction for event in history.events_of(EventKind.FLUSHED)}
+    return not flushed <= kept
+
+
+def _waits_are_abandoned(history: History) -> bool:
+    return any(history.events_of(EventKind.WAIT_ABANDONED))
+
+
+@sometimes(source="ReplSemiSyncMaster::try_switch_on")
+def wait_stands_again_after_a_time_out(history: History) -> bool:
+    """Semi-sync went off, came back on when a replica had caught up, and a group waited again."""
+    was_off = False
+    since: set[TransactionId] = set()
+    for event in history.events:
+        if event.kind is EventKind.WAIT_ABANDONED:
+            was_off = was_off or event.note in OF_THE_CLOCK
+            since.discard(event.transaction or TransactionId(0))
+        elif event.kind is EventKind.FLUSHED and was_off and event.transaction is not None:
+            since.add(event.transaction)
+        elif event.kind is EventKind.CLIENT_ACKNOWLEDGED and event.transaction in since:
+            return True
+    return False
+
+
+# What must be true.
+
+
+@always(source="MDEV-162: a transaction is not visible until at least one slave has it",
+        witness=_reads_at_source)  # fmt: skip
+def visible_only_after_acknowledgement(history: History) -> tuple[SeenUnacknowledged, ...]:
+    """Nobody sees a transaction on the source before enough replicas have it."""
+    return _found(history, SeenUnacknowledged)
+
+
+def _confirmed(history: History) -> bool:
+    return is_semi_sync(history) and any(history.events_of(EventKind.CLIENT_ACKNOWLEDGED))
+
+
+@always(source="MDEV-162; AFTER_COMMIT promises this much", witness=_confirmed)
+def confirmed_only_after_acknowledgement(history: History) -> tuple[ConfirmedUnacknowledged, ...]:
+    """No client is told that its transaction committed before enough replicas have it."""
+    return _found(history, ConfirmedUnacknowledged)
+
+
+@always(source="MDEV-162, phantom reads", witness=source_is_lost_after_a_read)
+def what_was_seen_survives(history: History) -> tuple[SeenThenLost, ...]:
+    """No phantom visibility: what somebody read on the source is on the promoted replica."""
+    return _found(history, SeenThenLost)
+
+
+@always(source="MDEV-162", witness=_confirmed_before_the_loss)
+def what_was_confirmed_survives(history: History) -> tuple[ConfirmedThenLost, ...]:
+    """What a client was told had committed is on the promoted replica."""
+    return _found(history, ConfirmedThenLost)
+
+
+@always(source="MDEV-162; ReplSemiSyncMaster::commitTrx, switch_off, try_switch_on",
+        witness=_waits_are_abandoned)  # fmt: skip
+def waits_are_abandoned_only_for_cause(history: History) -> tuple[AbandonedWithoutCause, ...]:
+    """A wait is given up for a reason on the list, and only where that reason applies."""
+    return _found(history, AbandonedWithoutCause)
+
+
+@always(source="MDEV-162: the mutexes must be chained; binlog_order_commits",
+        witness=commit_stages_overlap)  # fmt: skip
+def stages_follow_the_binary_log(history: History) -> tuple[StageOvertaken, ...]:
+    """Binlog order, sync order and engine commit order are one."""
+    return _found(history, StageOvertaken)
+
+
+@always(source="MDEV-162: correct ordering; binlog_order_commits", witness=_reads_between_commits)
+def readers_at_the_source_see_prefixes(history: History) -> tuple[GapSeen, ...]:
+    """What a reader sees on the source is a prefix of its binary log: some replica's state."""
+    return _found(history, GapSeen)
+
+
+@always(source="START TRANSACTION WITH CONSISTENT SNAPSHOT; MDEV-7310", witness=_reads_at_source)
+def snapshots_know_their_place(history: History) -> tuple[SnapshotMisplaced, ...]:
+    """The binlog position that a snapshot is given is that of what it shows."""
+    return _found(history, SnapshotMisplaced)
+
+
 @always(source="MDEV-162, crash scenarios; xid recovery", witness=_source_recovers)
 def recovery_decides_by_the_binlog(history: History) -> tuple[RecoveredAgainstBinlog, ...]:
     """After a crash the engine has what the binary log has, and nothing else ever."""
-    source = _source(history)
-    synced: set[TransactionId] = set()
-    committed: set[TransactionId] = set()
-    found = []
-    for event in history.events if is_semi_sync(history) else ():
-        if event.member != source:
-            continue
-        if event.kind is EventKind.SYNCED and event.transaction is not None:
-            synced.add(event.transaction)
-        elif event.kind is EventKind.ENGINE_COMMITTED and event.transaction is not None:
-            committed.add(event.transaction)
-            if event.transaction not in synced:
-                found.append(RecoveredAgainstBinlog(transaction=event.transaction, was_kept=True))
-        elif event.kind is EventKind.STOPPED:
-            found += [
-                RecoveredAgainstBinlog(transaction=one, was_kept=False)
-                for one in sorted(synced - committed)
-            ]
-    return tuple(found)
-
-
-def _something_is_received(history: History) -> bool:
-    return is_semi_sync(history) and any(history.events_of(EventKind.ACKNOWLEDGED))
+    return _found(history, RecoveredAgainstBinlog)
 
 
 @always(
     source="sync_binlog=1; MDEV-162: it is synced before sending", witness=_something_is_received
 )
-def replicas_are_never_ahead(history: History) -> tuple[ReplicaAhead, ...]:
-    """A replica receives a transaction only after the source has synced it."""
-    synced: set[TransactionId] = set()
-    found = []
-    for event in history.events_of(EventKind.SYNCED, EventKind.ACKNOWLEDGED):
-        if event.transaction is None:
-            continue
-        if event.kind is EventKind.SYNCED:
-            synced.add(event.transaction)
-        elif event.transaction not in synced:
-            found.append(ReplicaAhead(member=event.member, transaction=event.transaction))
-    return tuple(found) if is_semi_sync(history) else ()
+def replicas_are_never_ahead(history: History) -> tuple[Violation, ...]:
+    """A replica receives only what the source has synced, and no recovery takes that back."""
+    return _found(history, ReplicaAhead, ReplicaLeftAhead)
 
 
 @always(source="the dump thread's position", witness=_something_is_received)
 def replicas_receive_prefixes(history: History) -> tuple[TransactionPassedOver, ...]:
     """What a replica has received is a prefix of the source's binary log."""
-    log: list[TransactionId] = []
-    having: dict[str, set[TransactionId]] = {}
-    found = []
-    for event in history.events if is_semi_sync(history) else ():
-        if event.kind is EventKind.SYNCED and event.transaction is not None:
-            log.append(event.transaction)
-        elif event.kind is EventKind.RECOVERED and event.member != _source(history):
-            having[event.member] = set(event.transactions)
-        elif event.kind is EventKind.ACKNOWLEDGED and event.transaction is not None:
-            mine = having.setdefault(event.member, set())
-            before = log[: log.index(event.transaction)] if event.transaction in log else []
-            found += [
-                TransactionPassedOver(
-                    member=event.member, transaction=event.transaction, missing=missing
-                )
-                for missing in before
-                if missing not in mine
-            ][:1]
-            mine.add(event.transaction)
-    return tuple(found)
+    return _found(history, TransactionPassedOver)
+
+
+@always(source="MySQL bug 113489", witness=is_semi_sync)
+def gtids_are_not_given_twice(history: History) -> tuple[GtidReused, ...]:
+    """No GTID is given to a second transaction while anybody has the first."""
+    return _found(history, GtidReused)
+
+
+@always(source="MDEV-21117; MySQL bug 99370", witness=_source_returns)
+def returned_sources_have_nothing_extra(history: History) -> tuple[ExtraTransaction, ...]:
+    """An old source that is taken back as a replica has nothing that the new source lacks."""
+    return _found(history, ExtraTransaction)
+
+
+@always(source="MDEV-21117, MDEV-33465: init-rpl-role=SLAVE", witness=_source_was_ahead)
+def source_is_refused_only_with_reason(history: History) -> tuple[RefusedWithoutReason, ...]:
+    """Truncation fences an old source well enough to be taken back, unless its engine has more."""
+    return _found(history, RefusedWithoutReason)
 
 
 @always(source="MySQL bug 44058, point 5; MDEV-181", witness=is_semi_sync)
@@ -284,7 +279,8 @@ def commits_reach_their_end(history: History) -> tuple[CommitStalled, ...]:
     """Every client gets its answer, unless the source is lost."""
     if not is_semi_sync(history) or not history.is_complete:
         return ()
-    ended = any(event.kind is EventKind.STOPPED for event in history.events)
+    stops = history.events_of(EventKind.STOPPED)
+    ended = any(event.note not in NOT_AT_REST for event in stops)
     answered = {event.transaction for event in history.events_of(EventKind.CLIENT_ACKNOWLEDGED)}
     waiting = tuple(one.id for one in history.transactions if one.id not in answered)
     return () if ended else (CommitStalled(waiting=waiting),)

@@ -25,6 +25,19 @@ class SeenUnacknowledged(Violation):
         )
 
 
+class ConfirmedUnacknowledged(SeenUnacknowledged):
+    """A client was told that its transaction had committed when too few replicas had it."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        have = ", ".join(self.acknowledged_by) or "no replica"
+        return (
+            f"the client of T{self.transaction} was told that it committed when {have} had it; "
+            f"{self.required} must"
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenThenLost(Violation):
     """A transaction that somebody had read is gone after the fail-over."""
@@ -107,3 +120,86 @@ class CommitStalled(Violation):
 
     def __str__(self) -> str:
         return f"nothing can move; the clients of {', '.join(f'T{t}' for t in self.waiting)} wait"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaLeftAhead(Violation):
+    """A source came back without a transaction that a replica has: the replica is refused."""
+
+    member: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return f"{self.member} has T{self.transaction}, which the source lost when it recovered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GapSeen(Violation):
+    """A reader at the source saw a transaction without one before it in the binary log."""
+
+    transaction: TransactionId
+    missing: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"a reader saw T{self.transaction} on the source without T{self.missing}, which is "
+            "earlier in the binary log"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotMisplaced(Violation):
+    """A snapshot was given the wrong place in the binary log."""
+
+    position: str
+    seen: int
+
+    def __str__(self) -> str:
+        return (
+            f"a snapshot that has the first {self.seen} of the binary log was said to be at "
+            f"{self.position}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AbandonedWithoutCause(Violation):
+    """A wait was given up for a reason that is not on the list, or that did not apply."""
+
+    transaction: TransactionId
+    reason: str
+
+    def __str__(self) -> str:
+        return f"the wait of T{self.transaction} was given up ({self.reason}) without cause"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtraTransaction(Violation):
+    """An old source was taken back with a transaction that the new one does not have."""
+
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return f"the old source came back with T{self.transaction}, which the new one lacks"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedWithoutReason(Violation):
+    """An old source was refused although its engine had nothing that the new one lacks."""
+
+    def __str__(self) -> str:
+        return (
+            "the old source was refused, although its engine had committed nothing that the new "
+            "one lacks: its prepared tail was not truncated"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GtidReused(Violation):
+    """Two transactions that somebody still has bear one GTID."""
+
+    gtid: str
+    earlier: TransactionId
+    later: TransactionId
+
+    def __str__(self) -> str:
+        return f"T{self.later} got GTID {self.gtid}, which is that of T{self.earlier}"

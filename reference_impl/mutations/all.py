@@ -18,6 +18,8 @@ from reference_impl.mutations import (
     write_sets,
 )
 from reference_impl.semi_sync import mutants as semi_sync
+from reference_impl.semi_sync import recovery_mutants as semi_sync_recovery
+from reference_impl.semi_sync import wait_mutants as semi_sync_waits
 from reference_impl.wl4648 import mutants as wl4648
 
 __all__ = [
@@ -31,6 +33,8 @@ __all__ = [
     "recovery_mutants",
     "retries",
     "semi_sync",
+    "semi_sync_recovery",
+    "semi_sync_waits",
     "stored_numbers",
     "timestamps",
     "topology_mutants",

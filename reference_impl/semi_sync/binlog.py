@@ -9,30 +9,23 @@ from vocabulary.transactions import TransactionId
 
 @dataclass(slots=True)
 class BinaryLog:
-    """Transactions in log order; those before ``synced`` survive a crash."""
+    """Transactions in log order; those before ``synced`` survive a crash for sure."""
 
     written: list[TransactionId] = field(default_factory=list)
     synced: int = 0
-
-    def write(self, group: list[TransactionId]) -> None:
-        """Append a commit group."""
-        self.written += group
 
     def sync(self, position: int) -> None:
         """Make everything before ``position`` durable."""
         self.synced = max(self.synced, position)
 
-    def end_of(self, group: list[TransactionId]) -> int:
-        """Return the position after the last transaction of a group."""
-        return self.written.index(group[-1]) + 1
+    def end_of(self, transaction: TransactionId) -> int:
+        """Return the position after a transaction."""
+        return self.written.index(transaction) + 1
 
-    def sendable(self) -> int:
-        """Return up to where replicas may be sent: only what a crash cannot take back."""
-        return self.synced
-
-    def crash(self) -> None:
-        """Lose what was not synced."""
-        del self.written[self.synced :]
+    def crash(self, kept: int) -> None:
+        """Lose what was not synced, but for ``kept`` transactions that had reached the disk."""
+        del self.written[self.synced + kept :]
+        self.synced = len(self.written)
 
 
 @dataclass(slots=True)
@@ -43,14 +36,20 @@ class ReplicaState:
     received: list[TransactionId] = field(default_factory=list)
     applied: int = 0
     is_connected: bool = True
+    is_missed: bool = False
+    """Whether the source saw the connection close; a loss of power closes nothing."""
 
     @property
     def position(self) -> int:
         """Return how many transactions of the source's log it has received."""
         return len(self.received)
 
+    def follows(self, log: list[TransactionId]) -> bool:
+        """Return whether what it has is the beginning of ``log``; if not it is refused (1236)."""
+        return self.received == log[: self.position]
+
     def restart(self, *, keeps_relay_log: bool) -> None:
         """Come back: with its relay log, or with what it had applied only."""
         if not keeps_relay_log:
             del self.received[self.applied :]
-        self.is_connected = True
+        self.is_connected, self.is_missed = True, False

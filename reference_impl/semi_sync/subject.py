@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from reference_impl.recorder import Recorder
 from reference_impl.semi_sync.binlog import ReplicaState
-from reference_impl.semi_sync.cluster import SOURCE, Cluster
-from reference_impl.semi_sync.settings import Recovery, Settings, Staging, WaitPoint
+from reference_impl.semi_sync.cluster import Cluster
+from reference_impl.semi_sync.settings import BY_HAND, Recovery, Settings, Staging, WaitPoint
+from reference_impl.semi_sync.state import SOURCE
 from reference_impl.subject import Option, Subject, Workload, register_subject
 from vocabulary.history import OptionValue
 from vocabulary.schedule import Schedule
@@ -16,29 +17,57 @@ from vocabulary.transactions import Transaction, TransactionId
 
 NOT_LOSSLESS = frozenset({"visible_only_after_acknowledgement", "what_was_seen_survives"})
 
+DIALECTS: dict[str, tuple[WaitPoint, Recovery, Staging]] = {
+    "after_sync": (WaitPoint.AFTER_SYNC, Recovery.WAITS, Staging.CHAINED),
+    "after_commit": (WaitPoint.AFTER_COMMIT, Recovery.WAITS, Staging.CHAINED),
+    "stock_recovery": (WaitPoint.AFTER_SYNC, Recovery.COMMITS, Staging.CHAINED),
+    "barred_recovery": (WaitPoint.AFTER_SYNC, Recovery.BARRED, Staging.CHAINED),
+    "global_mutex": (WaitPoint.AFTER_SYNC, Recovery.WAITS, Staging.GLOBAL_MUTEX),
+    "mysql_ordered": (WaitPoint.AFTER_SYNC, Recovery.WAITS, Staging.MYSQL_ORDERED),
+    "mysql_unordered": (WaitPoint.AFTER_SYNC, Recovery.WAITS, Staging.MYSQL_UNORDERED),
+}
+"""Each differs from the first in one thing, so that what it breaks has one reason."""
+
 
 class SemiSyncSubject(Subject):
     """Source and replicas; a mutant is another class of cluster. The dialect is the design."""
 
     name = "semi_sync"
     meaning = "group commit with semi-sync acknowledgement, crash recovery and fail-over"
-    source = "MDEV-162, MDEV-181"
-    dialects = ("after_sync", "after_commit", "stock_recovery", "barred_recovery", "global_mutex")
+    source = "MDEV-162, MDEV-181; MYSQL_BIN_LOG::ordered_commit, ReplSemiSyncMaster"
+    dialects = tuple(DIALECTS)
     options = (
-        Option(name="acknowledgements", default=1, meaning="wait_for_slave_count"),
+        Option(name="acknowledgements", default=1, least=1, greatest=8,
+               meaning="wait_for_slave_count"),
         Option(name="keeps_relay_log", default=True, meaning="relay logs survive a restart"),
         Option(name="rotation_waits", default=False, meaning="rotation waits for pending XIDs"),
+        Option(name="dump_takes_lock_log", default=False, meaning="dump threads need LOCK_log"),
+        Option(name="sync_binlog", default=1, greatest=1, meaning="1: synced before it is sent"),
         Option(name="waits_without_replicas", default=True, meaning="wait_no_slave"),
-        Option(name="reads", default=2, meaning="reads at the source"),
+        Option(name="replicas_return", default=True, meaning="replicas that go come back"),
+        Option(name="shutdown_waits", default=False, meaning="SHUTDOWN WAIT FOR ALL SLAVES"),
+        Option(name="truncates", default=True,
+               meaning="a source that comes back as a replica cuts its prepared tail"),
+        Option(name="reads", default=2, small=1, meaning="reads at the source"),
         Option(name="source_crashes", default=1, meaning="crashes of the source"),
         Option(name="replica_crashes", default=0, meaning="crashes of replicas"),
-        Option(name="rotations", default=1, meaning="rotations of the binary log"),
-        Option(name="abandons", default=0, meaning="waits that are given up"),
-        Option(name="loses_source", default=True, meaning="the source may be lost for good"),
-    )
+        Option(name="rotations", default=1, small=0, meaning="rotations of the binary log"),
+        Option(name="abandons", default=0, meaning="waits given up by hand or by the clock"),
+        Option(name="abandon_by", default="any", choices=("any", *BY_HAND),
+               meaning="how a wait is given up"),
+        Option(name="shutdowns", default=0, meaning="shutdowns of the source"),
+        Option(name="loses_source", default=True, meaning="the source may be lost"),
+        Option(name="loses_replicas", default=0, greatest=8,
+               meaning="replicas lost together with it"),
+        Option(name="source_returns", default=False,
+               meaning="the old source comes back after the fail-over"),
+    )  # fmt: skip
     breaks: ClassVar[Mapping[str, frozenset[str]]] = {
         "after_commit": NOT_LOSSLESS,
         "stock_recovery": NOT_LOSSLESS,
+        "mysql_unordered": frozenset(
+            {"stages_follow_the_binary_log", "readers_at_the_source_see_prefixes"}
+        ),
     }
 
     areas: ClassVar[frozenset[str]] = frozenset({"semi_sync"})
@@ -55,6 +84,19 @@ class SemiSyncSubject(Subject):
         recorder: Recorder,
     ) -> tuple[str, ...]:
         """Let every client commit; crash, rotate and lose the source where the schedule says."""
+        cluster = self.start(workload, dialect, options, recorder)
+        members = (SOURCE, *(replica.name for replica in cluster.replicas))
+        cluster.run(schedule)
+        return members
+
+    def start(
+        self,
+        workload: Workload,
+        dialect: str,
+        options: Mapping[str, OptionValue],
+        recorder: Recorder,
+    ) -> Cluster:
+        """Return everything as it is before anything has happened."""
         settings = self.settings(dialect, workload, options)
         clients: list[TransactionId] = []
         for number in range(1, workload.transactions + 1):
@@ -62,38 +104,22 @@ class SemiSyncSubject(Subject):
             write_set = frozenset({f"r{number}"})
             recorder.add(Transaction(id=identifier, session=f"c{number}", write_set=write_set))
             clients.append(identifier)
-        names = [f"r{number}" for number in range(1, settings.replicas + 1)]
-        cluster = self.cluster(
-            settings, recorder, clients, replicas=[ReplicaState(name) for name in names]
-        )
-        cluster.run(schedule)
-        return (SOURCE, *names)
+        replicas = [ReplicaState(f"r{number}") for number in range(1, settings.replicas + 1)]
+        return self.cluster(settings, recorder, clients, replicas=replicas)
 
     def settings(
         self, dialect: str, workload: Workload, options: Mapping[str, OptionValue]
     ) -> Settings:
         """Return the settings that a dialect and the options stand for."""
-        recovery = {
-            "stock_recovery": Recovery.COMMITS,
-            "barred_recovery": Recovery.BARRED,
-        }.get(dialect, Recovery.WAITS)
-        after = dialect == "after_commit"
+        wait_point, recovery, staging = DIALECTS[dialect]
+        values: dict[str, Any] = dict(options)
         return Settings(
             clients=workload.transactions,
             replicas=max(1, workload.members - 1),
-            wait_point=WaitPoint.AFTER_COMMIT if after else WaitPoint.AFTER_SYNC,
+            wait_point=wait_point,
             recovery=recovery,
-            staging=Staging.GLOBAL_MUTEX if dialect == "global_mutex" else Staging.CHAINED,
-            acknowledgements=int(options["acknowledgements"]),
-            keeps_relay_log=bool(options["keeps_relay_log"]),
-            rotation_waits=bool(options["rotation_waits"]),
-            waits_without_replicas=bool(options["waits_without_replicas"]),
-            reads=int(options["reads"]),
-            source_crashes=int(options["source_crashes"]),
-            replica_crashes=int(options["replica_crashes"]),
-            rotations=int(options["rotations"]),
-            abandons=int(options["abandons"]),
-            loses_source=bool(options["loses_source"]),
+            staging=staging,
+            **values,
         )
 
 
