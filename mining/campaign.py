@@ -55,12 +55,16 @@ class StopWhen(Enum):
 class Progress:
     """How far a campaign is; given to a listener after each batch.
 
-    ``per_system`` has one entry per system of the plan. ``remarks`` tell what was redone.
+    ``per_system`` and ``seconds_per_system`` have one entry per system of the plan; the seconds
+    are those of the workers, wherever they ran. ``remarks`` tell what was redone.
     """
 
     plan: Plan
-    per_system: list[Counts]
+    per_system: list[Counts] = field(default_factory=list)
+    seconds_per_system: list[float] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)
+    seconds: float = 0.0
+    """How long this process has been at it, up to the last batch."""
     batches: int = 0
     batches_kept: int = 0
     histories_kept: int = 0
@@ -68,6 +72,10 @@ class Progress:
     remarks: list[str] = field(default_factory=list)
     is_complete: bool = False
     """Whether every batch was run that the plan and the stop rule ask for."""
+
+    def __post_init__(self) -> None:
+        self.per_system = [Counts() for _ in self.plan.systems]
+        self.seconds_per_system = [0.0] * len(self.plan.systems)
 
     @property
     def histories(self) -> int:
@@ -81,11 +89,6 @@ class Progress:
             self.per_system[number].histories if number in self.stopped else self.plan.histories
             for number in range(len(self.plan.systems))
         )
-
-    @property
-    def seconds(self) -> float:
-        """Return how long this process has been at it."""
-        return time.monotonic() - self.started
 
     @property
     def rate(self) -> float:
@@ -136,7 +139,7 @@ def run_campaign(
     """
     store = store_at(place)
     remarks = open_folder(store, plan, resume=resume)
-    progress = Progress(plan, [Counts() for _ in plan.systems], remarks=remarks)
+    progress = Progress(plan, remarks=remarks)
     for numbers in _waves(plan, progress, stop_when):
         task = BatchTask(plan=plan, place=place, known=_known(plan, progress))
         for done in engine.map(task, numbers):
@@ -198,7 +201,7 @@ def read_campaign(place: str) -> Progress:
     if written is None:
         raise ParaplyError(NO_CAMPAIGN, where=place, reason=f"it has no {PLAN_FILE}")
     plan = _parse_plan(store, written)
-    progress = Progress(plan, [Counts() for _ in plan.systems])
+    progress = Progress(plan)
     for done in read_manifests(store, plan):
         _count(progress, done)
     progress.is_complete = progress.batches == plan.batches
@@ -272,7 +275,9 @@ def _count(progress: Progress, done: Done) -> None:
     counts = progress.per_system[batch.system]
     counts.take(done.counts)
     counts.novel = [*counts.novel, *done.counts.novel]
+    progress.seconds_per_system[batch.system] += done.seconds
     progress.batches += 1
+    progress.seconds = time.monotonic() - progress.started
     if done.is_kept:
         progress.batches_kept += 1
         progress.histories_kept += done.counts.histories

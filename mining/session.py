@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -39,6 +40,8 @@ LOCAL_SETTINGS = {
 QUIET_SETTINGS = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
 
 LOG_LINES_SHOWN = 3
+TASK_FAILURES_MAX = 4
+"""As on a cluster; plain local mode would give a whole campaign up when one worker is killed."""
 
 
 def spark_session(master: str = "local[2]", *, app: str = "paraply") -> SparkSession:
@@ -64,7 +67,7 @@ def spark_session(master: str = "local[2]", *, app: str = "paraply") -> SparkSes
         return running
     scratch = Path(tempfile.mkdtemp(prefix="paraply-spark-"))
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
-    builder = SparkSession.builder.master(master).appName(app)
+    builder = SparkSession.builder.master(with_retries(master)).appName(app)
     settings = dict(QUIET_SETTINGS)
     settings["spark.sql.warehouse.dir"] = str(scratch / "warehouse")
     if master.startswith("local"):
@@ -80,6 +83,16 @@ def spark_session(master: str = "local[2]", *, app: str = "paraply") -> SparkSes
     except Exception as error:  # Py4J wraps whatever the JVM throws, and its own start-up errors.
         raise ParaplyError(SPARK_NOT_STARTED, master=master, reason=_reason(error, log)) from None
     return session
+
+
+def with_retries(master: str) -> str:
+    """Return a master URL on which a task that dies is run again, as on a cluster.
+
+    >>> with_retries("local[2]"), with_retries("spark://host:7077")
+    ('local[2,4]', 'spark://host:7077')
+    """
+    plain = re.fullmatch(r"local(?:\[(\*|\d+)\])?", master)
+    return f"local[{plain.group(1) or 1},{TASK_FAILURES_MAX}]" if plain else master
 
 
 @contextmanager

@@ -68,6 +68,11 @@ COMMANDS = (
         module="paraply.commands.mutants",
     ),
     Command(
+        name="mine",
+        summary="run subjects and mutants by the million on Spark, keep the smallest breaches",
+        module="paraply.commands.mine",
+    ),
+    Command(
         name="list",
         summary="list subjects, dialects, properties or mutants",
         module="paraply.commands.list_registry",

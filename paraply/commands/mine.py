@@ -1,0 +1,225 @@
+"""``paraply mine``: run subjects and mutants by the million, keep the smallest breaches."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from mining.campaign import Progress, StopWhen, read_campaign, run_campaign
+from mining.clusters import clusters_of, distinct, minimise_all
+from mining.engines import IN_PROCESS, Engine, InProcess, OnSpark
+from mining.java import ensure_java_home
+from mining.plan import Plan, source_digest
+from mining.store import store_at
+from mining.systems import systems_of
+from paraply.errors import USAGE
+from paraply.mining_files import Filed, promote, read_index, write_counterexamples
+from paraply.mining_progress import mining_progress
+from paraply.mining_result import judge, overall
+from paraply.progress import progress as progress_bar
+from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.report.mining_text import mining_json, mining_text
+from paraply.shrinking import make_small
+from paraply.workload_arguments import positive
+from vocabulary.errors import ParaplyError
+
+HISTORIES = 200
+BATCH = 500
+OUT = "out/mine"
+SPARK_PAYS_FROM = 100_000
+"""Histories: below this one process is done before a JVM and its workers have warmed up and paid
+for themselves (two cores make about 2,000 histories a second, a start costs 5 to 10 s)."""
+REGRESSIONS = "tests/regressions"
+
+_EXAMPLE = """\
+examples:
+  paraply mine --mutants all                           every seeded fault, 200 histories of each
+  paraply mine --subjects applier,group:wl8440 --histories 100000 --time-limit 600
+  paraply mine --subjects all --workload transactions=6,rows=3,crashes=1 --stop-when coverage
+  paraply mine --subjects all --histories 1000000 --master spark://host:7077 --out s3://b/mine
+  paraply mine --resume ...                            go on after whatever stopped it
+  paraply mine --report out/mine                       what a campaign found, without running it
+  paraply mine --promote out/mine applier-...-1        keep a counterexample as a regression test
+
+exit codes: 0 every subject holds and every mutant is caught; 1 a subject breaks a property (known
+breaches count unless --allow-expected) or an equivalent mutant is caught; 2 a situation was never
+reached, a breach that is sought was not found, or the campaign is not complete
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``paraply mine``."""
+    parser.description = (
+        "Run subjects and mutants on random schedules, judge every history by every property,\n"
+        "and write one row per history as Parquet. Of each sort of breach the smallest history\n"
+        "is made smaller, confirmed, and written with a page. Killed at any moment, it resumes."
+    )
+    parser.epilog = _EXAMPLE
+    what = parser.add_argument_group("what is run")
+    what.add_argument(
+        "--subjects", metavar="S,...", help="subject or subject:dialect, or all (default: all)"
+    )
+    what.add_argument("--mutants", metavar="M,...", help="mutants, or all (default: none)")
+    what.add_argument(
+        "--histories", type=positive, default=HISTORIES, metavar="N",
+        help=f"histories of each subject, dialect and mutant ({HISTORIES})",
+    )  # fmt: skip
+    what.add_argument("--seed", type=int, default=0, metavar="S", help="of random choices (0)")
+    what.add_argument(
+        "--workload", default="", metavar="NAME=VALUE,...",
+        help="sizes and options, each for the subjects that have it",
+    )  # fmt: skip
+    what.add_argument(
+        "--guided", action="store_true",
+        help="vary programs that reached something new, instead of choosing blindly",
+    )  # fmt: skip
+    what.add_argument(
+        "--stop-when", choices=[rule.value for rule in StopWhen], default=StopWhen.NEVER.value,
+        help="end a system early: when its breach was found, or all its situations were reached",
+    )  # fmt: skip
+    what.add_argument(
+        "--time-limit", type=float, metavar="SECONDS", help="stop then; --resume goes on"
+    )
+    where = parser.add_argument_group("where it runs, and where results go")
+    where.add_argument(
+        "--master", default="auto", metavar="URL",
+        help="Spark master (local[*], spark://host:7077, yarn, k8s://...), or none for this "
+        f"process alone; auto: none below {SPARK_PAYS_FROM:,} histories, then local[*]",
+    )  # fmt: skip
+    where.add_argument("--out", default=OUT, metavar="DIR", help=f"folder or URL ({OUT})")
+    where.add_argument("--resume", action="store_true", help="go on with the campaign in --out")
+    where.add_argument(
+        "--batch", type=positive, default=BATCH, metavar="N",
+        help=f"histories that are written, or lost, together ({BATCH})",
+    )  # fmt: skip
+    where.add_argument("--json", metavar="F", help="write the result as JSON; - is stdout")
+    where.add_argument(
+        "--no-times", action="store_true", help="leave times out: equal input, equal output"
+    )
+    where.add_argument(
+        "--minimise", choices=["goals", "all", "none"], default="goals",
+        help="make counterexamples small: those that are sought, side effects of mutants too, none",
+    )  # fmt: skip
+    where.add_argument(
+        "--allow-expected", action="store_true",
+        help="breaches that a dialect is known for do not make the exit code 1",
+    )  # fmt: skip
+    instead = parser.add_argument_group("instead of running")
+    instead.add_argument("--report", metavar="DIR", help="print what the campaign in DIR found")
+    instead.add_argument(
+        "--promote", nargs="+", metavar=("DIR", "NAME"),
+        help="copy counterexamples (default: all confirmed) to --regressions",
+    )  # fmt: skip
+    instead.add_argument(
+        "--regressions", default=REGRESSIONS, metavar="DIR", help=f"({REGRESSIONS})"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run, report or promote; return the exit code of the gravest verdict."""
+    if arguments.json is not None:
+        require_writable(arguments.json)
+    if arguments.promote:
+        folder, *names = arguments.promote
+        for path in promote(Path(folder), names, Path(arguments.regressions)):
+            print(path)
+        return 0
+    if arguments.report is not None:
+        progress = read_campaign(arguments.report)
+        return _show(arguments, progress, read_index(store_at(arguments.report)), engine="")
+    plan = plan_of(arguments)
+    engine = engine_for(arguments.master, plan.histories * len(plan.systems))
+    try:
+        with mining_progress() as listener:
+            progress = run_campaign(
+                plan,
+                arguments.out,
+                engine,
+                resume=arguments.resume,
+                stop_when=StopWhen(arguments.stop_when),
+                time_limit_s=arguments.time_limit,
+                on_batch=listener,
+            )
+        filed = minimised(arguments, progress, engine)
+    finally:
+        engine.close()
+    return _show(arguments, progress, filed, engine=engine.name)
+
+
+def plan_of(arguments: argparse.Namespace) -> Plan:
+    """Return the plan that the command line describes."""
+    subjects, mutants = _names(arguments.subjects), _names(arguments.mutants)
+    if not subjects and not mutants:
+        subjects = ["all"]
+    return Plan(
+        systems=systems_of(subjects, mutants, _words(arguments.workload)),
+        histories=arguments.histories,
+        seed=arguments.seed,
+        batch_histories=min(arguments.batch, arguments.histories),
+        is_guided=arguments.guided,
+        source=source_digest(),
+    )
+
+
+def engine_for(master: str, histories: int) -> Engine:
+    """Return what runs the batches; ``auto`` takes Spark only where it pays and can start."""
+    if master == "auto":
+        master = "local[*]" if histories >= SPARK_PAYS_FROM and _spark_can_start() else IN_PROCESS
+    return InProcess() if master == IN_PROCESS else OnSpark(master)
+
+
+def _spark_can_start() -> bool:
+    try:
+        import pyspark as _  # noqa: F401
+
+        ensure_java_home()
+    except (ImportError, ParaplyError) as error:
+        print(f"paraply: without Spark, in this process alone: {error}", file=sys.stderr)
+        return False
+    return True
+
+
+def minimised(arguments: argparse.Namespace, progress: Progress, engine: Engine) -> list[Filed]:
+    """Return the counterexamples, made small and written; none if that was not wanted."""
+    if arguments.minimise == "none":
+        return []
+    clusters = clusters_of(progress, goals_only=arguments.minimise == "goals")
+    minimals = []
+    with progress_bar("minimising", total=len(clusters)) as advance:
+        for minimal in minimise_all(progress.plan, clusters, engine, make_small):
+            minimals.append(minimal)
+            advance(len(minimals))
+    store = store_at(arguments.out)
+    return write_counterexamples(store, progress.plan, distinct(minimals))
+
+
+def _show(
+    arguments: argparse.Namespace, progress: Progress, filed: Sequence[Filed], *, engine: str
+) -> int:
+    results = judge(progress, allow_expected=arguments.allow_expected)
+    if arguments.json != STANDARD_OUTPUT:
+        text = mining_text(
+            progress, results, filed, engine=engine, with_times=not arguments.no_times
+        )
+        sys.stdout.write(text)
+    if arguments.json is not None:
+        write_report(arguments.json, mining_json(progress, results, filed, engine=engine))
+    return overall(progress, results).exit_code
+
+
+def _names(text: str | None) -> list[str]:
+    return [name for name in (text or "").split(",") if name]
+
+
+def _words(text: str) -> dict[str, str]:
+    words: dict[str, str] = {}
+    for word in filter(None, text.split(",")):
+        name, equals, value = word.partition("=")
+        if not equals or not name or name in words:
+            raise ParaplyError(
+                USAGE, reason=f"--workload {word} is not name=value once", command="paraply mine"
+            )
+        words[name] = value
+    return words

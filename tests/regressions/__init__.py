@@ -1,0 +1,1 @@
+"""Counterexamples that were found by mining, kept for ever (``paraply mine --promote``)."""
