@@ -8,6 +8,7 @@ from typing import Protocol
 
 from adapters.conformance.cases.case import Case
 from adapters.conformance.session import Run
+from paraply.showing.alternatives import Alternatives, alternatives_of
 from properties.registry import Property, Violation
 from properties.search import Counterexample, random_schedules, shrink
 from vocabulary.history import History
@@ -15,6 +16,8 @@ from vocabulary.programs import encode_program, format_program
 from vocabulary.schedule import RecordedSchedule, Schedule
 
 _SCHEDULES_PER_LOG = 6
+_OTHER_RUNS_MAX = 200
+_OTHER_SECONDS_MAX = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,3 +113,18 @@ class Shrinking:
     def _run(self, schedule: Schedule, kept: Collection[int] | None) -> Run:
         self._runs_left -= 1
         return self._runner.run_once(self._case, schedule, self._found.seed, kept)
+
+
+def other_choices(runner: Runner, case: Case, breach: Breach) -> Alternatives:
+    """Return where the choices that the smallest run did not take would have led."""
+
+    def system(schedule: Schedule) -> History:
+        return runner.run_once(case, schedule, breach.seed, breach.kept).history
+
+    return alternatives_of(
+        system,
+        breach.prop,
+        breach.choices,
+        runs_max=_OTHER_RUNS_MAX,
+        seconds_max=_OTHER_SECONDS_MAX,
+    )

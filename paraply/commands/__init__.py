@@ -63,6 +63,11 @@ COMMANDS = (
         module="paraply.commands.replay",
     ),
     Command(
+        name="show",
+        summary="write a history as a page to step through, with every choice not taken",
+        module="paraply.commands.show",
+    ),
+    Command(
         name="mutants",
         summary="show that every seeded fault is caught by the property it names",
         module="paraply.commands.mutants",

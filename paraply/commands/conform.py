@@ -15,11 +15,13 @@ from adapters.conformance.launching import CommandLauncher
 from adapters.conformance.protocol import Role
 from adapters.conformance.tracker_host import tracker_host_command
 from adapters.conformance.tracking import Precision, Tracker, TrackerFaultError, measure_precision
+from paraply.conform_breaches import other_choices
 from paraply.conforming import SCHEDULES, Applier, CaseResult, Conformance, Result
 from paraply.errors import USAGE
 from paraply.expected_failures import ExpectedFailure, read_expected_failures
 from paraply.progress import progress
 from paraply.report.conform_files import conform_json, conform_junit, conform_tap
+from paraply.report.conform_html import write_conform_pages
 from paraply.report.conform_text import conform_text
 from paraply.report.counterexample_text import history_lines
 from paraply.report.escape import visible
@@ -85,6 +87,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tap", action="store_true", help="print TAP in place of the report")
     parser.add_argument("--json", metavar="F", help="write the result as JSON; - is stdout")
     parser.add_argument(
+        "--html", metavar="DIR", type=Path, help="write pages: the cases, and each failure's run"
+    )
+    parser.add_argument(
         "--expected-failures", metavar="F", type=Path, help="TOML file of failures known of"
     )
     parser.add_argument("--log", metavar="F", type=Path, help="add the applier's stderr to a file")
@@ -144,6 +149,14 @@ def run(arguments: argparse.Namespace) -> int:
                 advance(done)
 
             results = conformance.run_all(cases, on_case)
+        others = {}
+        if arguments.html is not None:
+            failed = [result for result in results if result.breach is not None]
+            with progress("running the choices not taken", total=len(failed)) as advance:
+                for number, result in enumerate(failed, start=1):
+                    assert result.breach is not None
+                    others[result.case.id] = other_choices(conformance, result.case, result.breach)
+                    advance(number)
     commands = {
         result.case.id: _again(result, arguments, command)
         for result in results
@@ -153,6 +166,9 @@ def run(arguments: argparse.Namespace) -> int:
     if role is Role.TRACKER:
         applier = replace(applier, precision=_precision(command, cases, arguments))
     _write(arguments, applier, results, commands, expected, verdict)
+    if arguments.html is not None:
+        index = write_conform_pages(arguments.html, applier, results, commands, others, verdict)
+        sys.stderr.write(f"pages: {index}\n")
     return verdict.exit_code
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from paraply.errors import USAGE
 from paraply.exploring import properties_of
+from paraply.recorded_files import FILE_NOT_READ, histories_in
 from paraply.registries import mutant_named, subject_named
 from paraply.replaying import Replay, replay
 from paraply.report.explore_text import json_text
@@ -17,16 +18,9 @@ from paraply.report.replay_text import replay_json, replay_text
 from paraply.workload_arguments import add_workload_arguments, workload_of, workload_of_header
 from properties.registry import Property, verdict_of
 from reference_impl.subject import Subject, Workload
-from vocabulary.errors import ParaplyError, register
+from vocabulary.errors import ParaplyError
 from vocabulary.history import History
-from vocabulary.history_jsonl import bounded_lines, read_histories
 from vocabulary.verdict import Verdict, combine
-
-FILE_NOT_READ = register(
-    "P321",
-    "the counterexample cannot be read: {reason}",
-    "name a file that paraply explore --out wrote, or give --program and --subject",
-)
 
 _EXAMPLE = """\
 examples:
@@ -152,12 +146,7 @@ def _request_of(history: History, arguments: argparse.Namespace) -> Request:
 
 
 def _histories(name: str) -> list[History]:
-    try:
-        with Path(name).open(encoding="utf-8") as stream:
-            histories = list(read_histories(bounded_lines(stream), name=name))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ParaplyError(FILE_NOT_READ, where=name, reason=reason or str(error)) from None
+    histories = histories_in(Path(name))
     if not histories:
         raise ParaplyError(FILE_NOT_READ, where=name, reason="it holds no history")
     return histories

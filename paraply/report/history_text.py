@@ -73,7 +73,7 @@ def lanes(history: History, marks: Mapping[int, str] | None = None) -> list[str]
     lines = [head.rstrip(), rule]
     previous: int | None = None
     for index, event in enumerate(history.events):
-        lane = _lane_of(event)
+        lane = lane_of(event)
         before = sum(widths[column] + 2 for column in columns[: columns.index(lane)])
         time = "" if event.time == previous else str(event.time)
         previous = event.time
@@ -97,7 +97,7 @@ def _one_lane(
     width = max(len(names[column]) for column in columns)
     lines = [f"{'step':>{step_width}}  {'who':<{width}}  what"]
     for index, event in enumerate(history.events):
-        who = names[_lane_of(event)]
+        who = names[lane_of(event)]
         lines.append(f"{event.time:>{step_width}}  {who:<{width}}  {words[index]}")
         if index in marks:
             lines += _mark(marks[index], step_width)
@@ -113,7 +113,7 @@ def _mark(text: str, step_width: int) -> list[str]:
 
 def _lanes_of(events: Iterable[Event]) -> list[Lane]:
     """Return the lanes in which something happens: by member as first named, workers in order."""
-    found = list(dict.fromkeys(_lane_of(event) for event in events))
+    found = list(dict.fromkeys(lane_of(event) for event in events))
     members = list(dict.fromkeys(member for member, _, _ in found))
     return sorted(
         found,
@@ -126,9 +126,15 @@ def _lanes_of(events: Iterable[Event]) -> list[Lane]:
     )
 
 
-def _lane_of(event: Event) -> Lane:
+def lane_of(event: Event) -> Lane:
+    """Return who did it."""
     is_reading = event.kind in (EventKind.READ, EventKind.CLIENT_ACKNOWLEDGED)
     return event.member, event.worker, event.session if is_reading else ""
+
+
+def lane_names_of(history: History) -> dict[Lane, str]:
+    """Return the lanes of a history from left to right, with their names."""
+    return _lane_names(_lanes_of(history.events))
 
 
 def _lane_names(columns: Sequence[Lane]) -> dict[Lane, str]:
@@ -153,7 +159,7 @@ def _lane_widths(
     """Return a width for each lane so that all fit, or None if they cannot."""
     widths = {column: len(names[column]) for column in columns}
     for event, text in zip(events, words, strict=True):
-        widths[_lane_of(event)] = max(widths[_lane_of(event)], len(text))
+        widths[lane_of(event)] = max(widths[lane_of(event)], len(text))
     least = {column: max(LANE_WIDTH_MIN, len(names[column])) for column in columns}
     while sum(width + 2 for width in widths.values()) > room:
         widest = max(columns, key=lambda column: widths[column] - least[column])

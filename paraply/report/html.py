@@ -35,11 +35,11 @@ BARS_MAX = 16
 
 def render_html(result: AuditResult) -> str:
     """Return the page for one audit."""
-    style, script = _resource("audit.css"), _resource("audit.js")
+    style, script = resource("audit.css"), resource("audit.js")
     links = result.critical_path
     named = reasons_by_frequency(links)
     return (
-        _environment()
+        template_environment()
         .get_template("audit.html.j2")
         .render(
             result=result,
@@ -59,16 +59,14 @@ def render_html(result: AuditResult) -> str:
             version=VERSION,
             style=Markup(style),
             script=Markup(script),
-            policy=Markup(
-                f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
-                "base-uri 'none'; form-action 'none'"
-            ),
+            policy=content_policy(style, script),
         )
     )
 
 
 @cache
-def _environment() -> Environment:
+def template_environment() -> Environment:
+    """Return what renders pages: everything printed is made visible and escaped."""
     environment = Environment(
         loader=PackageLoader("paraply.report", "templates"),
         autoescape=True,
@@ -152,12 +150,21 @@ def _finalize(value: object) -> object:
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _resource(name: str) -> str:
+def resource(name: str) -> str:
+    """Return a style sheet or a script of the pages."""
     return (
         resources.files("paraply.report")
         .joinpath("templates", name)
         .read_text(encoding="utf-8")
         .strip()
+    )
+
+
+def content_policy(style: str, script: str) -> Markup:
+    """Return the content security policy that allows one style and one script, by hash."""
+    return Markup(
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
     )
 
 

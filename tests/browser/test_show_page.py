@@ -1,0 +1,173 @@
+"""The page of a history in a real browser: stepping, filtering, what-if, links, no complaint."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from paraply.cli import main
+from paraply.registries import property_named, subject_named
+from paraply.report.show_html import index_html, show_html
+from paraply.showing.alternatives import alternatives_of
+from paraply.showing.document import Shown
+from properties.search import random_schedules, search
+from reference_impl.subject import Workload
+from tests.browser.chromium import Chromium, binary
+from vocabulary.notation_parser import parse_history
+from vocabulary.verdict import Verdict
+
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.skipif(binary() is None, reason="no Chromium: ci/servers installs one"),
+]
+LONG = 20_000
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with Chromium(tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    subject = subject_named("applier")
+    workload = Workload(dialect="logical_clock_unordered")
+    prop = property_named("engine_commits_follow_the_log")
+
+    def system(schedule):
+        return subject.run(schedule, workload)
+
+    found = search(system, prop, random_schedules(0, 300))
+    shown = Shown(
+        history=found.history,
+        broken=[prop],
+        alternatives=alternatives_of(system, prop, found.choices),
+        replay="paraply replay run.jsonl",
+    )
+    file = tmp_path_factory.mktemp("page") / "run.html"
+    file.write_text(show_html(shown), encoding="utf-8")
+    return file
+
+
+def now(browser):
+    return int(browser.text("#now").split()[1])
+
+
+def test_page_opens_where_it_breaks_without_an_error(browser, page):
+    browser.open(page.as_uri())
+    document = json.loads(browser.text("#document"))
+    assert now(browser) == document["breaches"][0]["moments"][-1] + 1
+    assert "this breaks engine_commits_follow_the_log" in browser.text("#now")
+    assert browser.value("document.querySelectorAll('#rows .moment').length") == 2
+    assert browser.errors == []
+
+
+def test_buttons_keys_and_slider_step_and_the_state_follows(browser, page):
+    browser.open(page.as_uri() + "#step=1")
+    assert now(browser) == 1
+    browser.click("#forward")
+    browser.click("#forward")
+    assert now(browser) == 3
+    browser.press("ArrowRight")
+    assert now(browser) == 4
+    browser.click("#last")
+    end = browser.text("#state")
+    browser.click("#first")
+    assert now(browser) == 1
+    assert browser.text("#state") != end
+    browser.click("#last")
+    assert browser.text("#state") == end
+    browser.press("b")
+    assert "breaks" in browser.text("#now")
+    assert browser.value("location.hash") == f"#step={now(browser)}"
+
+
+def test_filter_keeps_matching_events_and_steps_among_them(browser, page):
+    browser.open(page.as_uri() + "#step=1")
+    browser.value(
+        "(() => { const box = document.querySelector('#filter'); box.value = 'engine commit';"
+        " box.dispatchEvent(new Event('input')); })()"
+    )
+    shown = browser.value("[...document.querySelectorAll('#rows .row')].map((r) => r.textContent)")
+    assert shown
+    assert all("engine commit" in row for row in shown)
+    browser.click("#first")
+    browser.click("#forward")
+    assert "engine commit" in browser.text("#now")
+
+
+def test_other_choice_shows_what_it_leads_to(browser, page):
+    browser.open(page.as_uri())
+    total = browser.value("document.querySelectorAll('#others tr').length")
+    browser.click("#passing")
+    passing = browser.value(
+        "[...document.querySelectorAll('#others tr')].map((r) => r.textContent)"
+    )
+    assert 0 < len(passing) < total
+    assert not any("still breaks" in row for row in passing)
+    browser.value("location.hash = document.querySelector('.nearest a').getAttribute('href')")
+    browser.value("new Promise((done) => setTimeout(done, 50))")
+    assert "passes" in browser.text("#other")
+    assert browser.value("document.querySelectorAll('#other tbody tr').length") > 0
+
+
+def test_graph_has_an_arc_for_each_row_of_its_table(browser, page):
+    browser.open(page.as_uri())
+    arcs = browser.value("document.querySelectorAll('#arcs path').length")
+    assert arcs == browser.value("document.querySelectorAll('#edges tr').length") > 0
+    assert browser.errors == []
+
+
+def test_long_history_keeps_few_rows_in_the_page(browser, tmp_path):
+    short = parse_history("T1{a} 1<0 | T2{a} 2<1 | begun T1@w1 ; engine_committed T1@w1")
+    events = tuple(short.events[index % 2]._replace(time=index + 1) for index in range(LONG))
+    file = tmp_path / "long.html"
+    file.write_text(show_html(Shown(history=replace(short, events=events))), encoding="utf-8")
+    browser.open(file.as_uri() + f"#step={LONG // 2}")
+    assert now(browser) == LONG // 2
+    assert browser.value("document.querySelectorAll('#rows .row').length") < 100
+    browser.press("ArrowLeft")
+    assert now(browser) == LONG // 2 - 1
+    assert browser.errors == []
+
+
+def test_index_sorts_and_filters(browser, tmp_path):
+    rows = [
+        {"href": "", "name": name, "verdict": "holds", "cells": {"runs": runs}}
+        for name, runs in (("b", 9), ("a", 10), ("c", 1))
+    ]
+    file = tmp_path / "index.html"
+    file.write_text(index_html("Pages", "three", Verdict.HOLDS, rows), encoding="utf-8")
+    browser.open(file.as_uri())
+    names = "[...document.querySelectorAll('tbody tr:not([hidden]) th')].map((c) => c.textContent)"
+    browser.click("thead th:nth-child(3) button")
+    assert browser.value(names) == ["c", "b", "a"]
+    browser.click("thead th:nth-child(3) button")
+    assert browser.value(names) == ["a", "b", "c"]
+    browser.value(
+        "(() => { const box = document.querySelector('#filter'); box.value = 'a';"
+        " box.dispatchEvent(new Event('input')); })()"
+    )
+    assert "a" in browser.value(names)
+    assert "of 3 rows" in browser.text("#count")
+    assert browser.errors == []
+
+
+def test_pages_of_a_conformance_run_open(browser, tmp_path, capsys):
+    rule = "adapters.conformance.rules.faulty:WaitsForOneNumber"
+    words = ["--case", "B-prefix-01", "--schedules", "20", "--applier", rule]
+    assert main(["conform", *words, "--html", str(tmp_path / "out")]) == 1
+    capsys.readouterr()
+    browser.open((tmp_path / "out" / "index.html").as_uri())
+    browser.open((tmp_path / "out" / "B-prefix-01.html").as_uri())
+    assert "breaks" in browser.text("#now")
+    assert browser.errors == []
+
+
+def test_complaint_of_a_page_is_noticed(tmp_path):
+    file = tmp_path / "bad.html"
+    file.write_text("<script>console.error('no'); throw new Error('out')</script>")
+    with Chromium(tmp_path / "profile") as other:
+        other.open(file.as_uri())
+        assert len(other.errors) == 2
