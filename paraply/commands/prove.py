@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from models.bounded import breach_of
@@ -19,6 +19,7 @@ from models.traces import replay
 from paraply.errors import USAGE
 from paraply.progress import progress
 from paraply.proof_pages import stored_runs
+from paraply.proof_stability import rounds
 from paraply.report.proof_text import counterexample_text, matrix_text
 from vocabulary.counting import counted
 from vocabulary.errors import ParaplyError
@@ -110,15 +111,6 @@ def run(arguments: argparse.Namespace) -> int:
     as_stated = sum(verdict is Verdict.HOLDS for verdict in verdicts)
     print(f"\n{as_stated} of {len(verdicts)} came out as stated")
     return verdict.exit_code
-
-
-def rounds(judge: str, seeds: int, orders: int) -> Iterator[tuple[int, int]]:
-    """Yield the seeds and orders to ask a judge with; neither means anything to the kernel."""
-    if judge not in SOLVERS:
-        yield 0, 0
-        return
-    yield from ((seed, 0) for seed in range(seeds))
-    yield from ((0, order) for order in range(1, orders + 1))
 
 
 def replayed(entry: Counterexample) -> Refutation:

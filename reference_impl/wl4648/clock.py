@@ -1,7 +1,6 @@
-"""How long a scheme takes on a simulated clock: every worker makes one step per tick.
+"""How long a scheme takes on the clock of :mod:`reference_impl.applier.clock`.
 
-Reading, popping and beginning cost nothing, so that the coordinator is never what is waited for
-(internal requirement 1); a row event costs one tick and a commit one tick.
+The coordinator is never what is waited for (internal requirement 1).
 """
 
 from __future__ import annotations
@@ -9,17 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
+from reference_impl.applier.clock import ticks_of
 from reference_impl.applier.source_log import SourceSettings
-from reference_impl.applier.worker import Stage
 from reference_impl.certification.dialects import DIALECTS
 from reference_impl.recorder import Recorder
 from reference_impl.subject import Workload
 from reference_impl.wl4648.source import RowSource
 from reference_impl.wl4648.subject import WL4648
 from vocabulary.schedule import SeededSchedule
-
-TICKS_MAX = 1_000_000
-"""No replica needs as many ticks as this; one that stalls is found long before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,22 +41,7 @@ def timing(dialect: str, workload: Workload, *, seed: int = 0) -> Timing:
     source.deletes, source.conflicts = False, bool(options["conflicts"])
     log = source.execute(SeededSchedule(seed), recorder, workload.transactions)
     replica = WL4648.replica(log, workload, dialect, options, recorder)
-    ticks = 0
-    while not replica.has_failed and ticks < TICKS_MAX:
-        while steps := list(replica.coordinator_steps()):
-            steps[0].act()
-        # Who may move is decided before anybody does: a tick is the same moment for all.
-        acts = [
-            act
-            for worker in replica.workers
-            if worker.stage is not Stage.IDLE and (act := replica.step_of(worker)) is not None
-        ]
-        if not acts:
-            break
-        ticks += 1
-        for act in acts:
-            if not replica.has_failed:
-                act()
+    ticks = ticks_of(replica)
     return Timing(ticks=ticks, has_finished=replica.has_finished)
 
 

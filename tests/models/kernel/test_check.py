@@ -4,6 +4,7 @@ import pytest
 
 from models.kernel.certificate import Certificate
 from models.kernel.check import check_unsealed
+from models.kernel.theory import Theory
 from models.system import Obligation
 from models.terms import (
     BOOL,
@@ -59,6 +60,9 @@ CONTRADICTIONS = {
         A >= 0, A <= 1, B >= 0, B <= 1, C >= 0, C <= 1,
         ~eq(F(A), F(B)), ~eq(F(B), F(C)), ~eq(F(A), F(C)),
     ),
+    "squeezed between bounds by way of a third": (
+        A <= B, B <= C, C <= A, P(A), ~P(C), ~eq(F(B), F(A)),
+    ),
     "squeezed between bounds": (A <= B, B <= A, P(A), ~P(B)),
     "congruence tells the order": (eq(R, S), ite(WS(0, R), F(0) < 5, F(0) < 6), F(0) >= 6),
     "equal results of another sort bound a number": (
@@ -96,6 +100,12 @@ CONSISTENT = {
 @pytest.mark.parametrize("name", CONTRADICTIONS)
 def test_contradiction_without_quantifiers_is_refuted(name):
     assert proves(problem(*CONTRADICTIONS[name]))
+
+
+def test_numbers_that_happen_to_be_equal_are_decided_upon(monkeypatch):
+    asked = problem(*CONTRADICTIONS["two of three are equal"])
+    monkeypatch.setattr(Theory, "undecided", lambda self, literals: None)
+    assert not proves(asked)
 
 
 @pytest.mark.parametrize("name", CONTRADICTIONS)
