@@ -13,11 +13,13 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn, TextIO
 
+from adapters.conformance.protocol import PROTOCOL_VERSION
 from paraply.commands import COMMANDS, Command
 from paraply.errors import USAGE
 from paraply.report.escape import visible
 from paraply.version import VERSION
 from vocabulary.errors import ParaplyError
+from vocabulary.history import FORMAT_VERSION
 from vocabulary.verdict import EXIT_UNREADABLE
 
 EXIT_INTERRUPTED = 130
@@ -77,7 +79,7 @@ def build_parser(arguments: Sequence[str], commands: Sequence[Command] = COMMAND
     parser.add_argument(
         "--version",
         action="version",
-        version=f"paraply {VERSION} (Python {platform.python_version()})",
+        version=_versions(),
     )
     subparsers = parser.add_subparsers(
         title="commands", metavar="COMMAND", dest="command", parser_class=Parser
@@ -94,6 +96,14 @@ def build_parser(arguments: Sequence[str], commands: Sequence[Command] = COMMAND
             module.configure(subparser)
             subparser.set_defaults(run=module.run)
     return parser
+
+
+def _versions() -> str:
+    """Return what decides whether a run can be made again: ours, and those of the formats."""
+    return (
+        f"paraply {VERSION} (Python {platform.python_version()}, history format {FORMAT_VERSION}, "
+        f"conformance protocol {PROTOCOL_VERSION})"
+    )
 
 
 def _run(arguments: Sequence[str]) -> int:

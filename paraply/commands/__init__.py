@@ -79,7 +79,17 @@ COMMANDS = (
     ),
     Command(
         name="list",
-        summary="list subjects, dialects, properties or mutants",
+        summary="list subjects, dialects, properties, mutants or cases of the suite",
         module="paraply.commands.list_registry",
+    ),
+    Command(
+        name="doctor",
+        summary="say what this machine has and lacks for each part",
+        module="paraply.commands.doctor",
+    ),
+    Command(
+        name="completion",
+        summary="print a script that completes commands and options in a shell",
+        module="paraply.commands.completion",
     ),
 )

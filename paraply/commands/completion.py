@@ -1,0 +1,31 @@
+"""``paraply completion``: a script that completes commands, options and names in a shell."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import shtab
+
+from paraply.cli import build_parser
+from paraply.commands import COMMANDS
+
+_EXAMPLE = """\
+examples:
+  eval "$(paraply completion bash)"
+  paraply completion zsh > ~/.zfunc/_paraply
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``paraply completion``."""
+    parser.description = "Print a script that completes paraply's commands and options in a shell."
+    parser.epilog = _EXAMPLE
+    parser.add_argument("shell", choices=shtab.SUPPORTED_SHELLS)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the script for every command."""
+    parser = build_parser([command.name for command in COMMANDS])
+    sys.stdout.write(shtab.complete(parser, shell=arguments.shell) + "\n")
+    return 0

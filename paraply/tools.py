@@ -1,0 +1,28 @@
+"""Programs beside this one: whether they are there, and what they say of themselves."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+_TIMEOUT_S = 10.0
+
+
+def program(name: str) -> str:
+    """Return the path of a program, empty where there is none."""
+    return shutil.which(name) or ""
+
+
+def first_line_of(name: str, *arguments: str) -> str:
+    """Return the first line that a program prints, on whatever stream; empty without program."""
+    path = program(name)
+    if not path:
+        return ""
+    try:
+        done = subprocess.run(
+            [path, *arguments], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    lines = (done.stdout or done.stderr).strip().splitlines()
+    return lines[0] if lines and done.returncode == 0 else ""
