@@ -21,6 +21,7 @@ MODULES = (
     "ci.bench.conform",
     "ci.bench.explore",
     "ci.bench.gtid_sets",
+    "ci.bench.isolation",
     "ci.bench.proofs",
 )
 """Modules that register benchmarks; add yours."""

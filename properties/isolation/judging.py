@@ -18,7 +18,7 @@ from properties.isolation.orders import are_ordered, orders_of
 from properties.isolation.phenomena import DATA, LEVELS, PHENOMENA, Level, Phenomenon
 from properties.isolation.prefixes import judge_prefixes
 from properties.isolation.registers import versions_of_registers
-from properties.isolation.sessions import Guarantee, session_guarantees
+from properties.isolation.sessions import Guarantee, Judged, session_guarantees
 from properties.isolation.telling import breach_of
 from properties.isolation.versions import Dependency, Kind, Versions
 from properties.registry import Violation
@@ -125,6 +125,17 @@ def search_for(history: ClientHistory) -> CycleSearch:
     return CompiledSearch()
 
 
+def guarantees_of(versions: Versions) -> dict[Guarantee, Judged]:
+    """Judge the session guarantees, those of large histories on arrays first."""
+    if len(versions.history.transactions) > READABLE_MAX:
+        from properties.isolation.compiled.sessions import kept_guarantees
+
+        kept = kept_guarantees(versions)
+        if kept is not None:
+            return kept
+    return session_guarantees(versions)
+
+
 class _Judge:
     """Judges one phenomenon after the other."""
 
@@ -133,7 +144,7 @@ class _Judge:
         self._history = versions.history
         self._find = find
         self._kinds = versions.kinds()
-        self._sessions = session_guarantees(versions)
+        self._sessions = guarantees_of(versions)
         self._prefixes = None if self._history.log is None else judge_prefixes(self._history)
         self._has_reads = any(
             access.kind is AccessKind.READ
@@ -193,7 +204,8 @@ class _Judge:
     def _guarantee(self, one: Phenomenon, guarantee: Guarantee) -> Finding:
         judged = self._sessions[guarantee]
         if judged.undecided and not judged.breaches:
-            return Finding(phenomenon=one, verdict=Verdict.UNKNOWN, reason=self._undecided())
+            reason = self._undecided() or "appends that nobody read have no known order"
+            return Finding(phenomenon=one, verdict=Verdict.UNKNOWN, reason=reason)
         return _finding(
             one, judged.breaches, judged.compared > 0,
             "no session came back to a key in such a way",

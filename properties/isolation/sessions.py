@@ -19,7 +19,7 @@ from properties.isolation.breaches import (
     shown,
 )
 from properties.isolation.versions import INITIAL, Versions
-from vocabulary.client_history import Ending, Key
+from vocabulary.client_history import DataType, Ending, Key
 
 
 class Guarantee(Enum):
@@ -161,6 +161,10 @@ def _is_older(version: int, other: int, versions: Versions, chain: list[int]) ->
         return version < other
     if INITIAL in (versions.writers[version], versions.writers[other]):
         return versions.writers[version] == INITIAL
+    if versions.history.data_type is DataType.LIST:
+        # What nobody read comes after all that somebody did, in no known order.
+        is_unread = [not versions.follows[one] for one in (version, other)]
+        return None if all(is_unread) else is_unread[1]
     return None
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from properties.isolation.compiled.columns import session_numbers
 from properties.isolation.compiled.kernels import (
     answered,
     realtime_pairs,
@@ -121,16 +122,7 @@ def edges_of(dependencies: Sequence[Dependency]) -> Edges:
 
 def session_edges(history: ClientHistory) -> Edges:
     """Return the order of sessions."""
-    numbers: dict[str, int] = {}
-    session = np.array(
-        [
-            numbers.setdefault(one.session, len(numbers))
-            if one.session and one.ending is Ending.COMMITTED
-            else -1
-            for one in history.transactions
-        ],
-        np.int64,
-    )
+    session = session_numbers(history)
     order = np.argsort(session, kind="stable")
     order = order[session[order] >= 0]
     follows = session[order[1:]] == session[order[:-1]]

@@ -6,10 +6,11 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from properties.isolation.judging import judge
+from tests.properties.isolation.notation import lists, registers
 from tests.properties.isolation.oracles import (
     is_serializable,
     is_snapshot_isolated,
@@ -30,6 +31,16 @@ LEVELS = {
 }
 
 
+EXPLAINED = {
+    DataType.LIST: lists("A: rx", "A: ax1", "A: rx1"),
+    DataType.REGISTER: registers("A: rx", "A: wx1", "A: rx1"),
+}
+NOT_EXPLAINED = {
+    DataType.LIST: lists("A: ax1 ay1", "A: rx1 ry"),
+    DataType.REGISTER: registers("A: wx1 wy1", "A: rx1 ry"),
+}
+
+
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("data_type", DataType, ids=lambda one: one.value)
 def test_level_is_refuted_exactly_where_no_order_explains_the_history(level, data_type):
@@ -38,6 +49,8 @@ def test_level_is_refuted_exactly_where_no_order_explains_the_history(level, dat
 
     @settings(max_examples=60)
     @given(history=recorded_histories(data_type))
+    @example(history=EXPLAINED[data_type])
+    @example(history=NOT_EXPLAINED[data_type])
     def check(history):
         verdict = judge(history).level(level).verdict
         reached[verdict] += 1

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from properties.isolation.compiled.cycles import CompiledSearch, edges_of_versions
 from properties.isolation.compiled.kernels import answered, strong_parts
+from properties.isolation.compiled.sessions import kept_guarantees
 from properties.isolation.cycles import CyclePhenomenon, kind_of_cycle
 from properties.isolation.judging import judge, readable_search, search_for, versions_of
 from properties.isolation.phenomena import PHENOMENA
+from properties.isolation.sessions import session_guarantees
 from properties.isolation.versions import Kind
 from tests.properties.isolation.notation import lists, registers
 from tests.properties.isolation.strategies import database_histories, recorded_histories
@@ -104,3 +106,31 @@ def test_large_histories_are_searched_by_the_kernels(monkeypatch):
     assert [one.verdict for one in judge(small).findings] == [
         one.verdict for one in judge(small, search=readable_search).findings
     ]
+
+
+def test_guarantees_are_told_on_arrays_as_they_are_one_by_one():
+    reached = Counter()
+
+    @settings(max_examples=80)
+    @given(history=HISTORIES)
+    @example(history=lists("A: ax1", "A: ax2"))
+    def check(history):
+        versions = versions_of(history)
+        plain, fast = session_guarantees(versions), kept_guarantees(versions)
+        reached[fast is None] += 1
+        if fast is None:
+            return
+        assert fast == plain
+
+    check()
+    assert reached[True] > 5
+    assert reached[False] > 5
+
+
+def test_guarantees_that_are_plainly_kept_need_no_second_look():
+    @settings(max_examples=30)
+    @given(history=database_histories(DataType.LIST))
+    def check(history):
+        assert kept_guarantees(versions_of(history)) is not None
+
+    check()
