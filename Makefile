@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check bench prove live fuzz format pages lock clean
+.PHONY: help install demo test check bench prove live fuzz format docs pages lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ fuzz: $(READY) ## fuzz the binary log decoder for two minutes
 
 format: $(READY) ## format the code
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+docs: $(READY) ## build the documents as a site in build/site, links checked
+	@$(BIN)/python -m ci.docs
 
 pages: $(READY) ## write the generated pages again
 	@$(BIN)/python -m ci.check --write

@@ -31,7 +31,7 @@ Every rule below is restated from documents, in code of our own
 (`adapters/conformance/rules/restated.py` and `correct.py`), at the level of whole transactions.
 The findings are about **the rule as restated here**. They say nothing of what a project's code does
 today, which may have more to it: a fence at rotation, a fallback, a retry, a schema that its users
-must not have. To test the real thing, wrap it ([conformance.md](conformance.md)) and run
+must not have. To test the real thing, wrap it ([write-an-adapter.md](write-an-adapter.md)) and run
 `paraply conform`.
 
 The suite runs on seed 0 with {SCHEDULES} schedules a case. In the table: the number of cases that
