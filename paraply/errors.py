@@ -41,3 +41,8 @@ MIXED_INPUT = register(
     "{text} is a text dump and {binary} is not: they cannot be read as one stream",
     "audit the text dumps and the binary logs apart",
 )
+NO_STATES = register(
+    "P310",
+    "subject {subject} does not name its states",
+    "use --exhaustive, which enumerates runs; semi_sync is one that names its states",
+)

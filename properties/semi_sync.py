@@ -28,7 +28,7 @@ from properties.semi_sync_breaches import (
     StageOvertaken,
     TransactionPassedOver,
 )
-from properties.semi_sync_watch import OF_THE_CLOCK, PROMOTED, REFUSED, REJOINS, breaches
+from properties.semi_sync_watch import PROMOTED, REFUSED, REJOINS, Watch, breaches
 from vocabulary.events import Event, EventKind
 from vocabulary.history import History
 from vocabulary.transactions import TransactionId
@@ -163,17 +163,18 @@ def _waits_are_abandoned(history: History) -> bool:
 
 
 @sometimes(source="ReplSemiSyncMaster::try_switch_on")
-def wait_stands_again_after_a_time_out(history: History) -> bool:
-    """Semi-sync went off, came back on when a replica had caught up, and a group waited again."""
-    was_off = False
-    since: set[TransactionId] = set()
+def semi_sync_comes_back_on(history: History) -> bool:
+    """Semi-sync went off, came back on when a replica had caught up, and another group came."""
+    if not is_semi_sync(history):
+        return False
+    watch = Watch.of(history)
+    is_back = False
     for event in history.events:
-        if event.kind is EventKind.WAIT_ABANDONED:
-            was_off = was_off or event.note in OF_THE_CLOCK
-            since.discard(event.transaction or TransactionId(0))
-        elif event.kind is EventKind.FLUSHED and was_off and event.transaction is not None:
-            since.add(event.transaction)
-        elif event.kind is EventKind.CLIENT_ACKNOWLEDGED and event.transaction in since:
+        was_off = watch.is_off
+        for _ in watch.follow(event):
+            pass
+        is_back = is_back or (was_off and event.kind is EventKind.ACKNOWLEDGED and not watch.is_off)
+        if is_back and event.kind is EventKind.FLUSHED:
             return True
     return False
 

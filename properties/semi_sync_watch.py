@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from copy import copy
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Self
 
 from properties.registry import Violation
@@ -44,12 +44,34 @@ LOST = "lost"
 UNNOTICED = "without a word"
 """Note of the crash of a replica that closed no connection."""
 
-OF_THE_CLOCK = ("time-out", "switched off")
+TURNS_OFF = ("time-out", "switched off")
 """Reasons after which semi-sync is off."""
 ABANDON_REASONS = (
-    *OF_THE_CLOCK, "asynchronous", "too few replicas", "KILL QUERY", "KILL CONNECTION", "shutdown",
+    *TURNS_OFF, "asynchronous", "too few replicas", "KILL QUERY", "KILL CONNECTION", "shutdown",
 )  # fmt: skip
 """The whole list of what ends a wait without its acknowledgement, and frees it from the promise."""
+
+
+@dataclass(slots=True)
+class ReplicaSeen:
+    """What is known of one replica."""
+
+    having: set[TransactionId] = field(default_factory=set)
+    """What is in its relay log."""
+    had: set[TransactionId] = field(default_factory=set)
+    """What ever was."""
+    heard: set[TransactionId] = field(default_factory=set)
+    """What the source has heard of it."""
+    is_missed: bool = False
+    """Whether its connection was seen to close."""
+
+    def fork(self) -> Self:
+        """Return an equal one that goes its own way."""
+        return type(self)(self.having.copy(), self.had.copy(), self.heard.copy(), self.is_missed)
+
+    def name(self) -> Hashable:
+        """Return a value that is equal for what is equal."""
+        return frozenset(self.having), frozenset(self.had), frozenset(self.heard), self.is_missed
 
 
 @dataclass(slots=True)
@@ -62,7 +84,7 @@ class Watch:
     """Whether the source syncs its binary log (sync_binlog=1)."""
     waits_without_replicas: bool = True
     truncates: bool = True
-    replicas: tuple[str, ...] = ()
+    replicas: dict[str, ReplicaSeen] = field(default_factory=dict)
     log: list[TransactionId] = field(default_factory=list)
     """The source's binary log, in order."""
     synced: set[TransactionId] = field(default_factory=set)
@@ -70,18 +92,12 @@ class Watch:
     """Stage -> highest place in the log that has passed it."""
     committed: set[TransactionId] = field(default_factory=set)
     """What the source's engine has."""
-    having: dict[str, set[TransactionId]] = field(default_factory=dict)
-    """Replica -> what is in its relay log."""
-    had: dict[TransactionId, dict[str, None]] = field(default_factory=dict)
-    """Transaction -> replicas that ever had it."""
-    acknowledged: dict[str, set[TransactionId]] = field(default_factory=dict)
-    """Replica -> what the source has heard that it has."""
     abandoned: set[TransactionId] = field(default_factory=set)
     seen: dict[TransactionId, None] = field(default_factory=dict)
     confirmed: dict[TransactionId, None] = field(default_factory=dict)
-    missed: set[str] = field(default_factory=set)
-    """Replicas whose connection was seen to close."""
     is_off: bool = False
+    is_switched_off: bool = False
+    """Off by hand: it does not come back by itself."""
     lost_replicas: int = 0
     kept: set[TransactionId] | None = None
     """What the promoted replica has."""
@@ -94,7 +110,7 @@ class Watch:
         members = history.members
         return cls(
             source=members[0] if members else "",
-            replicas=members[1:],
+            replicas={name: ReplicaSeen() for name in members[1:]},
             required=int(options.get("acknowledgements", 1)),
             is_synced=bool(options.get("sync_binlog", 1)),
             waits_without_replicas=bool(options.get("waits_without_replicas", True)),
@@ -119,8 +135,8 @@ class Watch:
             case EventKind.ACKNOWLEDGED if one is not None:
                 # A log of a real server may not show the receipt apart from the acknowledgement.
                 yield from self.receive(event.member, one)
-                self.acknowledged.setdefault(event.member, set()).add(one)
-                self.is_off = self.is_off and not self.is_caught_up()
+                self.replica(event.member).heard.add(one)
+                self.is_off = self.is_switched_off or (self.is_off and not self.is_caught_up())
             case EventKind.WAIT_ABANDONED if one is not None:
                 yield from self.abandon(one, event.note)
             case EventKind.CLIENT_ACKNOWLEDGED if one is not None:
@@ -129,8 +145,7 @@ class Watch:
             case EventKind.READ:
                 yield from self.read_at_source(event) if at_source else self.promote(event)
             case EventKind.CRASHED if not at_source:
-                if event.note != UNNOTICED:
-                    self.missed.add(event.member)
+                self.replica(event.member).is_missed = event.note != UNNOTICED
                 self.lost_replicas += event.note == LOST
             case EventKind.RECOVERED | EventKind.STARTED | EventKind.STOPPED:
                 yield from self.start_or_stop(event, at_source=at_source)
@@ -144,19 +159,19 @@ class Watch:
                 for one in sorted(self.synced - self.committed):
                     yield RecoveredAgainstBinlog(transaction=one, was_kept=False)
         elif at_source:
-            self.is_off = False
+            self.is_off = self.is_switched_off = False
             if event.kind is EventKind.RECOVERED:
                 yield from self.recover(event)
         elif event.kind is EventKind.RECOVERED:
-            self.missed.discard(event.member)
-            self.having[event.member] = set(event.transactions)
+            replica = self.replica(event.member)
+            replica.is_missed, replica.having = False, set(event.transactions)
 
     # The source's commits.
 
     def number(self, one: TransactionId, gtid: str) -> Iterator[Violation]:
         """A transaction gets its GTID."""
         earlier = self.gtids.get(gtid) if gtid else None
-        if earlier is not None and (earlier in self.log or self.had.get(earlier)):
+        if earlier is not None and (earlier in self.log or self.having(earlier)):
             yield GtidReused(gtid=gtid, earlier=earlier, later=one)
         if gtid:
             self.gtids[gtid] = one
@@ -192,8 +207,8 @@ class Watch:
         for one in log:
             if one not in self.log:
                 yield RecoveredAgainstBinlog(transaction=one, was_kept=True)
-        for member, having in sorted(self.having.items()):
-            for one in sorted(having - set(log)):
+        for member, replica in sorted(self.replicas.items()):
+            for one in sorted(replica.having - set(log)):
                 yield ReplicaLeftAhead(member=member, transaction=one)
         self.log = log
         self.synced = set(log)
@@ -206,23 +221,31 @@ class Watch:
 
     # Replicas.
 
+    def replica(self, member: str) -> ReplicaSeen:
+        """Return what is known of a replica; the header may not have named it."""
+        return self.replicas.setdefault(member, ReplicaSeen())
+
+    def having(self, one: TransactionId) -> tuple[str, ...]:
+        """Return the replicas that have, or once had, a transaction."""
+        return tuple(name for name, replica in self.replicas.items() if one in replica.had)
+
     def receive(self, member: str, one: TransactionId) -> Iterator[Violation]:
         """A replica has a transaction in its relay log."""
-        mine = self.having.setdefault(member, set())
-        if one in mine:
+        replica = self.replica(member)
+        if one in replica.having:
             return
         if one not in self.synced:
             yield ReplicaAhead(member=member, transaction=one)
         before = self.log[: self.log.index(one)] if one in self.log else []
-        missing = next((other for other in before if other not in mine), None)
+        missing = next((other for other in before if other not in replica.having), None)
         if missing is not None:
             yield TransactionPassedOver(member=member, transaction=one, missing=missing)
-        mine.add(one)
-        self.had.setdefault(one, {})[member] = None
+        replica.having.add(one)
+        replica.had.add(one)
 
     def heard(self, one: TransactionId) -> int:
         """Return how many replicas the source has heard of that they have a transaction."""
-        return sum(one in heard for heard in self.acknowledged.values())
+        return sum(one in replica.heard for replica in self.replicas.values())
 
     def is_caught_up(self) -> bool:
         """Return whether enough acknowledgements cover the whole binary log."""
@@ -236,11 +259,12 @@ class Watch:
         elif reason == "asynchronous":
             has_cause = self.is_off
         elif reason == "too few replicas":
-            left = len(self.replicas) - len(self.missed)
+            left = sum(not replica.is_missed for replica in self.replicas.values())
             has_cause = not self.waits_without_replicas and left < self.required
         if not has_cause:
             yield AbandonedWithoutCause(transaction=one, reason=reason)
-        self.is_off = self.is_off or reason in OF_THE_CLOCK
+        self.is_off = self.is_off or reason in TURNS_OFF
+        self.is_switched_off = self.is_switched_off or reason == "switched off"
         self.abandoned.add(one)
 
     # Readers, loss and return.
@@ -263,7 +287,7 @@ class Watch:
         self, one: TransactionId, breach: type[SeenUnacknowledged]
     ) -> Iterator[Violation]:
         """Somebody learns of a transaction."""
-        having = tuple(self.had.get(one, ()))
+        having = self.having(one)
         if len(having) < self.required and one not in self.abandoned:
             yield breach(transaction=one, acknowledged_by=having, required=self.required)
 
@@ -290,36 +314,36 @@ class Watch:
     def fork(self) -> Self:
         """Return an equal watch that goes its own way."""
         twin = copy(self)
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if isinstance(value, dict):
-                inner = {k: v.copy() if isinstance(v, (set, dict)) else v for k, v in value.items()}
-                setattr(twin, one.name, inner)
-            elif isinstance(value, (list, set)):
-                setattr(twin, one.name, value.copy())
+        twin.replicas = {name: replica.fork() for name, replica in self.replicas.items()}
+        twin.log, twin.synced = self.log.copy(), self.synced.copy()
+        twin.stages, twin.committed = self.stages.copy(), self.committed.copy()
+        twin.abandoned, twin.gtids = self.abandoned.copy(), self.gtids.copy()
+        twin.seen, twin.confirmed = self.seen.copy(), self.confirmed.copy()
         return twin
 
     def name(self) -> Hashable:
-        """Return a value that is equal for watches that will find the same."""
-        return tuple(_frozen(getattr(self, one.name)) for one in fields(self))
+        """Return a value that is equal for watches that will find the same, replicas apart."""
+        return (
+            tuple(self.log), frozenset(self.synced), frozenset(self.stages.items()),
+            frozenset(self.committed), frozenset(self.abandoned), frozenset(self.seen),
+            frozenset(self.confirmed), frozenset(self.gtids.items()), self.is_off,
+            self.is_switched_off, self.lost_replicas,
+            None if self.kept is None else frozenset(self.kept),
+        )  # fmt: skip
 
 
-def _frozen(value: object) -> Hashable:
-    """Return a value as something that can be compared and hashed; order within dicts is lost."""
-    if isinstance(value, dict):
-        return frozenset((key, _frozen(inner)) for key, inner in value.items())
-    if isinstance(value, set):
-        return frozenset(value)
-    if isinstance(value, list):
-        return tuple(value)
-    assert isinstance(value, Hashable)
-    return value
+_judged_last: list[tuple[History, tuple[Violation, ...]]] = []
+"""The history that was asked about last: every property asks about the same one in turn."""
 
 
-def breaches(history: History) -> list[Violation]:
+def breaches(history: History) -> tuple[Violation, ...]:
     """Return every breach in a history, each once, in the order in which they occur."""
+    for last, found_last in _judged_last:
+        if last is history:
+            return found_last
     watch = Watch.of(history)
     found: dict[Violation, None] = {}
     for event in history.events:
         found.update(dict.fromkeys(watch.follow(event)))
-    return list(found)
+    _judged_last[:] = [(history, tuple(found))]
+    return tuple(found)

@@ -14,8 +14,10 @@ from paraply.progress import progress
 from paraply.registries import subject_named
 from paraply.report.explore_text import explore_json, explore_text
 from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.state_space import STATES_MAX, StateSpace, state_space
 from paraply.workload_arguments import add_workload_arguments, positive, workload_of
 from properties.search import random_schedules
+from reference_impl.subject import Subject, Workload
 from vocabulary.errors import ParaplyError
 from vocabulary.history_jsonl import write_history
 from vocabulary.schedule import Exploration, Schedule
@@ -31,6 +33,7 @@ examples:
   paraply explore applier --dialect logical_clock_unordered --property readers_see_prefixes
   paraply explore certifier --exhaustive --transactions 3 --rows 2
   paraply explore group --exhaustive --transactions 3 --rows 2 --members 2 --option broadcasts=1
+  paraply explore semi_sync --states --transactions 2 --members 3 --option rotations=1
 
 exit codes: 0 every property holds; 1 one is broken, expected or not; 2 one is unknown: its
 situation never occurred, a breach the dialect is known for was not found, or an exhaustive
@@ -62,12 +65,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "steps of two members in either order. Options have the values of a small scope unless "
         "they are given",
     )
+    how.add_argument(
+        "--states",
+        nargs="?",
+        const="reduced",
+        choices=("reduced", "full"),
+        help="every state once, whatever the number of runs that lead to it (semi_sync); replicas "
+        "that nothing tells apart count as one and steps that nobody sees are taken at once, "
+        "unless the word is full",
+    )
     parser.add_argument(
         "--runs-max",
         type=positive,
         default=RUNS_MAX,
         metavar="N",
-        help=f"give up an exhaustive exploration after so many runs ({RUNS_MAX:,})",
+        help=f"give up an exhaustive exploration after so many runs ({RUNS_MAX:,}) or states "
+        f"({STATES_MAX:,} at most)",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of random choices (0)")
     parser.add_argument(
@@ -93,17 +106,25 @@ def run(arguments: argparse.Namespace) -> int:
     """Explore, print, and return the exit code of the gravest verdict."""
     subject = subject_named(arguments.subject)
     workload = workload_of(arguments, subject)
-    if arguments.exhaustive:
+    if arguments.exhaustive or arguments.states:
         workload = subject.small_scope(workload)
     properties = properties_of(subject, arguments.property)
     if arguments.json is not None:
         require_writable(arguments.json)
-    exploration = Exploration(runs_max=arguments.runs_max)
-    schedules: Iterable[Schedule] = exploration
-    if not arguments.exhaustive:
-        schedules = random_schedules(arguments.seed, arguments.schedules)
+    exploration: Exploration | StateSpace | None = None
+    if arguments.states:
+        exploration = _states(arguments, subject, workload)
+    elif arguments.exhaustive:
+        exploration = Exploration(runs_max=arguments.runs_max)
+    schedules: Iterable[Schedule] = (
+        random_schedules(arguments.seed, arguments.schedules)
+        if exploration is None
+        else exploration
+    )
     # How many schedules there are is known only at the end; the bar runs towards the bound.
     total = arguments.runs_max if arguments.exhaustive else arguments.schedules
+    if isinstance(exploration, StateSpace):
+        total = len(exploration)
     with progress(f"exploring {subject.name}", total=total) as advance:
         result = explore(
             subject,
@@ -114,7 +135,7 @@ def run(arguments: argparse.Namespace) -> int:
             is_named=bool(arguments.property),
             on_run=advance,
         )
-    is_cut = arguments.exhaustive and not exploration.is_complete
+    is_cut = exploration is not None and not exploration.is_complete
     result = replace(result, is_cut=is_cut)
     commands = replay_commands(result, arguments.out)
     if arguments.json != STANDARD_OUTPUT:
@@ -128,8 +149,10 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.json is not None:
         search = {"seed": arguments.seed, "schedules": arguments.schedules}
-        if arguments.exhaustive:
+        if exploration is not None:
             search = {"runs_max": arguments.runs_max, "is_complete": exploration.is_complete}
+        if isinstance(exploration, StateSpace):
+            search |= {"states": exploration.states, "states_watched": exploration.watched}
         document = explore_json(
             result, search=search, commands=commands, allow_expected=arguments.allow_expected
         )
@@ -137,8 +160,24 @@ def run(arguments: argparse.Namespace) -> int:
     return result.verdict(allow_expected=arguments.allow_expected).exit_code
 
 
-def _how(arguments: argparse.Namespace, exploration: Exploration) -> str:
-    if not arguments.exhaustive:
+def _states(arguments: argparse.Namespace, subject: Subject, workload: Workload) -> StateSpace:
+    """Return every state of the subject, found in as long as it takes."""
+    states_max = min(arguments.runs_max, STATES_MAX)
+    with progress(f"states of {subject.name}", total=states_max) as advance:
+        return state_space(
+            subject,
+            workload,
+            states_max=states_max,
+            is_reduced=arguments.states == "reduced",
+            on_state=advance,
+        )
+
+
+def _how(arguments: argparse.Namespace, exploration: Exploration | StateSpace | None) -> str:
+    if isinstance(exploration, StateSpace):
+        every = "every state" if exploration.is_complete else "NOT every state (--runs-max)"
+        return f"{every}: {exploration.in_words()}\na run to each end and each breach"
+    if exploration is None:
         return f"random schedules of seed {arguments.seed}"
     if exploration.is_complete:
         return "every schedule"

@@ -6,7 +6,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from copy import copy
 from dataclasses import dataclass, field
+from typing import Self
 
 
 @dataclass(slots=True)
@@ -25,6 +28,16 @@ class Acknowledgements:
         positions = sorted(self.reported.values(), reverse=True)
         if len(positions) >= self.required:
             self.released = max(self.released, positions[self.required - 1])
+
+    def fork(self) -> Self:
+        """Return an equal count that goes its own way."""
+        twin = copy(self)
+        twin.reported = self.reported.copy()
+        return twin
+
+    def of(self, replica: str) -> Hashable:
+        """Return what is kept of one replica."""
+        return self.reported.get(replica)
 
 
 @dataclass(slots=True)
@@ -49,6 +62,16 @@ class AckContainer(Acknowledgements):
             self.released = self.least_of(position)
             self.slots[replica] = position
             self.slots = {name: at for name, at in self.slots.items() if at > self.released}
+
+    def fork(self) -> Self:
+        """Return an equal count that goes its own way."""
+        twin = Acknowledgements.fork(self)
+        twin.slots = self.slots.copy()
+        return twin
+
+    def of(self, replica: str) -> Hashable:
+        """Return what is kept of one replica."""
+        return self.reported.get(replica), self.slots.get(replica)
 
     def least_of(self, position: int) -> int:
         """Return the least of the slots and a new position: what all of these have."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from vocabulary.transactions import TransactionId
@@ -26,6 +27,14 @@ class BinaryLog:
         """Lose what was not synced, but for ``kept`` transactions that had reached the disk."""
         del self.written[self.synced + kept :]
         self.synced = len(self.written)
+
+    def fork(self) -> BinaryLog:
+        """Return an equal log that goes its own way."""
+        return BinaryLog(self.written.copy(), self.synced)
+
+    def name(self) -> Hashable:
+        """Return a value that is equal for equal logs."""
+        return tuple(self.written), self.synced
 
 
 @dataclass(slots=True)
@@ -53,3 +62,13 @@ class ReplicaState:
         if not keeps_relay_log:
             del self.received[self.applied :]
         self.is_connected, self.is_missed = True, False
+
+    def fork(self) -> ReplicaState:
+        """Return an equal replica that goes its own way."""
+        return ReplicaState(
+            self.name, self.received.copy(), self.applied, self.is_connected, self.is_missed
+        )
+
+    def state(self) -> tuple[Hashable, ...]:
+        """Return what it is in, without its name."""
+        return tuple(self.received), self.applied, self.is_connected, self.is_missed

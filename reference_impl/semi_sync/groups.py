@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
@@ -39,6 +39,20 @@ class Group:
         """Return the last transaction: what the group waits for."""
         return self.transactions[-1]
 
+    def fork(self) -> Group:
+        """Return an equal group that goes its own way."""
+        return Group(
+            self.number, self.transactions.copy(), self.stage, self.committed.copy(),
+            self.has_given_up, self.has_lost_its_clients,
+        )  # fmt: skip
+
+    def name(self) -> Hashable:
+        """Return a value that is equal for groups that go on alike; the number is only a label."""
+        return (
+            tuple(self.transactions), self.stage, tuple(self.committed), self.has_given_up,
+            self.has_lost_its_clients,
+        )  # fmt: skip
+
 
 class Step(NamedTuple):
     """Something that can happen now."""
@@ -57,3 +71,14 @@ class Budget:
     rotations: int
     abandons: int
     shutdowns: int
+
+    def fork(self) -> Budget:
+        """Return an equal budget that is spent apart."""
+        return Budget(*self.name())
+
+    def name(self) -> tuple[int, ...]:
+        """Return what is left of each."""
+        return (
+            self.reads, self.source_crashes, self.replica_crashes, self.rotations, self.abandons,
+            self.shutdowns,
+        )  # fmt: skip

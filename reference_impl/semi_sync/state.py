@@ -1,14 +1,15 @@
 """Everything that is at a moment: what the source, its replicas and its clients have.
 
-A state can be forked and named: two states with one name go on alike, whatever led to them.
+A state can be forked and named: two states with one name go on alike, whatever led to them. The
+name leaves out how replicas are called, so that what differs in that alone can be taken for one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from copy import copy
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Self
+from dataclasses import dataclass, field
+from typing import Self
 
 from reference_impl.recorder import Recorder
 from reference_impl.semi_sync.acknowledgements import AckContainer, Acknowledgements
@@ -20,8 +21,8 @@ from vocabulary.transactions import TransactionId
 
 SOURCE = "source"
 
-_NOT_STATE = frozenset({"settings", "recorder", "groups_made"})
-"""What never changes, what only tells the past, and the numbers that groups go by."""
+_PLAIN = frozenset({bool, int, str, type(None)})
+"""Types of attributes that are their own name."""
 
 
 @dataclass
@@ -100,52 +101,38 @@ class ClusterState:
     # States as such.
 
     def fork(self) -> Self:
-        """Return an equal state that goes its own way."""
+        """Return an equal state that goes its own way; its recorder begins with nothing."""
         twin = copy(self)
-        for name, value in vars(self).items():
-            if name not in ("settings", "recorder"):
-                setattr(twin, name, _forked(value))
+        twin.recorder = Recorder()
+        twin.waiting, twin.queue = self.waiting.copy(), self.queue.copy()
+        twin.visible, twin.held_back = self.visible.copy(), self.held_back.copy()
+        twin.binlog, twin.budget = self.binlog.fork(), self.budget.fork()
+        twin.heard = self.heard.fork()
+        twin.groups = [group.fork() for group in self.groups]
+        twin.replicas = [replica.fork() for replica in self.replicas]
         if self.promoted is not None:
             twin.promoted = twin.replicas[self.replicas.index(self.promoted)]
-        twin.recorder = copy(self.recorder)
-        twin.recorder.events = list(self.recorder.events)
         return twin
 
     def name(self) -> Hashable:
-        """Return a value that is equal for states that go on alike.
+        """Return a value that is equal for states that go on alike, their replicas apart.
 
-        Groups are known by their contents, not by their numbers.
+        Groups go by their contents. What a subclass has beside must be plain values.
         """
-        return tuple(
-            _frozen(value) for key, value in sorted(vars(self).items()) if key not in _NOT_STATE
-        )
+        return (
+            tuple(self.waiting), tuple(self.queue), tuple(self.visible), tuple(self.held_back),
+            self.binlog.name(), self.budget.name(), self.heard.released,
+            tuple([group.name() for group in self.groups]),
+            self.promoted is not None,
+            tuple(
+                [
+                    value
+                    for key, value in vars(self).items()
+                    if value.__class__ in _PLAIN and key != "groups_made"
+                ]
+            ),
+        )  # fmt: skip
 
-
-def _forked(value: Any) -> Any:
-    """Return a copy of a value that shares nothing that changes."""
-    if isinstance(value, list):
-        return [_forked(one) for one in value]
-    if isinstance(value, dict):
-        return dict(value)
-    if is_dataclass(value):
-        twin = copy(value)
-        for one in fields(value):
-            inner = getattr(value, one.name)
-            if isinstance(inner, (list, dict)):
-                setattr(twin, one.name, inner.copy())
-        return twin
-    return value
-
-
-def _frozen(value: Any) -> Hashable:
-    """Return a value as something that can be compared and hashed."""
-    if isinstance(value, list):
-        return tuple(_frozen(one) for one in value)
-    if isinstance(value, dict):
-        return tuple(sorted((key, _frozen(one)) for key, one in value.items()))
-    if is_dataclass(value):
-        return tuple(
-            _frozen(getattr(value, one.name)) for one in fields(value) if one.name != "number"
-        )
-    hashable: Hashable = value
-    return hashable
+    def name_of(self, replica: ReplicaState) -> tuple[Hashable, ...]:
+        """Return a value that is equal for replicas that go on alike, whatever they are called."""
+        return (*replica.state(), self.heard.of(replica.name), replica is self.promoted)

@@ -52,14 +52,14 @@ class SemiSyncSubject(Subject):
         Option(name="source_crashes", default=1, meaning="crashes of the source"),
         Option(name="replica_crashes", default=0, meaning="crashes of replicas"),
         Option(name="rotations", default=1, small=0, meaning="rotations of the binary log"),
-        Option(name="abandons", default=0, meaning="waits given up by hand or by the clock"),
+        Option(name="abandons", default=1, small=0, meaning="waits that are given up"),
         Option(name="abandon_by", default="any", choices=("any", *BY_HAND),
                meaning="how a wait is given up"),
         Option(name="shutdowns", default=0, meaning="shutdowns of the source"),
         Option(name="loses_source", default=True, meaning="the source may be lost"),
         Option(name="loses_replicas", default=0, greatest=8,
                meaning="replicas lost together with it"),
-        Option(name="source_returns", default=False,
+        Option(name="source_returns", default=True, small=False,
                meaning="the old source comes back after the fail-over"),
     )  # fmt: skip
     breaks: ClassVar[Mapping[str, frozenset[str]]] = {

@@ -174,7 +174,7 @@ _mutant("positions_compare_as_text", ComparesAsText, SEEN, "facts on MariaDB 3.2
         "position 9 lies behind position 10", transactions=11, reads=8, **CALM)  # fmt: skip
 _mutant("least_slot_is_the_last_smaller", ReleasesLastSmaller, TOLD, "MySQL bug 109829",
         "a position is released that three of four replicas have", dialect="mysql_ordered",
-        transactions=6, members=5, acknowledgements=4, reads=0, **CALM)  # fmt: skip
+        transactions=6, members=5, acknowledgements=4, reads=0, abandons=0, **CALM)  # fmt: skip
 _mutant("connecting_counts_as_acknowledging", ConnectCounts, SEEN, "facts on MariaDB 3.3 g",
         "an empty replica connects at the end of the log", replica_crashes=2)  # fmt: skip
 _mutant("connecting_position_is_ignored", ConnectIsIgnored, END, "MDEV-7591",

@@ -21,9 +21,13 @@ class Waiting(ClusterState):
     # Replies.
 
     def may_hear(self, replica: ReplicaState) -> bool:
-        """Return whether a reply is on its way: on receipt, or when a replica connects."""
+        """Return whether a reply is on its way: on receipt, or when a replica connects.
+
+        Whoever has what the source's binary log has not is refused, and is not heard.
+        """
         is_up = replica.is_connected and not (self.is_lost or self.is_stopped)
-        return is_up and self.heard.reported.get(replica.name, 0) < replica.position
+        is_new = self.heard.reported.get(replica.name, 0) < replica.position
+        return is_up and is_new and replica.follows(self.binlog.written)
 
     def on_heard(self, replica: ReplicaState) -> None:
         """Take a reply; a replica that connects states what it has, and that counts."""

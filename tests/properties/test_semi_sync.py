@@ -6,14 +6,23 @@ from properties.registry import property_named, verdict_of
 from properties.semi_sync import (
     commit_stages_overlap,
     commits_reach_their_end,
+    confirmed_only_after_acknowledgement,
+    gtids_are_not_given_twice,
+    readers_at_the_source_see_prefixes,
     recovery_decides_by_the_binlog,
     replicas_are_never_ahead,
     replicas_receive_prefixes,
+    returned_sources_have_nothing_extra,
+    semi_sync_comes_back_on,
+    snapshots_know_their_place,
+    source_is_refused_only_with_reason,
     stages_follow_the_binary_log,
     visible_only_after_acknowledgement,
+    waits_are_abandoned_only_for_cause,
     what_was_confirmed_survives,
     what_was_seen_survives,
 )
+from properties.semi_sync_watch import ABANDON_REASONS
 from vocabulary.notation_parser import parse_history
 from vocabulary.verdict import Verdict
 
@@ -130,3 +139,151 @@ def test_run_without_an_end_is_a_stall_that_names_the_waiting_clients():
     (breach,) = commits_reach_their_end(history(T1, ACK, COMMIT, "client_acknowledged T1@source"))
     assert breach.waiting == (2,)
     assert not commits_reach_their_end(history(T1, "stopped @source"))
+
+
+TOLD = "client_acknowledged T1@source ; "
+BOTH = "flushed T1@source ; flushed T2@source ; synced T1@source ; synced T2@source ; "
+
+
+def test_client_may_be_told_only_after_enough_replicas_have_it():
+    assert not confirmed_only_after_acknowledgement(history(T1, COMMIT, ACK, TOLD))
+    (breach,) = confirmed_only_after_acknowledgement(history(T1, COMMIT, TOLD, ACK))
+    assert "was told that it committed when no replica had it" in str(breach)
+    given_up = "wait_abandoned T1@source note=time-out ; "
+    assert not confirmed_only_after_acknowledgement(history(T1, given_up, COMMIT, TOLD))
+
+
+def test_delivery_counts_as_having_before_the_acknowledgement_is_heard():
+    assert not visible_only_after_acknowledgement(history(T1, "delivered T1@r1 ; ", COMMIT, READ))
+
+
+@pytest.mark.parametrize("reason", [r for r in ABANDON_REASONS if r.startswith(("KILL", "shut"))])
+def test_reason_on_the_list_that_asks_for_nothing_is_a_cause(reason):
+    assert not waits_are_abandoned_only_for_cause(
+        history(T1, f'wait_abandoned T1@source note="{reason}" ; ', COMMIT)
+    )
+
+
+def test_reason_that_is_not_on_the_list_is_no_cause():
+    (breach,) = waits_are_abandoned_only_for_cause(
+        history(T1, 'wait_abandoned T1@source note="felt like it" ; ')
+    )
+    assert str(breach) == "the wait of T1 was given up (felt like it) without cause"
+
+
+def test_time_out_of_what_was_acknowledged_is_no_cause():
+    late = "wait_abandoned T1@source note=time-out ; "
+    assert not waits_are_abandoned_only_for_cause(history(T1, "delivered T1@r1 ; ", late))
+    assert waits_are_abandoned_only_for_cause(history(T1, ACK, late))
+
+
+def test_asynchronous_needs_a_time_out_before_it_and_ends_when_a_replica_caught_up():
+    out = "wait_abandoned T1@source note=time-out ; "
+    off = "wait_abandoned T2@source note=asynchronous ; "
+    second = "flushed T2@source ; synced T2@source ; "
+    assert not waits_are_abandoned_only_for_cause(history(T1, out, second, off))
+    assert waits_are_abandoned_only_for_cause(history(T1, second, off))
+    assert waits_are_abandoned_only_for_cause(history(T1, out, ACK, second, off))
+    by_hand = 'wait_abandoned T1@source note="switched off" ; '
+    assert not waits_are_abandoned_only_for_cause(history(T1, by_hand, ACK, second, off))
+    restarted = "crashed @source ; recovered @source transactions=1,2 ; "
+    assert waits_are_abandoned_only_for_cause(history(T1, out, second, restarted, off))
+
+
+def test_too_few_replicas_must_have_been_seen_to_go():
+    left = 'wait_abandoned T1@source note="too few replicas" ; '
+    option = '{"waits_without_replicas":false}'
+    gone = "crashed @r1 ; crashed @r2 ; "
+    silent = 'crashed @r1 note="without a word" ; crashed @r2 ; '
+    assert not waits_are_abandoned_only_for_cause(history(T1, gone, left, options=option))
+    assert waits_are_abandoned_only_for_cause(history(T1, silent, left, options=option))
+    assert waits_are_abandoned_only_for_cause(history(T1, gone, left))
+    back = "recovered @r2 ; "
+    assert waits_are_abandoned_only_for_cause(history(T1, gone, back, left, options=option))
+
+
+def test_reader_at_the_source_must_see_a_prefix_of_the_log():
+    seen = history(BOTH, COMMIT, READ)
+    assert not readers_at_the_source_see_prefixes(seen)
+    second = "engine_committed T2@source ; read @source session=c [b=T2] ; "
+    (breach,) = readers_at_the_source_see_prefixes(history(BOTH, second))
+    assert (breach.transaction, breach.missing) == (2, 1)
+    nothing_yet = history(BOTH, "read @source session=c [] ; ")
+    prop = property_named("readers_at_the_source_see_prefixes")
+    assert verdict_of(nothing_yet, prop) is Verdict.UNKNOWN
+    assert verdict_of(seen, prop) is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(("position", "is_wrong"), [("1", False), ("0", True), ("2", True)])
+def test_snapshot_must_be_given_the_place_of_what_it_shows(position, is_wrong):
+    read = f"read @source session=c [a=T1] position={position} ; "
+    assert bool(snapshots_know_their_place(history(BOTH, COMMIT, read))) is is_wrong
+    assert not snapshots_know_their_place(history(BOTH, COMMIT, READ))
+
+
+def test_gtid_may_be_given_again_only_if_nobody_has_the_first():
+    first = "flushed T1@source gtid=s:1 ; "
+    again = "crashed @source ; recovered @source ; flushed T2@source gtid=s:1 ; "
+    assert not gtids_are_not_given_twice(history(first, again))
+    (breach,) = gtids_are_not_given_twice(history(first, "delivered T1@r1 ; ", again))
+    assert (breach.earlier, breach.later) == (1, 2)
+    kept = "crashed @source ; recovered @source transactions=1 ; flushed T2@source gtid=s:1 ; "
+    assert gtids_are_not_given_twice(history(first, kept))
+
+
+def test_recovery_that_loses_what_a_replica_has_leaves_it_ahead():
+    crash = "crashed @source ; recovered @source transactions={} ; "
+    assert not replicas_are_never_ahead(history(T1, ACK, crash.format(1)))
+    lost = history(T1, ACK, "crashed @source ; recovered @source ; ")
+    (breach,) = replicas_are_never_ahead(lost)
+    assert str(breach) == "r1 has T1, which the source lost when it recovered"
+    assert recovery_decides_by_the_binlog(lost)
+
+
+FAILED_OVER = "crashed @source note=lost ; read @r1 session=promoted {} ; "
+
+
+def test_old_source_may_come_back_only_without_extra_transactions():
+    back = "recovered @source transactions=1 note=rejoins ; "
+    good = history(T1, ACK, FAILED_OVER.format("[a=T1]"), back)
+    assert not returned_sources_have_nothing_extra(good)
+    (breach,) = returned_sources_have_nothing_extra(history(T1, FAILED_OVER.format("[]"), back))
+    assert str(breach) == "the old source came back with T1, which the new one lacks"
+    prop = property_named("returned_sources_have_nothing_extra")
+    assert verdict_of(history(T1), prop) is Verdict.UNKNOWN
+
+
+def test_refusal_needs_an_engine_that_has_more():
+    refused = "stopped @source note=refused ; "
+    over = FAILED_OVER.format("[]")
+    assert source_is_refused_only_with_reason(history(T1, over, refused))
+    assert not source_is_refused_only_with_reason(history(T1, COMMIT, over, refused))
+    keeps_its_tail = history(T1, over, refused, options='{"truncates":false}')
+    assert not source_is_refused_only_with_reason(keeps_its_tail)
+
+
+def test_truncation_of_what_the_engine_has_is_a_breach():
+    back = "recovered @source note=rejoins ; "
+    run = history(T1, ACK, COMMIT, FAILED_OVER.format("[a=T1]"), back)
+    assert recovery_decides_by_the_binlog(run)
+    assert not recovery_decides_by_the_binlog(history(T1, FAILED_OVER.format("[]"), back))
+
+
+def test_losing_as_many_replicas_as_acknowledge_voids_the_promise():
+    both = "crashed @source note=lost ; crashed @r1 note=lost ; read @r2 session=promoted [] ; "
+    assert not what_was_seen_survives(history(T1, ACK, COMMIT, READ, both))
+    two = '{"acknowledgements":2}'
+    acknowledged = "acknowledged T1@r1 ; acknowledged T1@r2 ; "
+    run = history(T1, acknowledged, COMMIT, READ, both, options=two)
+    assert what_was_seen_survives(run)
+
+
+def test_shutdown_is_no_end_of_the_run():
+    assert commits_reach_their_end(history(T1, "stopped @source note=shutdown ; "))
+
+
+def test_semi_sync_comes_back_with_a_replica_that_caught_up_and_another_group():
+    out = "wait_abandoned T1@source note=time-out ; "
+    assert semi_sync_comes_back_on(history(T1, out, ACK, "flushed T2@source"))
+    assert not semi_sync_comes_back_on(history(T1, out, "flushed T2@source"))
+    assert not semi_sync_comes_back_on(history(T1, ACK, "flushed T2@source"))

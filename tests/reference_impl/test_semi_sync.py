@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from paraply.state_space import state_space
 from properties import semi_sync
 from properties.registry import registered_properties, verdict_of
 from properties.search import random_schedules
 from reference_impl.semi_sync.subject import SEMI_SYNC
 from reference_impl.subject import Workload
 from vocabulary.events import EventKind
-from vocabulary.schedule import Exploration
 from vocabulary.verdict import Verdict
 
 JUDGES = [prop for prop in registered_properties() if prop.name in vars(semi_sync)]
@@ -29,7 +29,7 @@ SETTINGS = (
 def test_no_schedule_breaks_what_the_design_promises(dialect, options):
     workload = Workload(transactions=4, members=3, dialect=dialect, options=options)
     known = SEMI_SYNC.breaks.get(dialect, frozenset())
-    for schedule in random_schedules(0, 150):
+    for schedule in random_schedules(0, 80):
         history = SEMI_SYNC.run(schedule, workload)
         assert not list(history.faults())
         for prop in JUDGES:
@@ -76,23 +76,166 @@ def test_group_of_several_waits_once_for_its_last_position():
     assert {1, 2, 3} <= sizes
 
 
-def test_hole_of_the_text_is_found_and_both_remedies_close_it_in_a_whole_scope():
-    # One transaction, one replica, one crash, one read, the source may be lost: every schedule.
-    counts = {}
-    for dialect in ("stock_recovery", "after_sync", "barred_recovery"):
-        workload = Workload(
-            transactions=1, members=2, dialect=dialect, options={"reads": 1, "rotations": 0}
-        )
-        exploration, broken = Exploration(), 0
-        for schedule in exploration:
-            broken += bool(semi_sync.what_was_seen_survives(SEMI_SYNC.run(schedule, workload)))
-        assert exploration.is_complete
-        counts[dialect] = (exploration.count, broken)
-    assert counts["stock_recovery"][1] > 0
-    assert counts["after_sync"][1] == counts["barred_recovery"][1] == 0
-    # Pinned, as runs and breaches: a change in the numbers is a change of the subject.
-    assert counts == {
-        "stock_recovery": (609, 3),
-        "after_sync": (409, 0),
-        "barred_recovery": (548, 0),
-    }
+def runs_of(dialect="after_sync", transactions=2, members=3, schedules=150, **options):
+    quiet = {"source_crashes": 0, "loses_source": False, "rotations": 0, "abandons": 0}
+    workload = Workload(
+        transactions=transactions, members=members, dialect=dialect, options={**quiet, **options}
+    )
+    for schedule in random_schedules(0, schedules):
+        yield SEMI_SYNC.run(schedule, workload).check()
+
+
+def notes(history, kind):
+    return [event.note for event in history.events_of(kind)]
+
+
+def broken_by(histories):
+    return {p.name for h in histories for p in JUDGES if p.violations(h)}
+
+
+def test_mysql_queues_join_groups_and_keep_the_order_of_the_log():
+    joined = 0
+    for history in runs_of("mysql_ordered", transactions=4):
+        assert not broken_by([history])
+        flushed = {e.transaction: e.group for e in history.events_of(EventKind.FLUSHED)}
+        synced = {e.transaction: e.group for e in history.events_of(EventKind.SYNCED)}
+        joined += any(synced[one] != flushed[one] for one in synced)
+    assert joined >= 10
+
+
+def test_without_commit_order_the_engine_goes_its_own_way_and_readers_see_gaps():
+    broken = broken_by(runs_of("mysql_unordered", reads=4))
+    assert broken == {"stages_follow_the_binary_log", "readers_at_the_source_see_prefixes"}
+
+
+def test_dump_thread_that_needs_lock_log_stalls_the_chain_and_not_the_queues():
+    stalled = {"commits_reach_their_end"}
+    assert broken_by(runs_of("after_sync", dump_takes_lock_log=True)) == stalled
+    assert broken_by(runs_of("global_mutex", dump_takes_lock_log=True)) == set()
+    assert broken_by(runs_of("mysql_ordered", dump_takes_lock_log=True)) == set()
+
+
+def test_shutdown_lets_waiters_go_and_they_are_seen_afterwards():
+    abandoned, seen_after = 0, 0
+    for history in runs_of(shutdowns=1, reads=3, replicas_return=False):
+        assert not broken_by([history])
+        gone = list(history.events_of(EventKind.WAIT_ABANDONED))
+        assert {e.note for e in gone} <= {"shutdown"}
+        told = {e.transaction for e in history.events_of(EventKind.CLIENT_ACKNOWLEDGED)}
+        assert not told & {e.transaction for e in gone}
+        abandoned += bool(gone)
+        stop = next((n for n, e in enumerate(history.events) if e.note == "after a shutdown"), None)
+        if gone and stop is not None:
+            after = history.events[stop:]
+            seen_after += any(o.writer == gone[0].transaction for e in after for o in e.observed)
+    assert abandoned >= 5
+    assert seen_after
+
+
+@pytest.mark.parametrize("dialect", ["after_sync", "after_commit"])
+def test_shutdown_that_waits_for_replicas_abandons_nothing(dialect):
+    stopped = 0
+    for history in runs_of(dialect, shutdowns=1, shutdown_waits=True):
+        assert not list(history.events_of(EventKind.WAIT_ABANDONED))
+        stopped += "shutdown" in notes(history, EventKind.STOPPED)
+    assert stopped >= 20
+
+
+def test_time_out_makes_later_groups_asynchronous_until_a_replica_has_caught_up():
+    asynchronous = back = 0
+    for history in runs_of(transactions=5, members=2, abandons=1, abandon_by="time_out"):
+        assert not broken_by([history])
+        asynchronous += "asynchronous" in notes(history, EventKind.WAIT_ABANDONED)
+        back += semi_sync.semi_sync_comes_back_on(history)
+    assert asynchronous >= 10
+    assert back >= 10
+
+
+def test_semi_sync_that_was_switched_off_stays_off():
+    for history in runs_of(transactions=4, members=2, abandons=1, abandon_by="switch_off"):
+        events = [e for e in history.events if e.kind in (EventKind.FLUSHED,
+                  EventKind.WAIT_ABANDONED)]  # fmt: skip
+        off = next((n for n, e in enumerate(events) if e.note == "switched off"), len(events))
+        later = {e.transaction for e in events[off:] if e.kind is EventKind.FLUSHED}
+        waited = later - {e.transaction for e in events[off:] if e.note == "asynchronous"}
+        acknowledged = {e.transaction for e in history.events_of(EventKind.ACKNOWLEDGED)}
+        # Whoever did not pass asynchronously found its acknowledgement there already.
+        assert waited <= acknowledged
+        assert not semi_sync.semi_sync_comes_back_on(history)
+
+
+def test_killed_connection_is_never_answered_and_a_killed_query_is():
+    for how, is_told in (("kill_connection", False), ("kill_query", True)):
+        told = set()
+        for history in runs_of(transactions=1, abandons=1, abandon_by=how):
+            if notes(history, EventKind.WAIT_ABANDONED):
+                told.add(bool(list(history.events_of(EventKind.CLIENT_ACKNOWLEDGED))))
+        assert told == {is_told}
+
+
+def test_source_leaves_at_once_when_it_sees_that_all_replicas_have_gone():
+    gone = {"waits_without_replicas": False, "replica_crashes": 1, "replicas_return": False}
+    noticed, stalled = 0, 0
+    for history in runs_of(transactions=1, members=2, **gone):
+        left = "too few replicas" in notes(history, EventKind.WAIT_ABANDONED)
+        silent = "without a word" in notes(history, EventKind.CRASHED)
+        assert not (left and silent)
+        noticed += left
+        stalled += silent and bool(semi_sync.commits_reach_their_end(history))
+    assert noticed >= 5
+    # A loss of power closes no connection: only the time-out helps.
+    assert stalled >= 5
+
+
+def test_waiting_without_replicas_stalls_until_one_comes():
+    options = {"replica_crashes": 1, "transactions": 1, "members": 2}
+    assert broken_by(runs_of(**options)) == set()
+    assert broken_by(runs_of(replicas_return=False, **options)) == {"commits_reach_their_end"}
+
+
+def test_unsynced_log_loses_what_replicas_have():
+    broken = broken_by(runs_of(sync_binlog=0, source_crashes=1, members=2))
+    assert {"replicas_are_never_ahead", "commits_reach_their_end"} <= broken
+
+
+@pytest.mark.parametrize(("acknowledgements", "is_lost"), [(1, True), (2, False)])
+def test_losing_a_replica_with_the_source_takes_one_more_acknowledgement(acknowledgements, is_lost):
+    options = {"acknowledgements": acknowledgements, "loses_replicas": 1, "source_crashes": 0}
+    scope = SEMI_SYNC.small_scope(Workload(transactions=2, members=3, options=options))
+    space = state_space(SEMI_SYNC, scope)
+    assert space.is_complete
+    # One acknowledgement promises nothing about the loss of both: no property is broken.
+    assert not space.breaches
+    ends = [end.watch for end in space.ends if end.watch.kept is not None]
+    assert any(end.confirmed for end in ends)
+    assert any(set(end.confirmed) - end.kept for end in ends) is is_lost
+
+
+@pytest.mark.parametrize(
+    ("truncates", "outcomes"), [(True, {"rejoins"}), (False, {"rejoins", "refused"})]
+)
+def test_old_source_is_taken_back_after_truncation_and_may_be_refused_without(truncates, outcomes):
+    found = set()
+    for history in runs_of(loses_source=True, source_returns=True, truncates=truncates, reads=0):
+        assert not broken_by([history])
+        found |= {n for kind in (EventKind.RECOVERED, EventKind.STOPPED)
+                  for n in notes(history, kind)} & {"rejoins", "refused"}  # fmt: skip
+    assert found == outcomes
+
+
+def test_old_source_that_committed_more_is_refused_though_it_truncates():
+    histories = runs_of("after_commit", loses_source=True, source_returns=True, reads=0)
+    assert any("refused" in notes(history, EventKind.STOPPED) for history in histories)
+
+
+def test_relay_log_that_is_discarded_loses_what_was_acknowledged():
+    options = {"loses_source": True, "replica_crashes": 1, "members": 2}
+    assert broken_by(runs_of(**options)) == set()
+    lost = broken_by(runs_of(keeps_relay_log=False, schedules=600, **options))
+    assert "what_was_seen_survives" in lost
+
+
+def test_rotation_that_waits_stalls_only_a_dump_thread_that_needs_lock_log():
+    options = {"rotations": 1, "rotation_waits": True, "transactions": 1, "members": 2}
+    assert broken_by(runs_of(**options)) == set()
+    assert broken_by(runs_of(dump_takes_lock_log=True, **options)) == {"commits_reach_their_end"}
