@@ -19,6 +19,7 @@ from ci.bench.registry import BENCHMARKS, Options, Report
 MODULES = (
     "ci.bench.audit",
     "ci.bench.conform",
+    "ci.bench.minimal",
     "ci.bench.explore",
     "ci.bench.gtid_sets",
     "ci.bench.isolation",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from paraply.exploring import Finding, Result
@@ -51,6 +52,8 @@ def explore_text(
         if finding.smallest is not None:
             history = finding.smallest.counterexample.history
             lines += ["", "", *counterexample_lines(finding.prop, history)]
+            if finding.smallest.minimality is not None:
+                lines += ["", str(finding.smallest.minimality)]
             lines += ["", f"replay: {commands[finding.prop.name]}"]
     return "\n".join([*lines, "", summary(result, allow_expected=allow_expected), ""])
 
@@ -142,6 +145,9 @@ def _finding_json(finding: Finding, commands: Mapping[str, str]) -> dict[str, An
             "violations": [str(violation) for violation in counterexample.violations],
             "program": finding.smallest.program,
             "command": commands[finding.prop.name],
+            "minimality": None
+            if finding.smallest.minimality is None
+            else asdict(finding.smallest.minimality),
             "history": history_records(counterexample.history),
         }
     return value
