@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from vocabulary.errors import ParaplyError, register
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+WORKER_REFUSED = register(
+    "P726",
+    "a Spark worker gave up: {reason}",
+    "mend what the message names for the machines of the workers, then go on with --resume",
+)
 
 IN_PROCESS = "none"
 """As a master URL: no Spark, this process does it."""
@@ -64,14 +73,21 @@ class OnSpark:
     runs a task again when its worker dies.
     """
 
-    def __init__(self, master: str, session: SparkSession | None = None) -> None:
+    def __init__(
+        self,
+        master: str,
+        session: SparkSession | None = None,
+        conf: Mapping[str, str] | None = None,
+    ) -> None:
         from mining.session import spark_session
 
-        self.name = f"Spark, {master}"
         self._owns = session is None
-        self._session = session or spark_session(master)
+        self._session = session or spark_session(master, conf=conf)
         self._context: Any = self._session.sparkContext
-        if not master.startswith("local"):
+        # Spark serves a shipped file from its place for as long as the session lasts.
+        self._shipped = TemporaryDirectory(prefix="paraply-shipped-", ignore_cleanup_errors=True)
+        self.name = f"Spark, {self._context.master}, {self._context.defaultParallelism} cores"
+        if not str(self._context.master).startswith("local"):
             self._ship()
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
@@ -94,20 +110,26 @@ class OnSpark:
                     self._context.cancelAllJobs()
 
     def _job(self, function: Callable[[T], R], items: Sequence[T]) -> list[R]:
-        results: list[R] = self._context.parallelize(items, len(items)).map(function).collect()
+        try:
+            results: list[R] = self._context.parallelize(items, len(items)).map(function).collect()
+        except Exception as error:  # Py4J has one type for whatever happens beyond it.
+            said = re.search(r"vocabulary\.errors\.ParaplyError: (.*)", str(error))
+            if said is None:
+                raise
+            raise ParaplyError(WORKER_REFUSED, reason=said.group(1)) from None
         return results
 
     def close(self) -> None:
         """Stop the session, unless it was lent."""
         if self._owns:
             self._session.stop()
+        self._shipped.cleanup()
 
     def _ship(self) -> None:
         """Send our packages to the workers of a cluster, which need not have them installed."""
-        with NamedTemporaryFile(prefix="paraply-", suffix=".zip") as file:
-            file.write(packed_source())
-            file.flush()
-            self._context.addPyFile(file.name)
+        archive = Path(self._shipped.name) / "paraply.zip"
+        archive.write_bytes(packed_source())
+        self._context.addPyFile(str(archive))
 
 
 def packed_source() -> bytes:

@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,8 +44,13 @@ TASK_FAILURES_MAX = 4
 """As on a cluster; plain local mode would give a whole campaign up when one worker is killed."""
 
 
-def spark_session(master: str = "local[2]", *, app: str = "paraply") -> SparkSession:
+def spark_session(
+    master: str = "local[2]", *, app: str = "paraply", conf: Mapping[str, str] | None = None
+) -> SparkSession:
     """Return the Spark session of this process, starting it if there is none.
+
+    Where ``spark-submit`` started this process, its master and its settings are used. ``conf`` are
+    further settings by name.
 
     Workers run the interpreter of this process (``PYSPARK_PYTHON``), not whatever ``python3`` is
     first on PATH. In local mode everything is bound to the loopback interface. What the JVM logs
@@ -67,14 +72,16 @@ def spark_session(master: str = "local[2]", *, app: str = "paraply") -> SparkSes
         return running
     scratch = Path(tempfile.mkdtemp(prefix="paraply-spark-"))
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
-    builder = SparkSession.builder.master(with_retries(master)).appName(app)
+    builder = SparkSession.builder.appName(app)
+    if not is_submitted():
+        builder = builder.master(with_retries(master))
     settings = dict(QUIET_SETTINGS)
     settings["spark.sql.warehouse.dir"] = str(scratch / "warehouse")
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         settings |= LOCAL_SETTINGS
         settings["spark.local.dir"] = str(scratch)
-    for name, value in settings.items():
+    for name, value in {**settings, **(conf or {})}.items():
         builder = builder.config(name, value)
     log = scratch / "spark.log"
     try:
@@ -83,6 +90,11 @@ def spark_session(master: str = "local[2]", *, app: str = "paraply") -> SparkSes
     except Exception as error:  # Py4J wraps whatever the JVM throws, and its own start-up errors.
         raise ParaplyError(SPARK_NOT_STARTED, master=master, reason=_reason(error, log)) from None
     return session
+
+
+def is_submitted() -> bool:
+    """Return whether ``spark-submit`` started this process and so chose the master."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
 def with_retries(master: str) -> str:

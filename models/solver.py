@@ -48,14 +48,19 @@ class Judgment:
     """Why it is undecided, in the solver's words."""
 
 
-def judge_z3(obligation: Obligation, *, timeout_s: float = 10.0, seed: int = 0) -> Judgment:
-    """Ask Z3, with default tactics, the given seed and time limit."""
+def judge_z3(
+    obligation: Obligation, *, timeout_s: float = 10.0, seed: int = 0, steps_max: int = 0
+) -> Judgment:
+    """Ask Z3, with default tactics, the given seed and time limit.
+
+    ``steps_max`` bounds Z3's own count of steps, which does not depend on the machine; 0 is none.
+    """
     import z3
 
     started = time.monotonic()
     # One context for all: a fresh one for each obligation costs more than the proof.
     solver = z3.Solver()
-    solver.set(timeout=int(timeout_s * 1000), random_seed=seed)
+    solver.set(timeout=int(timeout_s * 1000), random_seed=seed, rlimit=steps_max)
     solver.from_string(script(obligation))
     said = solver.check()
     answer = {"unsat": Answer.PROVED, "sat": Answer.REFUTED}.get(str(said), Answer.UNDECIDED)

@@ -20,6 +20,9 @@ from models.system import System
 from models.theorems import THEOREMS, Theorem
 from models.traces import replay, to_data
 from paraply.pages import pages_main
+from paraply.proof_dropping import page as dropping_page
+from paraply.proof_stability import stored as stored_stability
+from paraply.proof_stability import table
 from paraply.report.proof_text import run_lines
 from vocabulary.counting import counted
 
@@ -87,7 +90,8 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
         f"{obligation_count(entry)} obligations over {counted(len(systems), 'system')} "
         f"({', '.join(s.name for s in systems)}): each "
         "invariant holds initially, each action preserves it, together they imply the claim; by "
-        "Z3 and by cvc5, from the same SMT-LIB text. That the premises are not contradictory and "
+        "Z3 and by cvc5, from the same SMT-LIB text, and from [certificates](certificates) by a "
+        "kernel that asks no solver. That the premises are not contradictory and "
         "that the interesting situations are reached "
         f"({', '.join(f'`{s.name}`' for s in first.covers)}) is checked by tests. What the proof "
         "would notice: " + ", ".join(f"[{c}]({c}.md)" for c in entry.delimited_by) + ".", "",
@@ -137,7 +141,8 @@ def readme_page() -> str:
         "# Proofs", "",
         "Each theorem is proved by induction, so it holds for any number of transactions, rows and "
         "steps and for any interleaving. Each refuted statement has a shortest run. "
-        "`make prove` does all of it again (under a minute).", "",
+        "`make prove` does all of it again (under a minute); `paraply prove --solver kernel` does "
+        "it without a solver (seconds).", "",
         "| | claim | obligations | assumes | delimited by |", "| --- | --- | --- | --- | --- |",
     ]  # fmt: skip
     for entry in THEOREMS:
@@ -156,9 +161,26 @@ def readme_page() -> str:
         "", "[ASSUMPTIONS.md](ASSUMPTIONS.md) says what each assumption is and what breaks without "
         "it. `prose.toml` and `assumptions.toml` are written by hand, `counterexamples.json` by "
         "`python -m paraply.proof_pages --search`; the pages and `manifest.toml` are generated.",
-        "", "What is trusted: the models are close enough to the servers (each page says how far), "
-        "the printing as SMT-LIB (`models/smtlib.py`), and that two independent solvers do not err "
-        "alike. Counterexamples are replayed on plain values and trust no solver.", "",
+        "", "## Three judges", "",
+        "Each obligation is judged by Z3, by cvc5, and by a kernel of about a thousand lines of "
+        "Python (`models/kernel/`) that imports neither. For each there is a certificate "
+        "(`certificates/`, made by `python -m models.certificates`): which instances of which "
+        "hypotheses contradict the negated goal. Instances of what is given follow from it, so a "
+        "wrong certificate can prove nothing that is false; the kernel refutes them with a search "
+        "for truth values, congruence and integer differences, or leaves the obligation undecided. "
+        "Tests tamper with certificates and with obligations, fuzz the kernel against both solvers "
+        "and break the kernel to see the fuzz notice it.", "",
+        "Stability: every obligation, with other random seeds and with the assertions in other "
+        "orders (`python -m paraply.proof_stability`):", "",
+        *table(stored_stability()),
+        "", "[DROPPING.md](DROPPING.md) says what happens to the proofs when a guard, an "
+        "assumption or an invariant is left out.", "",
+        "## What is trusted", "",
+        "That the models are close enough to the servers (each page says how far); that the "
+        "obligations are the right ones (`models/system.py`; tests hold them against the "
+        "transition relation written out, and against evaluation on plain values); and either that "
+        "two independent solvers and their common printing (`models/smtlib.py`) do not err alike, "
+        "or the kernel. Counterexamples are replayed on plain values and trust no solver.", "",
     ]  # fmt: skip
     return "\n".join(lines)
 
@@ -200,6 +222,7 @@ def pages() -> dict[str, str]:
         "proofs/README.md": readme_page(),
         "proofs/manifest.toml": manifest(),
         "proofs/ASSUMPTIONS.md": assumptions_page(assumptions),
+        "proofs/DROPPING.md": dropping_page(),
     }
     for entry in THEOREMS:
         made[f"proofs/{entry.id}.md"] = theorem_page(entry, prose[entry.id], assumptions)

@@ -83,11 +83,13 @@ class ClientTransaction(NamedTuple):
     """Place of the completion in the recording."""
     line: int = 0
     """Line of the file that has its completion, from 1; 0 where there is none."""
+    label: str = ""
+    """What sentences call it, where its number would say nothing."""
 
     @property
     def name(self) -> str:
         """Return what sentences call it."""
-        return f"T{self.number}"
+        return self.label or f"T{self.number}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

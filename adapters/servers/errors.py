@@ -54,3 +54,13 @@ TOOL_FAILED = register(
     "{tool} failed with exit code {exit_code}: {reason}",
     "run it by hand with the same options",
 )
+MEMBER_FAILED = register(
+    "P611",
+    "the member left the group with an error: {reason}",
+    "read the member's error log, named above; an unreachable donor or other data is usual",
+)
+GROUP_NOT_FORMED = register(
+    "P612",
+    "{size} members did not agree within {seconds} s; seen: {seen}",
+    "read the members' error logs; on a busy machine give it more time",
+)

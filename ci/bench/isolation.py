@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import networkx as nx
 
-from ci.bench.measure import Run, interleave, run_here
+from ci.bench.measure import Run, Runs, interleave, run_here
 from ci.bench.registry import Goal, Options, Report, benchmark
 from properties.isolation.compiled.cycles import CompiledSearch
 from properties.isolation.judging import Isolation, judge, readable_search, versions_of
@@ -71,7 +71,7 @@ def draw_history(
     log: list[int] = []
     shown = [0] * SESSIONS
     for number in range(1, TRANSACTIONS + 1):
-        session = chance.randrange(SESSIONS)
+        session = number % SESSIONS
         is_reader = only_readers_lag and chance.random() < 0.5
         place = len(log)
         if lag_max and (is_reader or not only_readers_lag):
@@ -131,12 +131,11 @@ def _all_levels(name: str, history: ClientHistory, options: Options, report: Rep
     )
     operations = _operations(history)
     for contestant, result in runs.items():
-        report.add(f"{contestant}, {name}", "operations", operations / result.seconds, "1/s")
-        report.add(f"{contestant}, {name}", "transactions", TRANSACTIONS / result.seconds, "1/s")
+        _add(f"{contestant}, {name}", result, operations, report)
     cycles = sum(len(one.breaches) for one in fast.findings if one.phenomenon.cycle)
     report.remarks.append(f"{name}: {operations:,} operations, {cycles:,} cycles shown")
     if not cycles:
-        _promise(f"all levels, {name}", operations / runs["paraply"].seconds, report)
+        _promise(f"all levels, {name}", operations / runs["paraply"].cpu_seconds, report)
     report.goals.append(
         Goal(
             name=f"all levels, {name}: networkx over paraply", wanted=TIMES_FASTER_MIN,
@@ -157,8 +156,8 @@ def _prefixes(history: ClientHistory, options: Options, report: Report) -> None:
     )
     operations = _operations(history)
     for contestant, result in runs.items():
-        report.add(f"{contestant}, prefixes", "operations", operations / result.seconds, "1/s")
-    _promise("prefixes", operations / runs["paraply"].seconds, report)
+        _add(f"{contestant}, prefixes", result, operations, report)
+    _promise("prefixes", operations / runs["paraply"].cpu_seconds, report)
     report.goals.append(
         Goal(
             name="prefixes: networkx over paraply", wanted=TIMES_FASTER_MIN,
@@ -177,6 +176,12 @@ def explained_by_networkx(history: ClientHistory) -> bool:
     return bool(nx.is_directed_acyclic_graph(graph))
 
 
+def _add(contestant: str, runs: Runs, operations: int, report: Report) -> None:
+    """Add wall and CPU speed: both run on one core, which others may want as well."""
+    report.add(contestant, "operations", operations / runs.seconds, "1/s")
+    report.add(contestant, "operations", operations / runs.cpu_seconds, "1/CPU-s")
+
+
 def _check_equal(name: str, fast: Isolation, plain: Isolation) -> None:
     """Raise ``RuntimeError`` unless both found the same: a wrong answer is not fast."""
     for one, other in zip(fast.findings, plain.findings, strict=True):
@@ -186,7 +191,11 @@ def _check_equal(name: str, fast: Isolation, plain: Isolation) -> None:
 
 def _promise(name: str, per_second: float, report: Report) -> None:
     report.goals.append(
-        Goal(name=f"{name}: operations/s", wanted=OPERATIONS_PER_SECOND_MIN, got=per_second)
+        Goal(
+            name=f"{name}: operations per CPU second",
+            wanted=OPERATIONS_PER_SECOND_MIN,
+            got=per_second,
+        )
     )
 
 

@@ -49,11 +49,13 @@ class NotSupportedError(Exception):
 class Assertion:
     """True for all values of ``variables``; ``matrix`` has no quantifier and no if-then-else.
 
-    Negation stands at atoms only. Without variables it is a plain fact.
+    Negation stands at atoms only. Without variables it is a plain fact. ``origin`` is the number of
+    the hypothesis that it is a piece of; the goal comes after the last.
     """
 
     variables: tuple[Variable, ...]
     matrix: Term
+    origin: int
 
 
 def assertions(obligation: Obligation) -> tuple[Assertion, ...]:
@@ -64,10 +66,10 @@ def assertions(obligation: Obligation) -> tuple[Assertion, ...]:
     """
     maker = _NormalForm(frozenset(obligation.constants))
     found: list[Assertion] = []
-    for part in (*obligation.hypotheses, negate(obligation.goal)):
+    for origin, part in enumerate((*obligation.hypotheses, negate(obligation.goal))):
         matrix = maker.read(part, True, {}, ())
         pieces = matrix.parts if isinstance(matrix, And) else (matrix,)
-        found += [Assertion(tuple(dict.fromkeys(_own_variables(p))), p) for p in pieces]
+        found += [Assertion(tuple(dict.fromkeys(_own_variables(p))), p, origin) for p in pieces]
     return tuple(found)
 
 

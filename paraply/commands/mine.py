@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mining.campaign import Progress, StopWhen, read_campaign, run_campaign
@@ -12,18 +12,22 @@ from mining.clusters import clusters_of, distinct, minimise_all
 from mining.engines import IN_PROCESS, Engine, InProcess, OnSpark
 from mining.java import ensure_java_home
 from mining.plan import Plan, source_digest
+from mining.session import is_submitted
 from mining.store import store_at
 from mining.systems import systems_of
 from paraply.errors import USAGE
+from paraply.mining_comparison import compare, comparison_json, comparison_lines
 from paraply.mining_files import Filed, promote, read_index, write_counterexamples
 from paraply.mining_progress import mining_progress
 from paraply.mining_result import judge, overall
 from paraply.progress import progress as progress_bar
+from paraply.report.explore_text import json_text
 from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
 from paraply.report.mining_text import mining_json, mining_text
 from paraply.shrinking import make_small
 from paraply.workload_arguments import positive
 from vocabulary.errors import ParaplyError
+from vocabulary.verdict import Verdict
 
 HISTORIES = 200
 BATCH = 500
@@ -88,6 +92,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="Spark master (local[*], spark://host:7077, yarn, k8s://...), or none for this "
         f"process alone; auto: none below {SPARK_PAYS_FROM:,} histories, then local[*]",
     )  # fmt: skip
+    where.add_argument(
+        "--spark-conf", action="extend", nargs="+", default=[], metavar="NAME=VALUE",
+        help="settings of Spark, as spark.executor.memory=2g",
+    )  # fmt: skip
     where.add_argument("--out", default=OUT, metavar="DIR", help=f"folder or URL ({OUT})")
     where.add_argument("--resume", action="store_true", help="go on with the campaign in --out")
     where.add_argument(
@@ -107,6 +115,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="breaches that a dialect is known for do not make the exit code 1",
     )  # fmt: skip
     instead = parser.add_argument_group("instead of running")
+    instead.add_argument(
+        "--compare", type=positive, metavar="SEEDS",
+        help="guided against blind on so many seeds: what each mutant needs to be found",
+    )  # fmt: skip
     instead.add_argument("--report", metavar="DIR", help="print what the campaign in DIR found")
     instead.add_argument(
         "--promote", nargs="+", metavar=("DIR", "NAME"),
@@ -130,8 +142,13 @@ def run(arguments: argparse.Namespace) -> int:
         progress = read_campaign(arguments.report)
         return _show(arguments, progress, read_index(store_at(arguments.report)), engine="")
     plan = plan_of(arguments)
-    engine = engine_for(arguments.master, plan.histories * len(plan.systems))
+    histories = plan.histories * len(plan.systems)
+    engine = engine_for(
+        arguments.master, histories, _words(arguments.spark_conf, option="--spark-conf")
+    )
     try:
+        if arguments.compare:
+            return _compare(arguments, plan, engine)
         with mining_progress() as listener:
             progress = run_campaign(
                 plan,
@@ -154,7 +171,9 @@ def plan_of(arguments: argparse.Namespace) -> Plan:
     if not subjects and not mutants:
         subjects = ["all"]
     return Plan(
-        systems=systems_of(subjects, mutants, _words(arguments.workload)),
+        systems=systems_of(
+            subjects, mutants, _words(_names(arguments.workload), option="--workload")
+        ),
         histories=arguments.histories,
         seed=arguments.seed,
         batch_histories=min(arguments.batch, arguments.histories),
@@ -163,11 +182,15 @@ def plan_of(arguments: argparse.Namespace) -> Plan:
     )
 
 
-def engine_for(master: str, histories: int) -> Engine:
-    """Return what runs the batches; ``auto`` takes Spark only where it pays and can start."""
+def engine_for(master: str, histories: int, conf: Mapping[str, str] | None = None) -> Engine:
+    """Return what runs the batches.
+
+    ``auto`` takes Spark where ``spark-submit`` started this process, or where it can and pays.
+    """
     if master == "auto":
-        master = "local[*]" if histories >= SPARK_PAYS_FROM and _spark_can_start() else IN_PROCESS
-    return InProcess() if master == IN_PROCESS else OnSpark(master)
+        wants_spark = is_submitted() or (histories >= SPARK_PAYS_FROM and _spark_can_start())
+        master = "local[*]" if wants_spark else IN_PROCESS
+    return InProcess() if master == IN_PROCESS else OnSpark(master, conf=conf)
 
 
 def _spark_can_start() -> bool:
@@ -195,6 +218,21 @@ def minimised(arguments: argparse.Namespace, progress: Progress, engine: Engine)
     return write_counterexamples(store, progress.plan, distinct(minimals))
 
 
+def _compare(arguments: argparse.Namespace, plan: Plan, engine: Engine) -> int:
+    seeds = range(plan.seed, plan.seed + arguments.compare)
+    with mining_progress() as listener:
+        comparison = compare(
+            plan, arguments.out, engine, seeds, resume=arguments.resume, on_batch=listener
+        )
+    if arguments.json != STANDARD_OUTPUT:
+        lines = comparison_lines(comparison, with_times=not arguments.no_times)
+        sys.stdout.write("\n".join([*lines, ""]))
+    if arguments.json is not None:
+        write_report(arguments.json, json_text(comparison_json(comparison)))
+    missed = any(sum(needed.missed.values()) for needed in comparison.mutants.values())
+    return (Verdict.UNKNOWN if missed else Verdict.HOLDS).exit_code
+
+
 def _show(
     arguments: argparse.Namespace, progress: Progress, filed: Sequence[Filed], *, engine: str
 ) -> int:
@@ -213,13 +251,13 @@ def _names(text: str | None) -> list[str]:
     return [name for name in (text or "").split(",") if name]
 
 
-def _words(text: str) -> dict[str, str]:
+def _words(texts: Sequence[str], *, option: str) -> dict[str, str]:
     words: dict[str, str] = {}
-    for word in filter(None, text.split(",")):
+    for word in texts:
         name, equals, value = word.partition("=")
         if not equals or not name or name in words:
             raise ParaplyError(
-                USAGE, reason=f"--workload {word} is not name=value once", command="paraply mine"
+                USAGE, reason=f"{option} {word} is not name=value once", command="paraply mine"
             )
         words[name] = value
     return words

@@ -11,6 +11,7 @@ from models.bounded import breach_of
 from models.counterexamples import COUNTEREXAMPLES, Counterexample
 from models.judges import JUDGES
 from models.proving import ObligationCache, Proof, Refutation, prove, refute, safety_statement
+from models.quantifier_lint import lint
 from models.smtlib import script
 from models.solver import SOLVERS, Answer
 from models.system import obligations
@@ -51,6 +52,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
                         help="and with the assertions in K other orders")  # fmt: skip
     parser.add_argument("--timeout", type=float, default=10.0, metavar="S", help="per obligation")
     parser.add_argument("--matrix", action="store_true", help="print invariant x action")
+    parser.add_argument("--lint", action="store_true",
+                        help="warn of quantifiers that solvers stumble over")  # fmt: skip
     parser.add_argument("--export", type=Path, metavar="DIR", help="write SMT-LIB 2 files")
     parser.add_argument("--json", type=Path, metavar="F", help="write the results to a file")
 
@@ -103,6 +106,8 @@ def run(arguments: argparse.Namespace) -> int:
                 verdicts.append(Verdict.HOLDS if found.as_expected else Verdict.VIOLATED)
                 rows.append(_refutation_row(found))
                 print(counterexample_text(found, table=bool(arguments.ids)))
+    if arguments.lint:
+        print(*lint_lines(entries), sep="\n")
     if arguments.export:
         print(f"wrote {export(entries, arguments.export)} obligations to {arguments.export}")
     if arguments.json:
@@ -111,6 +116,14 @@ def run(arguments: argparse.Namespace) -> int:
     as_stated = sum(verdict is Verdict.HOLDS for verdict in verdicts)
     print(f"\n{as_stated} of {len(verdicts)} came out as stated")
     return verdict.exit_code
+
+
+def lint_lines(entries: Sequence[Theorem | Counterexample]) -> list[str]:
+    """Return what the lint says of each system of the theorems, a line per warning."""
+    built = [build() for e in entries if isinstance(e, Theorem) for build in e.systems]
+    found = {system.name: lint(system) for system in built}
+    lines = [f"     {name}: {warned}" for name, warnings in found.items() for warned in warnings]
+    return ["", f"lint: {counted(len(lines), 'warning')}; none makes a proof wrong", *lines]
 
 
 def replayed(entry: Counterexample) -> Refutation:

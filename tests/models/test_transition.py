@@ -46,9 +46,9 @@ def test_what_is_false_by_substitution_is_not_proved_of_the_relation():
         written = {(p.statement, p.step): p for p in two_vocabulary_obligations(system)}
         for part in islice(obligations(system), 30):
             both = written.get((part.statement, part.step))
-            if both and judge_z3(part, timeout_s=0.15).answer is Answer.REFUTED:
+            if both and judge_z3(part, steps_max=300_000).answer is Answer.REFUTED:
                 tried += 1
-                assert judge_z3(both, timeout_s=0.5).answer is not Answer.PROVED
+                assert judge_z3(both, steps_max=1_000_000).answer is not Answer.PROVED
                 break
     assert tried >= 8
 

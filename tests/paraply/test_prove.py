@@ -82,6 +82,13 @@ def test_negative_number_of_seeds_is_a_usage_error(capsys):
     assert "cannot be negative" in capsys.readouterr().err
 
 
+def test_lint_warns_of_each_system_once(capsys):
+    assert main(["prove", "P05", "P06", "P14", "--solver", "kernel", "--lint"]) == 0
+    printed = capsys.readouterr().out
+    assert "lint: 2 warnings; none makes a proof wrong" in printed
+    assert printed.count("     certification: refused_row and writer lead") == 1
+
+
 WITHOUT_SOLVERS = """
 import sys
 sys.modules["z3"] = sys.modules["cvc5"] = None

@@ -62,9 +62,10 @@ def kept_guarantees(versions: Versions) -> dict[Guarantee, Judged] | None:
         earlier = np.where(before >= 0, newest[before], _NEVER)
         compared = (is_write == of_writes) & (earlier != _NEVER)
         old, new = earlier[compared], version[compared]
-        if (new < old).any():
+        is_open = is_unread[new] & is_unread[old]
+        if ((new < old) & ~is_open).any():
             return None
-        undecided = int((is_unread[new] & is_unread[old] & (new != old)).sum())
+        undecided = int((is_open & (new != old)).sum())
         found[guarantee] = Judged(compared=len(new) - undecided, undecided=undecided)
     return found
 

@@ -1,0 +1,1 @@
+"""Histories as Jepsen and Elle record them, in EDN or JSON, as client histories of ours."""

@@ -1,0 +1,164 @@
+"""What is left out of a specification is missed by a proof, or for a stated reason by none."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from models.certificates.__main__ import renew, systems
+from models.certificates.store import Store, path_of, write
+from models.dropping import Piece, follows, is_idle, pieces, users, without
+from models.system import System, obligations
+from models.terms import BOOL, INT, Variable, eq, implies
+from paraply.proof_dropping import (
+    WORDS,
+    is_proved,
+    measure,
+    noticed_by,
+    page,
+    reason_for,
+    share_noticed,
+    stored,
+)
+
+SYSTEMS = {system.name: system for system in systems()}
+RECORD = stored()
+P = Variable("p", INT)
+
+
+def test_record_speaks_of_every_piece_of_every_system():
+    assert {name: [str(piece) for piece in pieces(system)] for name, system in SYSTEMS.items()} == {
+        name: [row["piece"] for row in rows] for name, rows in RECORD.items()
+    }
+
+
+def test_nearly_everything_that_a_proof_uses_is_missed_without_it():
+    noticed, telling = share_noticed(RECORD)
+    assert telling > 200
+    assert noticed >= 0.95 * telling
+
+
+def test_what_is_not_missed_has_a_reason():
+    for rows in RECORD.values():
+        for row in rows:
+            assert bool(row["noticed"]) or row["reason"] in WORDS
+            assert row["proofs"] or not row["noticed"]
+
+
+def some_rows(count, **wanted):
+    rows = [
+        (SYSTEMS[name], piece, row)
+        for name, rows in RECORD.items()
+        for piece, row in zip(pieces(SYSTEMS[name]), rows, strict=True)
+        if all(bool(row.get(key)) is value for key, value in wanted.items())
+    ]
+    return Random(3).sample(rows, count)
+
+
+def test_proof_that_misses_a_piece_fails_without_it_and_holds_with_it():
+    for system, piece, row in some_rows(15, noticed=True):
+        name = tuple(row["noticed"].split("/"))
+        whole = {(part.statement, part.step): part for part in obligations(system)}
+        assert is_proved(whole[name])
+        assert noticed_by(system, piece, [name]) == row["noticed"]
+
+
+def test_reason_why_nothing_misses_a_piece_is_found_again():
+    for system, piece, row in some_rows(12, noticed=False):
+        assert reason_for(system, piece) == row["reason"]
+
+
+def test_use_of_a_piece_is_read_from_the_certificates():
+    system = SYSTEMS["members"]
+    counted = [len(proofs) for proofs in users(system, Store()).values()]
+    assert counted == [row["proofs"] for row in RECORD["members"]]
+
+
+def counter():
+    """A counter up to 3 with a mark; one condition is said twice, and one step may be idle."""
+    system = System("counter")
+    n = system.state("n", INT)
+    marked = system.state("marked", INT, BOOL)
+    system.starts_with("zero", (), eq(n(), 0))
+    system.starts_with("unmarked", (P,), ~marked(P))
+    system.action("up", guard=(n() < 3) & (n() < 4), updates={n: lambda: n() + 1})
+    system.action("mark", (P,), guard=(P < n()) & ~marked(P),
+                  updates={marked: lambda p: marked(p) | eq(p, P)})  # fmt: skip
+    system.safe("small", (), n() <= 3, "")
+    system.invariant("small", (), n() <= 3, "")
+    system.invariant("behind", (P,), implies(marked(P), P < n()), "")
+    return system
+
+
+def piece_of(system, name):
+    return next(piece for piece in pieces(system) if str(piece) == name)
+
+
+@pytest.fixture
+def kept(tmp_path):
+    certificates, missing, _ = renew(counter(), {})
+    assert not missing
+    write(path_of("counter", tmp_path), certificates)
+    return Store(tmp_path)
+
+
+def test_pieces_of_a_system_are_its_conditions_and_statements():
+    assert [str(piece) for piece in pieces(counter())] == [
+        "up: (< n 3)", "up: (< n 4)", "mark: (< p n)", "mark: (not (marked p))",
+        "start zero", "start unmarked", "invariant small", "invariant behind",
+    ]  # fmt: skip
+
+
+def test_system_without_a_piece_has_all_the_others():
+    for piece in pieces(counter()):
+        left = [str(other) for other in pieces(without(counter(), piece))]
+        assert left == [str(other) for other in pieces(counter()) if str(other) != str(piece)]
+
+
+@pytest.mark.parametrize(
+    ("name", "noticed"),
+    [
+        ("up: (< n 3)", "small/up"),
+        ("up: (< n 4)", ""),
+        ("mark: (< p n)", "behind/mark"),
+        ("mark: (not (marked p))", ""),
+        ("start zero", "small/initially"),
+        ("start unmarked", "behind/initially"),
+        ("invariant small", "small/safety"),
+        ("invariant behind", ""),
+    ],
+)
+def test_piece_is_missed_by_the_proof_that_rests_on_it(kept, name, noticed):
+    system = counter()
+    piece = piece_of(system, name)
+    assert noticed_by(system, piece, users(system, kept)[piece]) == noticed
+
+
+def test_reasons_tell_what_follows_what_is_idle_and_what_is_not_needed():
+    system = counter()
+    assert reason_for(system, piece_of(system, "up: (< n 4)")) == "follows"
+    assert reason_for(system, piece_of(system, "mark: (not (marked p))")) == "idle"
+    assert reason_for(system, piece_of(system, "invariant behind")) == "not needed"
+    assert not is_proved(follows(system, piece_of(system, "up: (< n 3)")))
+    assert not is_proved(is_idle(system, piece_of(system, "mark: (< p n)")))
+
+
+def test_system_without_certificates_uses_nothing(tmp_path):
+    assert set(map(len, users(counter(), Store(tmp_path)).values())) == {0}
+
+
+def test_page_counts_what_the_record_holds():
+    text = page()
+    noticed, telling = share_noticed(RECORD)
+    assert f"Of {telling} things" in text
+    assert f"the loss of {noticed} is noticed" in text
+    assert all(f"## {name}" in text for name in RECORD)
+
+
+def test_measuring_a_system_gives_what_is_stored():
+    assert measure(SYSTEMS["low_water_mark"]) == RECORD["low_water_mark"]
+
+
+def test_piece_tells_its_kind_and_place():
+    assert str(Piece("assumption", "A1", eq(P, 0))) == "assumption A1"
