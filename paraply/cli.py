@@ -17,6 +17,7 @@ from adapters.conformance.protocol import PROTOCOL_VERSION
 from paraply.commands import COMMANDS, Command
 from paraply.errors import USAGE
 from paraply.report.escape import visible
+from paraply.report.page import page_for, use_page, use_plain
 from paraply.version import VERSION
 from vocabulary.errors import ParaplyError
 from vocabulary.history import FORMAT_VERSION
@@ -46,6 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else list(argv)
     _escape_what_the_output_cannot_encode(sys.stdout)
     _escape_what_the_output_cannot_encode(sys.stderr)
+    use_page(page_for(sys.stdout))
     try:
         code = _run(arguments)
         sys.stdout.flush()
@@ -115,6 +117,7 @@ def _run(arguments: Sequence[str]) -> int:
     if parsed.command is None:
         parser.print_help()
         return EXIT_UNREADABLE
+    use_plain(parsed)
     return int(parsed.run(parsed))
 
 

@@ -26,6 +26,7 @@ from paraply.report.conform_text import conform_text
 from paraply.report.counterexample_text import history_lines
 from paraply.report.escape import visible
 from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.report.page import add_plain_argument
 from paraply.workload_arguments import positive
 from properties.registry import verdict_of
 from vocabulary.errors import ParaplyError
@@ -55,6 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "interleaving, and judges what happens. docs/protocol.md says what is spoken."
     )
     parser.epilog = _EXAMPLE
+    add_plain_argument(parser)
     parser.add_argument(
         "--case",
         action="extend",

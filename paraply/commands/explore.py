@@ -14,6 +14,7 @@ from paraply.progress import progress
 from paraply.registries import subject_named
 from paraply.report.explore_text import explore_json, explore_text
 from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.report.page import add_plain_argument
 from paraply.state_space import STATES_MAX, StateSpace, state_space
 from paraply.workload_arguments import add_workload_arguments, positive, workload_of
 from properties.search import random_schedules
@@ -48,6 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "every property that speaks of it, and make a small counterexample of every breach."
     )
     parser.epilog = _EXAMPLE
+    add_plain_argument(parser)
     parser.add_argument("subject", metavar="SUBJECT", help="see paraply list subjects")
     add_workload_arguments(parser)
     how = parser.add_mutually_exclusive_group()

@@ -16,7 +16,8 @@ from paraply.registries import mutant_named, property_named, registered_mutants
 from paraply.report.counterexample_text import counterexample_lines
 from paraply.report.explore_text import history_records, json_text
 from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
-from paraply.report.plain_table import WIDTH, plain_table
+from paraply.report.page import page
+from paraply.report.plain_table import plain_table
 from paraply.workload_arguments import positive
 from properties.campaign import steps_of
 from vocabulary.verdict import Verdict
@@ -100,7 +101,7 @@ def mutant_lines(results: Sequence[MutantResult], *, with_times: bool = True) ->
         lines.append(line)
         lines += textwrap.wrap(
             f"{caught_by(result)}; {result.mutant.source}",
-            WIDTH,
+            page().width,
             initial_indent="      ",
             subsequent_indent="      ",
         )

@@ -14,6 +14,7 @@ from paraply.registries import mutant_named, subject_named
 from paraply.replaying import Replay, replay
 from paraply.report.explore_text import json_text
 from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.report.page import add_plain_argument
 from paraply.report.replay_text import replay_json, replay_text
 from paraply.workload_arguments import add_workload_arguments, workload_of, workload_of_header
 from properties.registry import Property, verdict_of
@@ -40,6 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "it by every property that speaks of its subject."
     )
     parser.epilog = _EXAMPLE
+    add_plain_argument(parser)
     parser.add_argument("file", nargs="?", metavar="FILE", help="histories as JSON Lines")
     parser.add_argument("--program", metavar="TEXT", help="the choices, as reports print them")
     who = parser.add_mutually_exclusive_group()

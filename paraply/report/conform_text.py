@@ -12,7 +12,7 @@ from paraply.conforming import Applier, CaseResult, Result
 from paraply.expected_failures import ExpectedFailure
 from paraply.report.counterexample_text import counterexample_lines
 from paraply.report.escape import visible
-from paraply.report.history_text import WIDTH
+from paraply.report.page import page
 from paraply.report.plain_table import plain_table
 
 _STDERR_LINES_SHOWN = 5
@@ -65,7 +65,7 @@ def reason_lines(title: str, results: Sequence[CaseResult]) -> list[str]:
         lines.append(f"{title}, {len(cases)}: {visible(reason)}")
         lines += textwrap.wrap(
             ", ".join(cases),
-            WIDTH,
+            page().width,
             initial_indent="  ",
             subsequent_indent="  ",
             break_on_hyphens=False,
@@ -106,7 +106,7 @@ def failure_lines(
         lines.append(f"  expected: {visible(known.reason)} ({visible(known.link)})")
     if result.breach is None:
         lines += textwrap.wrap(
-            visible(result.reason), WIDTH, initial_indent="  ", subsequent_indent="  "
+            visible(result.reason), page().width, initial_indent="  ", subsequent_indent="  "
         )
     else:
         story = counterexample_lines(result.breach.prop, result.breach.history)

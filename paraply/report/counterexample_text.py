@@ -6,7 +6,8 @@ import textwrap
 from collections.abc import Sequence
 
 from paraply.report.escape import visible
-from paraply.report.history_text import WIDTH, lanes, transaction_table
+from paraply.report.history_text import lanes, transaction_table
+from paraply.report.page import page
 from properties.moments import first_breaking_event
 from properties.registry import Property
 from vocabulary.history import History
@@ -31,7 +32,7 @@ def breach_lines(prop: Property, history: History) -> list[str]:
     lines: list[str] = []
     for violation in violations[:BREACHES_SHOWN_MAX]:
         lines += textwrap.wrap(
-            visible(str(violation)), WIDTH, initial_indent="  ", subsequent_indent="    "
+            visible(str(violation)), page().width, initial_indent="  ", subsequent_indent="    "
         )
     if len(violations) > BREACHES_SHOWN_MAX:
         lines.append(f"  and {len(violations) - BREACHES_SHOWN_MAX} more")
@@ -41,7 +42,9 @@ def breach_lines(prop: Property, history: History) -> list[str]:
 def counterexample_lines(prop: Property, history: History) -> list[str]:
     """Return the whole story of one breach."""
     return [
-        *textwrap.wrap(f"{prop.name}: {visible(prop.meaning)}", WIDTH, subsequent_indent="  "),
+        *textwrap.wrap(
+            f"{prop.name}: {visible(prop.meaning)}", page().width, subsequent_indent="  "
+        ),
         *breach_lines(prop, history),
         "",
         *history_lines(history, [prop]),

@@ -10,13 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from paraply.report.escape import shortened, visible
 from paraply.report.event_words import event_words, items_text
+from paraply.report.page import page
 from vocabulary.events import Event, EventKind, Outcome
 from vocabulary.history import History
 from vocabulary.timestamps import LogicalTimestamp
 from vocabulary.transactions import Transaction, TransactionId, TransactionKind
 
-WIDTH = 100
-"""Columns of a page of text; lanes are made narrower until they fit."""
 LANE_WIDTH_MIN = 14
 ITEMS_LENGTH_MAX = 40
 COORDINATOR = 0
@@ -63,7 +62,9 @@ def lanes(history: History, marks: Mapping[int, str] | None = None) -> list[str]
     words = [event_words(event, history) for event in history.events]
     step_width = max(4, *(len(str(event.time)) for event in history.events), 0) \
         if history.events else 4  # fmt: skip
-    widths = _lane_widths(columns, names, words, history.events, WIDTH - step_width)
+    widths = _lane_widths(columns, names, words, history.events, page().width - step_width)
+    if page().is_plain:
+        return _sentences(history, names, words, marks or {})
     if widths is None:
         return _one_lane(history, columns, names, words, step_width, marks or {})
     head = f"{'step':>{step_width}}" + "".join(
@@ -104,11 +105,27 @@ def _one_lane(
     return lines
 
 
+def _sentences(
+    history: History,
+    names: Mapping[Lane, str],
+    words: Sequence[str],
+    marks: Mapping[int, str],
+) -> list[str]:
+    """Return a sentence for each event, to be heard one after the other."""
+    lines = []
+    for index, event in enumerate(history.events):
+        lines.append(f"Step {event.time}, {names[lane_of(event)]}: {words[index]}.")
+        if index in marks:
+            lines.append(f"This {visible(marks[index])}.")
+    return lines
+
+
 def _mark(text: str, step_width: int) -> list[str]:
     lead = f"{'>>>':>{step_width}}  "
-    return textwrap.wrap(
-        visible(text), WIDTH, initial_indent=lead, subsequent_indent=" " * len(lead)
+    lines = textwrap.wrap(
+        visible(text), page().width, initial_indent=lead, subsequent_indent=" " * len(lead)
     )
+    return [page().alarm(line) for line in lines]
 
 
 def _lanes_of(events: Iterable[Event]) -> list[Lane]:
@@ -239,5 +256,17 @@ def _columns(
         remark = f"  ({visible(line[4])})" if line[4] else ""
         return (visible(cells) + remark).rstrip()
 
+    if page().is_plain:
+        return [_transaction_sentence(line) for line in lines]
     rule = "-" * (sum(widths) + 9)
     return [rule, drawn(heading), rule, *(drawn(line) for line in lines)]
+
+
+def _transaction_sentence(line: tuple[str, str, str, str, str]) -> str:
+    name, items, last_committed, number, remark = line
+    parts = [f"writes {items}" if items else "writes nothing known"]
+    if number:
+        parts.append(f"last_committed {last_committed}, sequence_number {number}")
+    if remark:
+        parts.append(remark)
+    return visible(f"{name}: {'; '.join(parts)}." if name else f"{remark}.")

@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from paraply.report.escape import visible
+from paraply.report.page import page
 
-WIDTH = 100
 LAST_WIDTH_MIN = 36
 """Narrower than this a sentence is torn to pieces; then the table is wider than the page."""
 GAP = "  "
@@ -29,7 +29,7 @@ def plain_table(
         max(len(line[place]) for line in ([*heading], *cells)) for place in range(len(heading) - 1)
     ]
     before = len(indent) + sum(width + len(GAP) for width in widths)
-    last_width = max(LAST_WIDTH_MIN, WIDTH - before)
+    last_width = max(LAST_WIDTH_MIN, page().width - before)
 
     def drawn(line: Sequence[str]) -> list[str]:
         lead = indent + "".join(
@@ -56,7 +56,10 @@ def entries(items: Iterable[tuple[str, str, Sequence[str]]]) -> list[str]:
         lines.append(f"  {visible(title)}")
         for paragraph in paragraphs:
             lines += textwrap.wrap(
-                visible(paragraph), WIDTH, initial_indent="      ", subsequent_indent="      "
+                visible(paragraph),
+                page().width,
+                initial_indent="      ",
+                subsequent_indent="      ",
             )
     return lines
 
