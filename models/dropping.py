@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from models.bounded import breach_of
 from models.certificates.store import Store
 from models.kernel.normal_form import assertions
 from models.smtlib import text
@@ -126,6 +127,24 @@ def is_idle(system: System, piece: Piece) -> Obligation:
         goal, statement=f"{piece} is idle", hypotheses=(*goal.hypotheses, negate(piece.term)),
         goal=conj(*same),
     )  # fmt: skip
+
+
+def forbidden(system: System, piece: Piece) -> tuple[System, Statement]:
+    """Return a system and a situation in it that shows what a piece forbids.
+
+    For a guard's condition: a reachable state where the rest of the guard holds and the condition
+    does not. For an assumption or an initial condition: a start without it that breaks it. Raises
+    ``ValueError`` for an invariant, which forbids nothing.
+    """
+    if piece.kind == "guard":
+        action = _action(without(system, piece), piece)
+        body = conj(action.guard, negate(piece.term))
+        return system, Statement(f"forbidden {piece}", action.parameters, body)
+    stated = (*system.axioms, *system.initially)
+    found = next((s for s in stated if s.name == piece.place), None)
+    if piece.kind == "invariant" or found is None:
+        raise ValueError(f"{piece} forbids nothing")
+    return without(system, piece), breach_of(found)
 
 
 def _action(system: System, piece: Piece) -> Action:

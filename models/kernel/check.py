@@ -34,7 +34,9 @@ class Finding:
 def check(obligation: Obligation, certificate: Certificate) -> Finding:
     """Return whether ``certificate`` proves ``obligation``."""
     if certificate.seal != seal(obligation, certificate.steps):
-        return Finding(False, "the seal is broken: the obligation or the certificate was changed")
+        return Finding(
+            False, "the seal is broken, obligation or certificate was changed: make certificates"
+        )
     return check_unsealed(obligation, certificate)
 
 

@@ -153,8 +153,8 @@ class Nodes:
             case Not(Equal(left, right)) if left.sort == INT:
                 below, above = self._equal(left, right, values)
                 return self._any(-below, -above)
-            case Not(body):
-                return -self._literal(body, values)
+            case Not(Apply() | Variable() | Compare() | Equal() as atom):
+                return -self._literal(atom, values)
             case And(parts):
                 return self._all(*(self._literal(part, values) for part in parts))
             case Or(parts):

@@ -78,6 +78,11 @@ COMMANDS = (
         module="paraply.commands.mine",
     ),
     Command(
+        name="live",
+        summary="run real servers under load and faults, and judge what they did",
+        module="paraply.commands.live",
+    ),
+    Command(
         name="list",
         summary="list subjects, dialects, properties, mutants or cases of the suite",
         module="paraply.commands.list_registry",

@@ -1,0 +1,283 @@
+"""MariaDB: a source, one or two parallel replicas, and everything that they let one see."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+from adapters.binlog.transactions import read_transactions
+from adapters.live.faults import FAULTS, Fault
+from adapters.live.observed import Final, Member, Snapshot, Tag
+from adapters.live.readers import SnapshotReader, gtid_position
+from adapters.live.source_log import Keys, SourceLog, source_log
+from adapters.live.target import HEALTHY, ROUND_FAILED, LiveRequest, LiveRound
+from adapters.live.touches import OPTIONS as TOUCH_OPTIONS
+from adapters.live.touches import touches_after, trigger_statements
+from adapters.live.translation import MemberStory, Run, history_of
+from adapters.live.workload import TABLES, Clients, Load, create_statements, schema_name
+from adapters.servers import Server, ServerRoom, find_mariadb, replicate, wait_until_applied
+from adapters.servers.replication import applier_error
+from vocabulary.errors import ParaplyError
+from vocabulary.log import LoggedTransaction
+
+_OPTIONS = (
+    "--binlog-row-metadata=FULL",
+    "--innodb-flush-log-at-trx-commit=2",
+    "--max-connections=60",
+)
+_CATCH_UP_SECONDS = 60.0
+
+
+def run(request: LiveRequest) -> Iterator[LiveRound]:
+    """Yield one round after the other on one pair of servers (``LiveTarget.run``)."""
+    with MariadbLab(request) as lab:
+        for number in range(1, request.rounds + 1):
+            request.say(f"round {number} of {request.rounds}")
+            yield lab.round(number)
+
+
+class MariadbLab:
+    """The servers of one run, from provisioning to the last round."""
+
+    def __init__(self, request: LiveRequest) -> None:
+        self.request = request
+        self.fault: Fault | None = None if request.fault == HEALTHY else FAULTS[request.fault]
+        self.installation = find_mariadb(request.basedir)
+        self.room = ServerRoom(keep=request.keep)
+        self.source: Server
+        self.replicas: list[Server] = []
+        self.keys = Keys(self._schema())
+        self._marks: dict[str, str] = {}
+        self._touches_seen: dict[str, int] = {}
+
+    def __enter__(self) -> MariadbLab:
+        try:
+            self._provision()
+        except BaseException:
+            self.room.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.room.close()
+
+    @property
+    def records_touches(self) -> bool:
+        """Return whether triggers record what is touched: not where their table would be lost."""
+        return self.fault is None or not self.fault.is_crash
+
+    def _schema(self) -> list[str]:
+        return [
+            statement
+            for domain in range(self.request.domains)
+            for statement in create_statements(schema_name(domain))
+        ]
+
+    def _provision(self) -> None:
+        request = self.request
+        request.say(f"starting {self.installation.version_text}")
+        self.source = self.room.start(self.installation, name="source", options=_OPTIONS)
+        options = [
+            *_OPTIONS,
+            f"--slave-parallel-threads={request.workers}",
+            f"--slave-parallel-mode={request.mode}",
+            "--slave-transaction-retries=100",
+            "--skip-slave-start",
+            *(TOUCH_OPTIONS if self.records_touches else ()),
+            *(self.fault.replica_options if self.fault else ()),
+        ]
+        for number in range(1, request.replicas + 1):
+            replica = self.room.start(self.installation, name=f"replica{number}", options=options)
+            self.replicas.append(replica)
+            replicate(self.source, replica)
+        self.source.run(self._schema())
+        for replica in self.replicas:
+            wait_until_applied(self.source, replica)
+            if self.records_touches:
+                replica.run(list(trigger_statements(request.domains)))
+
+    # One round
+
+    def round(self, number: int) -> LiveRound:
+        """Run the load, inject the fault, let the replicas catch up, and tell what was seen."""
+        request = self.request
+        seed = request.seed + number - 1
+        for server in (self.source, *self.replicas):
+            self._marks[server.name] = next_log(server)
+        members = [Member(name=replica.name) for replica in self.replicas]
+        readers = [SnapshotReader(one, domains=request.domains) for one in self.replicas]
+        clients = Clients(
+            [self.source],
+            workload=request.workload,
+            clients=request.clients,
+            seed=seed,
+            round_number=number,
+            transactions=request.transactions,
+            domains=request.domains,
+            session_statements=lambda domain: (f"SET SESSION gtid_domain_id={domain}",),
+        )
+        retries = sum(map(retried, self.replicas))
+        began = time.monotonic()
+        for reader in readers:
+            reader.start()
+        notes: list[str] = []
+        try:
+            clients.start()
+            if self.fault is not None:
+                notes += self.fault.inject(self, clients, members, seed) or ()
+            clients.wait(max(0.0, request.duration_s - (time.monotonic() - began)))
+            load = clients.stop()
+            self._catch_up(members)
+        finally:
+            clients.stop(1.0)
+            for reader, member in zip(readers, members, strict=True):
+                member.snapshots += reader.stop()
+        return self._told(number, seed, members, load, notes, retries)
+
+    def _catch_up(self, members: Sequence[Member]) -> None:
+        for member, replica in zip(members, self.replicas, strict=True):
+            try:
+                wait_until_applied(self.source, replica, seconds_max=_CATCH_UP_SECONDS)
+            except ParaplyError as reason:
+                error = applier_error(replica)
+                if not error:
+                    raise ParaplyError(ROUND_FAILED, where=replica.name, reason=reason) from reason
+                member.applier_error = error
+
+    def _told(
+        self,
+        number: int,
+        seed: int,
+        members: Sequence[Member],
+        load: Load,
+        notes: Sequence[str],
+        retries: int,
+    ) -> LiveRound:
+        log = source_log(self._log(self.source), self.keys)
+        lost = [tag for tag in load.confirmed if tag not in log.tags and not _is_ddl(log, tag)]
+        for member, replica in zip(members, self.replicas, strict=True):
+            member.log = self._log(replica)
+            if self.records_touches:
+                seen = self._touches_seen.get(replica.name, 0)
+                member.touches, self._touches_seen[replica.name] = touches_after(replica, seen)
+            member.final = self._final(replica, is_whole=not member.applier_error)
+        stories = [MemberStory(log, member, self.keys) for member in members]
+        foreign = [gtid for story in stories for gtid in story.unknown]
+        history = history_of(
+            Run(
+                subject=f"live mariadb {self.installation.version_text}",
+                dialect="mariadb_" + "_".join(map(str, self.installation.version[:2])),
+                seed=seed,
+                options=self._options(number),
+            ),
+            log,
+            members,
+            self.keys,
+        )
+        evidence: dict[str, int | str] = {
+            "server": self.installation.version_text,
+            "transactions": len(log.transactions),
+            "confirmed": len(load.confirmed),
+            "refused": sum(load.refused.values()),
+            "unanswered": len(load.unanswered),
+            "reads": sum(len(member.snapshots) for member in members),
+            "touches": sum(len(member.touches) for member in members),
+            "retries": sum(map(retried, self.replicas)) - retries,
+            "restarts": sum(len(member.restarts) for member in members),
+            "confirmed_not_logged": len(lost),
+            "unknown_gtids": len(foreign),
+        }
+        return LiveRound(
+            number=number,
+            seed=seed,
+            history=history.check(),
+            evidence=evidence,
+            unknown=self._unknown(),
+            notes=(*notes, *(f"{m.name}: {m.applier_error}" for m in members if m.applier_error)),
+        )
+
+    def _unknown(self) -> dict[str, str]:
+        if self.records_touches:
+            return {}
+        why = "attempts are not recorded under this fault: a crash would lose the record"
+        return dict.fromkeys(("domains_commit_in_order", "domains_apply_without_conflict"), why)
+
+    def _options(self, number: int) -> dict[str, int | str | bool]:
+        request = self.request
+        return {
+            "mode": request.mode,
+            "fault": request.fault,
+            "workload": request.workload,
+            "workers": request.workers,
+            "clients": request.clients,
+            "replicas": request.replicas,
+            "domains": request.domains,
+            "round": number,
+        }
+
+    def _log(self, server: Server) -> list[LoggedTransaction]:
+        """Return what a server has logged since the round began."""
+        files = [file for file in server.binary_logs() if file.name >= self._marks[server.name]]
+        return [one for one in read_transactions([str(file) for file in files]) if one.complete]
+
+    def _final(self, replica: Server, *, is_whole: bool) -> Final:
+        """Stop the applier, and look at all that the replica has."""
+        replica.query("STOP SLAVE")
+        compared = [
+            f"{schema_name(domain)}.{table}"
+            for domain in range(self.request.domains)
+            for table in TABLES
+        ]
+        differing = [
+            table for table in compared
+            if is_whole and checksum(replica, table) != checksum(self.source, table)
+        ]  # fmt: skip
+        final = Final(
+            snapshot=self.snapshot(replica, "final"),
+            tags=self.tags(replica),
+            gtid_position=str(replica.query("SELECT @@gtid_slave_pos")[0][0]),
+            differing=frozenset(differing),
+            compared=tuple(compared) if is_whole else (),
+        )
+        if is_whole:
+            replica.query("START SLAVE")
+        return final
+
+    def snapshot(self, server: Server, session: str) -> Snapshot:
+        """Return one snapshot of a server of which no reader asks at this moment."""
+        reader = SnapshotReader(server, domains=self.request.domains, session=session)
+        with server.connect() as connection, connection.cursor() as cursor:
+            return reader.read(cursor)
+
+    def tags(self, server: Server) -> frozenset[Tag]:
+        """Return the tags of all transactions that a server has."""
+        return frozenset(
+            int(tag)
+            for domain in range(self.request.domains)
+            for (tag,) in server.query(f"SELECT w FROM {schema_name(domain)}.journal")
+        )
+
+    def position_table(self, server: Server) -> str:
+        """Return the position that the table of positions has."""
+        with server.connect() as connection, connection.cursor() as cursor:
+            return gtid_position(cursor)
+
+
+def _is_ddl(log: SourceLog, tag: Tag) -> bool:
+    return any(str(tag) in one.statement for one in log.transactions if one.statement)
+
+
+def next_log(server: Server) -> str:
+    """Let the server go on in a new log file, and return its name."""
+    server.query("FLUSH NO_WRITE_TO_BINLOG BINARY LOGS")
+    return server.binary_logs()[-1].name
+
+
+def retried(server: Server) -> int:
+    """Return how many retries the appliers of a server have counted since it started."""
+    return int(server.query("SHOW GLOBAL STATUS LIKE 'Slave_retried_transactions'")[0][1])
+
+
+def checksum(server: Server, table: str) -> object:
+    """Return the server's own checksum of all rows of a table."""
+    return server.query(f"CHECKSUM TABLE {table}")[0][1]

@@ -1,0 +1,28 @@
+"""The live target ``mariadb``: what it has to choose from, and what it answers to."""
+
+from __future__ import annotations
+
+from adapters.live.target import LiveTarget
+
+MARIADB = LiveTarget(
+    name="mariadb",
+    summary="a MariaDB source with one or two parallel replicas",
+    module="adapters.live.mariadb",
+    modes=("optimistic", "conservative", "aggressive", "minimal"),
+    faults={},
+    properties=(
+        "domains_commit_in_order",
+        "replica_logs_domains_in_order",
+        "domains_apply_without_conflict",
+        "domains_are_read_in_order",
+        "no_event_is_applied_twice",
+        "no_event_is_lost",
+        "position_covers_only_what_is_applied",
+        "position_covers_all_that_is_applied",
+        "stop_points_are_prefixes",
+        "sound_log_never_fails",
+        "final_state_is_the_sources",
+        "tables_end_as_the_sources",
+        "gtids_name_one_transaction",
+    ),
+)

@@ -1,0 +1,94 @@
+"""Readers: one consistent snapshot after the other, each with its place in the member's log.
+
+MariaDB answers ``SHOW STATUS LIKE 'binlog_snapshot_%'`` from a value that sessions share: two
+readers at once are told each other's place. One reader at a time per server asks, so one thread
+reads, or :meth:`SnapshotReader.read` is called by hand when none does.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from adapters.live.observed import Snapshot
+from adapters.live.workload import READ_TABLES, schema_name
+
+if TYPE_CHECKING:
+    from adapters.servers.server import Server
+
+_PAUSE_S = 0.01
+
+
+class SnapshotReader:
+    """Reads a MariaDB replica, over and over, from :meth:`start` until :meth:`stop`."""
+
+    def __init__(self, server: Server, *, domains: int, session: str = "reader") -> None:
+        self.snapshots: list[Snapshot] = []
+        self._server = server
+        self._session = session
+        self._tables = [
+            f"{schema_name(domain)}.{table}" for domain in range(domains) for table in READ_TABLES
+        ]
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self) -> None:
+        """Begin to read."""
+        self._thread.start()
+
+    def stop(self) -> list[Snapshot]:
+        """End, and return all snapshots in the order in which they were taken."""
+        self._stop.set()
+        self._thread.join(30)
+        return self.snapshots
+
+    def _run(self) -> None:
+        import pymysql
+
+        while not self._stop.is_set():
+            try:
+                connection = self._server.connect(autocommit=True)
+            except (pymysql.MySQLError, OSError):
+                self._stop.wait(0.05)
+                continue
+            try:
+                with connection, connection.cursor() as cursor:
+                    while not self._stop.wait(_PAUSE_S):
+                        self.snapshots.append(self.read(cursor))
+            except pymysql.MySQLError:
+                continue  # The server was killed, or the reader was.
+
+    def read(self, cursor: Any) -> Snapshot:
+        """Take one snapshot on an open connection."""
+        cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+        cursor.execute("SHOW STATUS LIKE 'binlog_snapshot_%'")
+        status = {str(name).lower(): str(value) for name, value in cursor.fetchall()}
+        rows: dict[str, Sequence[tuple[object, ...]]] = {}
+        for table in self._tables:
+            cursor.execute(f"SELECT * FROM {table}")
+            rows[table] = tuple(cursor.fetchall())
+        position = gtid_position(cursor)
+        cursor.execute("COMMIT")
+        return Snapshot(
+            session=self._session,
+            rows=rows,
+            file=status.get("binlog_snapshot_file", ""),
+            offset=int(status.get("binlog_snapshot_position") or 0),
+            gtid_position=position,
+        )
+
+
+def gtid_position(cursor: Any) -> str:
+    """Return the applier's position as ``mysql.gtid_slave_pos`` has it, in the open transaction.
+
+    Of each domain the row with the highest sub_id counts.
+    """
+    cursor.execute("SELECT domain_id, sub_id, server_id, seq_no FROM mysql.gtid_slave_pos")
+    newest: dict[int, tuple[int, int, int]] = {}
+    for domain, sub_id, server_id, number in cursor.fetchall():
+        newest[domain] = max(newest.get(domain, (0, 0, 0)), (sub_id, server_id, number))
+    return ",".join(
+        f"{domain}-{server_id}-{number}"
+        for domain, (_, server_id, number) in sorted(newest.items())
+    )

@@ -1,0 +1,136 @@
+"""What a live target is: its modes, its faults, the properties it answers to, and one round of it.
+
+A target is a module with a ``TARGET`` and a function ``run(request)`` that yields rounds; it is
+listed in :mod:`adapters.live.targets`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol, cast
+
+from vocabulary.errors import ParaplyError, register
+from vocabulary.history import History
+
+UNKNOWN_CHOICE = register(
+    "P620",
+    "{target} has no {what} '{given}' (it has {known})",
+    "`paraply live --list` shows every target with its modes, workloads and faults",
+)
+ROUND_FAILED = register(
+    "P621",
+    "the round could not be carried out: {reason}",
+    "repeat it with --keep, and read the server logs in the folder that it names",
+)
+
+HEALTHY = "none"
+"""The fault of a round in which nothing is done to the servers."""
+
+Say = Callable[[str], None]
+"""Told in one line what is going on."""
+
+
+def _silent(_: str) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveRequest:
+    """What to run: one mode and one fault of a target, a number of rounds."""
+
+    mode: str
+    fault: str = HEALTHY
+    workload: str = "mixed"
+    workers: int = 8
+    """Applier threads of a replica or member."""
+    replicas: int = 1
+    domains: int = 1
+    """Replication domains (or databases) that the clients write to."""
+    clients: int = 6
+    rounds: int = 1
+    transactions: int = 2_000
+    """A round ends after this many confirmed transactions."""
+    duration_s: float = 20.0
+    """Or after this many seconds of load, whatever comes first."""
+    seed: int = 0
+    """The first round's; each further round has the next number."""
+    basedir: Path | None = None
+    """The server's tree; None looks where ``adapters.servers`` looks."""
+    keep: bool = False
+    """Leave the servers' directories for inspection."""
+    say: Say = _silent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveRound:
+    """One round: the history observed, and what is to be known beside it."""
+
+    number: int
+    seed: int
+    history: History
+    evidence: Mapping[str, int | str] = field(default_factory=dict)
+    """Counts that say how much was seen: transactions, reads, retries, restarts."""
+    unknown: Mapping[str, str] = field(default_factory=dict)
+    """Properties that this round cannot answer, each with the reason."""
+    notes: tuple[str, ...] = ()
+    """What happened that no property speaks of: errors of the servers, documented behaviour."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveTarget:
+    """A kind of installation that can be run live."""
+
+    name: str
+    summary: str
+    module: str
+    """Has ``run(request) -> Iterator[LiveRound]``; imported when the target is run."""
+    modes: tuple[str, ...]
+    """The first is the default."""
+    workloads: tuple[str, ...] = ("mixed",)
+    faults: Mapping[str, str] = field(default_factory=dict)
+    """What can be done to it: name and one sentence."""
+    properties: tuple[str, ...] = ()
+    """The properties that its histories are judged by."""
+    documented: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Positive controls: properties that a round under this fault is documented to break."""
+
+    def check(self, request: LiveRequest) -> None:
+        """Raise ``ParaplyError`` P620 if it has no such mode, workload or fault."""
+        for what, given, known in (
+            ("mode", request.mode, self.modes),
+            ("workload", request.workload, self.workloads),
+            ("fault", request.fault, (HEALTHY, *self.faults)),
+        ):
+            if given not in known:
+                raise ParaplyError(
+                    UNKNOWN_CHOICE,
+                    target=self.name,
+                    what=what,
+                    given=given,
+                    known=", ".join(known),
+                )
+
+    def run(self, request: LiveRequest) -> Iterator[LiveRound]:
+        """Yield the rounds asked for; all servers are gone when the iterator is closed.
+
+        Raises ``ParaplyError`` P601 where no server is installed, P620 for a choice that the
+        target does not have, P621 where a round cannot be carried out.
+        """
+        self.check(request)
+        return cast(_TargetModule, importlib.import_module(self.module)).run(request)
+
+
+class _TargetModule(Protocol):
+    def run(self, request: LiveRequest) -> Iterator[LiveRound]: ...
+
+
+def target_named(name: str, targets: Sequence[LiveTarget]) -> LiveTarget:
+    """Return a target by name; ``ParaplyError`` P620 if there is none."""
+    for target in targets:
+        if target.name == name:
+            return target
+    known = ", ".join(target.name for target in targets)
+    raise ParaplyError(UNKNOWN_CHOICE, target="live", what="target", given=name, known=known)

@@ -1,0 +1,273 @@
+"""From observations to a history: one order of events per member, and nothing invented.
+
+A member's binary log gives the order of its commits; a snapshot stands where the server says it
+lies in that log; a touch (a row that an attempt had changed and so had locked) stands before the
+commit of its transaction. When exactly a transaction committed nobody can see from outside: its
+commit is put as early as the touches and the log allow, so that a touch which stands before a
+commit that had to come first was really made before it. Nothing false can be concluded from that;
+an overlap may be missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.live.attempts import AttemptSeen, attempts_of
+from adapters.live.observed import Final, Member, Restart, Snapshot, Tag
+from adapters.live.source_log import JOURNAL, Keys, SourceLog
+from vocabulary.events import Event, EventKind, Observation, Outcome
+from vocabulary.history import Clock, EvidenceTier, History, HistoryHeader, OptionValue
+from vocabulary.log import LoggedTransaction
+from vocabulary.timestamps import LogicalTime
+from vocabulary.transactions import INITIAL_STATE, TransactionId
+from vocabulary.write_set import Item, sorted_items
+
+SOURCE = "source"
+_UNTIMED = LogicalTime(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What the header of a history says of a live run."""
+
+    subject: str
+    dialect: str
+    seed: int
+    options: Mapping[str, OptionValue]
+    recorded_by: str = "paraply live"
+
+
+def history_of(
+    run: Run, log: SourceLog, members: Sequence[Member], keys: Keys, *, is_complete: bool = True
+) -> History:
+    """Return the history of a source and the replicas that followed it."""
+    events = list(_source_events(log))
+    for member in members:
+        events += MemberStory(log, member, keys).events()
+    has_attempts = any(member.touches for member in members)
+    return History(
+        header=HistoryHeader(
+            subject=run.subject,
+            dialect=run.dialect,
+            seed=run.seed,
+            options=dict(run.options),
+            members=(SOURCE, *(member.name for member in members)),
+            clock=Clock.ORDER,
+            tier=EvidenceTier.ROW_OUTCOMES if has_attempts else EvidenceTier.COMMIT_ORDER,
+            recorded_by=run.recorded_by,
+        ),
+        transactions=log.transactions,
+        # Members have no common clock: their stories follow one another.
+        events=tuple(
+            event._replace(time=LogicalTime(time)) for time, event in enumerate(events, start=1)
+        ),
+        is_complete=is_complete,
+    )
+
+
+def _source_events(log: SourceLog) -> Iterator[Event]:
+    """Yield what the source logged, and that it has all of it."""
+    for one in log.transactions:
+        yield Event(
+            kind=EventKind.FLUSHED, time=_UNTIMED, member=SOURCE, transaction=one.id, gtid=one.gtid
+        )
+    yield Event(
+        kind=EventKind.STOPPED,
+        time=_UNTIMED,
+        member=SOURCE,
+        transactions=tuple(one.id for one in log.transactions),
+    )
+
+
+class MemberStory:
+    """The events of one member, in its own order; times are given by whoever joins the stories."""
+
+    def __init__(self, log: SourceLog, member: Member, keys: Keys) -> None:
+        self.log = log
+        self.member = member
+        self.keys = keys
+        found = [(identity(log, one), one) for one in member.log]
+        self.order = [transaction for transaction, _ in found if transaction is not None]
+        self.unknown = [one.gtid for transaction, one in found if transaction is None]
+        """GTIDs in the member's log that the source does not have, with rows of nobody."""
+        known = [one for transaction, one in found if transaction is not None]
+        self._gtids = [one.gtid for one in known]
+        self._ends = [(base_name(one.start.file), one.end_offset) for one in known]
+        self._starts = [(base_name(one.start.file), one.start.offset) for one in known]
+        self._groups = commit_groups([one.commit_id for one in known])
+
+    def events(self) -> Iterator[Event]:
+        """Yield what happened at the member."""
+        attempts = attempts_of(self.log, self.member.touches)
+        by_place = self._by_place()
+        waiting = list(attempts.steps)
+        committed = 0
+        yield from by_place.get(0, ())
+        while committed < len(self.order):
+            # All touches up to the last of the transaction whose turn it is to commit.
+            last = attempts.last_touch.get(self.order[committed], 0)
+            while waiting and waiting[0].index <= last:
+                yield from self._step(waiting.pop(0))
+            yield from self._engine_commit(committed, attempts.count)
+            committed += 1
+            yield from by_place.get(committed, ())
+        for step in waiting:
+            yield from self._step(step)
+        yield from self._ending()
+
+    def _by_place(self) -> dict[int, list[Event]]:
+        """Return reads and restarts by how many transactions of the log stand before them."""
+        places: dict[int, list[Event]] = {}
+        reached = 0
+        for restart in self.member.restarts:
+            place = sum(position < (restart.file, 0) for position in self._starts)
+            places.setdefault(place, []).extend(self._restarted(restart, place))
+        reads: dict[int, list[Event]] = {}
+        for snapshot in self.member.snapshots:
+            # Reads keep the order in which they were made, whatever place they claim.
+            reached = max(reached, self._place(snapshot))
+            reads.setdefault(reached, []).append(self.read(snapshot, reached))
+        for place, made in reads.items():
+            # At the place of a restart a read may have been made before it or after: the same data.
+            places[place] = made + places.get(place, [])
+        return places
+
+    def _place(self, snapshot: Snapshot) -> int:
+        position = (base_name(snapshot.file), snapshot.offset)
+        return sum(end <= position for end in self._ends)
+
+    def _event(self, kind: EventKind, **fields: Any) -> Event:
+        return Event(kind=kind, time=_UNTIMED, member=self.member.name, **fields)
+
+    def _step(self, step: AttemptSeen) -> Iterator[Event]:
+        common = {
+            "transaction": step.transaction, "attempt": step.attempt, "worker": step.worker
+        }  # fmt: skip
+        if step.begins:
+            yield self._event(EventKind.BEGUN, **common)
+        yield self._event(
+            EventKind.ROW_APPLIED, outcome=Outcome.OK, items=step.items, row=None, **common
+        )
+        if step.is_undone:
+            yield self._event(EventKind.ROLLED_BACK, **common)
+
+    def _engine_commit(self, place: int, attempts: Mapping[TransactionId, int]) -> Iterator[Event]:
+        one = self.order[place]
+        group = self._groups[place]
+        attempt = attempts.get(one, 1)
+        yield self._event(EventKind.FLUSHED, transaction=one, group=group, gtid=self._gtids[place])
+        yield self._event(EventKind.ENGINE_COMMITTED, transaction=one, group=group, attempt=attempt)
+
+    def read(self, snapshot: Snapshot, place: int) -> Event:
+        """Return the read of a snapshot: which transaction wrote each row of the tables read."""
+        newest = max(self.order[:place], default=INITIAL_STATE)
+        return self._event(
+            EventKind.READ,
+            session=snapshot.session,
+            observed=observations(self.log, self.keys, snapshot, newest),
+            gtid_set=snapshot.gtid_position,
+            position=f"{snapshot.file}:{snapshot.offset}" if snapshot.file else "",
+        )
+
+    def having(self, tags: frozenset[Tag], place: int) -> tuple[TransactionId, ...]:
+        """Return what a member has: by its journal, and by its log what leaves no tag."""
+        logged = set(self.order[:place])
+        return tuple(
+            one.id
+            for one in self.log.transactions
+            if (self.log.tag_of[one.id] in tags if one.id in self.log.tag_of else one.id in logged)
+        )
+
+    def _restarted(self, restart: Restart, place: int) -> Iterator[Event]:
+        yield self._event(EventKind.CRASHED)
+        yield self._event(
+            EventKind.RECOVERED,
+            transactions=self.having(restart.tags, place),
+            gtid_set=restart.gtid_position,
+        )
+        yield self._event(
+            EventKind.STARTED, gtid_set=restart.position_before or restart.gtid_position
+        )
+
+    def _ending(self) -> Iterator[Event]:
+        failed = self.member.applier_error
+        if failed:
+            done = set(self.order)
+            first = next((one.id for one in self.log.transactions if one.id not in done), None)
+            if first is not None:
+                yield self._event(EventKind.FAILED, transaction=first, note=failed)
+        final = self.member.final
+        if final is None:
+            return
+        yield from self._compared(final)
+        yield self.read(final.snapshot, len(self.order))
+        yield self._event(
+            EventKind.STOPPED,
+            transactions=self.having(final.tags, len(self.order)),
+            gtid_set=final.gtid_position,
+            # What an applier that has failed still lacks, it has not lost.
+            members=() if failed else (SOURCE,),
+        )
+
+    def _compared(self, final: Final) -> Iterator[Event]:
+        for table in final.compared:
+            outcome = Outcome.DIFFERENT if table in final.differing else Outcome.OK
+            yield self._event(EventKind.COMPARED, outcome=outcome, note=table)
+
+
+def identity(log: SourceLog, logged: LoggedTransaction) -> TransactionId | None:
+    """Return which transaction a member logged: by the tag it leaves, and by GTID without one."""
+    for change in logged.rows:
+        if change.table.endswith(JOURNAL) and change.after is not None:
+            tag = change.after[0]
+            return log.tags.get(tag) if isinstance(tag, int) else None
+    return log.ids.get(logged.gtid)
+
+
+def observations(
+    log: SourceLog, keys: Keys, snapshot: Snapshot, newest: TransactionId
+) -> tuple[Observation, ...]:
+    """Return who wrote each row that the source wrote in this round, as the snapshot shows it.
+
+    A row that is not there was deleted by one of those who left it so; of these the last that is
+    not after ``newest`` is named, which explains the absence at the snapshot's own place if
+    anything does.
+    """
+    seen: dict[Item, TransactionId] = {}
+    tables = set()
+    for table, rows in snapshot.rows.items():
+        tables.add(f"{table}.")
+        for row in rows:
+            item = keys.primary(table, row)
+            tag = row[-1]
+            if item is not None and isinstance(tag, int):
+                seen[item] = log.tags.get(tag, INITIAL_STATE)
+    for item, versions in log.writers.items():
+        if item in seen or not str(item).startswith(tuple(tables)):
+            continue
+        absent = [writer for writer, is_there in versions if not is_there]
+        if item in log.inserted_first:
+            absent.insert(0, INITIAL_STATE)
+        explained = [writer for writer in absent if writer <= newest]
+        seen[item] = explained[-1] if explained else absent[0] if absent else INITIAL_STATE
+    return tuple(
+        Observation(item, seen[item])
+        for item in sorted_items(frozenset(seen))
+        if item in log.writers
+    )
+
+
+def base_name(file: str) -> str:
+    """Return the last part of a path; log files of one server sort by it."""
+    return file.rpartition("/")[2]
+
+
+def commit_groups(commit_ids: Sequence[int | None]) -> list[int]:
+    """Return the number of each transaction's commit group, from 1: equal neighbours share one."""
+    groups: list[int] = []
+    for place, commit_id in enumerate(commit_ids):
+        is_same = place > 0 and commit_id is not None and commit_id == commit_ids[place - 1]
+        groups.append(groups[-1] if is_same else (groups[-1] + 1 if groups else 1))
+    return groups

@@ -1,0 +1,201 @@
+"""``paraply live``: run real servers under load and faults, and judge what they did."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from types import FrameType
+
+from adapters.live.target import HEALTHY, LiveRequest, LiveRound, LiveTarget, target_named
+from adapters.live.targets import TARGETS
+from paraply.errors import USAGE
+from paraply.live_judging import LiveResult, new_result, take_round
+from paraply.live_pages import LivePages
+from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.report.live_text import result_json, result_text, targets_text
+from vocabulary.errors import ParaplyError
+from vocabulary.history import History
+from vocabulary.history_jsonl import write_history
+from vocabulary.verdict import combine
+
+_EXAMPLE = """\
+examples:
+  paraply live --list
+  paraply live mariadb --mode optimistic conservative --rounds 10
+  paraply live mariadb --fault kill-replica --html pages/
+
+exit codes: 0 every property that can be answered holds; 1 one is broken; 2 one is unknown, since
+its situation did not occur; 3 no server is installed, or the request is wrong
+"""
+_ALL = "all"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``paraply live``."""
+    parser.description = (
+        "Start real servers on the loopback interface, drive a load, do what a fault says, watch\n"
+        "logs, snapshots and row touches, and judge the history by every property that applies.\n"
+        "Servers and their directories are gone at the end, however it ends."
+    )
+    parser.epilog = _EXAMPLE
+    defaults = LiveRequest(mode="")
+    parser.add_argument("target", nargs="?", metavar="TARGET", help="see --list")
+    parser.add_argument("--list", action="store_true", help="list targets, modes and faults")
+    parser.add_argument("--mode", nargs="+", metavar="M", help="the target's first; all: each")
+    parser.add_argument("--workload", default=defaults.workload, metavar="W", help="(mixed)")
+    parser.add_argument(
+        "--fault", nargs="+", default=[HEALTHY], metavar="F", help="none; all: each, and none"
+    )
+    for name, what in (
+        ("workers", "applier threads"),
+        ("replicas", "replicas of the source"),
+        ("domains", "replication domains that the clients write to"),
+        ("clients", "concurrent clients"),
+        ("rounds", "rounds; each is a history of its own"),
+        ("transactions", "a round ends after so many"),
+    ):
+        value = getattr(defaults, name)
+        parser.add_argument(
+            f"--{name}", type=_positive, default=value, metavar="N", help=f"{what} ({value:,})"
+        )
+    parser.add_argument(
+        "--duration", type=float, default=defaults.duration_s, metavar="S",
+        help=f"or after so many seconds of load ({defaults.duration_s:.0f})",
+    )  # fmt: skip
+    parser.add_argument("--seed", type=int, default=defaults.seed, metavar="S", help="(0)")
+    parser.add_argument("--basedir", type=Path, metavar="DIR", help="the server's tree")
+    parser.add_argument("--keep", action="store_true", help="leave the servers' directories")
+    parser.add_argument(
+        "--allow-expected", action="store_true",
+        help="what a fault is documented to break does not make the exit code 1",
+    )  # fmt: skip
+    parser.add_argument(
+        "--out", type=Path, default=Path("live-findings"), metavar="DIR",
+        help="where histories that break something are kept (live-findings)",
+    )  # fmt: skip
+    parser.add_argument("--json", metavar="F", help="write the result as JSON; - is stdout")
+    parser.add_argument("--html", type=Path, metavar="DIR", help="write pages to step through")
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return number
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run every mode and fault asked for and return the exit code of the gravest verdict."""
+    if arguments.list:
+        sys.stdout.write(targets_text(TARGETS))
+        return 0
+    if arguments.target is None:
+        raise ParaplyError(USAGE, reason="name a TARGET, or --list", command="paraply live")
+    if arguments.json is not None:
+        require_writable(arguments.json)
+    target = target_named(arguments.target, TARGETS)
+    requests = requests_of(target, arguments)
+    for request in requests:
+        target.check(request)
+    pages = None if arguments.html is None else LivePages(arguments.html)
+    results = []
+    with _ended_in_order():
+        for request in requests:
+            result = _run_one(target, request, arguments, pages)
+            results.append(result)
+            if arguments.json != STANDARD_OUTPUT:
+                sys.stdout.write(result_text(result))
+                sys.stdout.flush()
+    if pages is not None:
+        pages.write_index()
+    if arguments.json is not None:
+        documents = [result_json(result) for result in results]
+        write_report(arguments.json, json.dumps(documents, indent=2) + "\n")
+    return combine(
+        result.verdict(allow_documented=arguments.allow_expected) for result in results
+    ).exit_code
+
+
+def requests_of(target: LiveTarget, arguments: argparse.Namespace) -> list[LiveRequest]:
+    """Return one request for each mode and fault asked for."""
+    modes: Sequence[str] = arguments.mode or target.modes[:1]
+    faults: Sequence[str] = arguments.fault
+    if _ALL in modes:
+        modes = target.modes
+    if _ALL in faults:
+        faults = (HEALTHY, *target.faults)
+    return [
+        LiveRequest(
+            mode=mode,
+            fault=fault,
+            workload=arguments.workload,
+            workers=arguments.workers,
+            replicas=arguments.replicas,
+            domains=arguments.domains,
+            clients=arguments.clients,
+            rounds=arguments.rounds,
+            transactions=arguments.transactions,
+            duration_s=arguments.duration,
+            seed=arguments.seed,
+            basedir=arguments.basedir,
+            keep=arguments.keep,
+            say=_say,
+        )
+        for mode in modes
+        for fault in faults
+    ]
+
+
+def _say(line: str) -> None:
+    if sys.stderr.isatty():
+        print(f"live: {line}", file=sys.stderr)
+
+
+def _run_one(
+    target: LiveTarget,
+    request: LiveRequest,
+    arguments: argparse.Namespace,
+    pages: LivePages | None,
+) -> LiveResult:
+    result = new_result(target, request)
+    with closing(_rounds(target, request)) as rounds:
+        for one in rounds:
+            broken = take_round(result, one)
+            name = f"{target.name}-{request.mode}-{request.fault}-{one.seed}"
+            if broken:
+                result.findings.append(str(keep_history(arguments.out, name, one.history)))
+            if pages is not None and (broken or one.number == 1):
+                pages.add(name, one.history, list(broken))
+    return result
+
+
+def _rounds(target: LiveTarget, request: LiveRequest) -> Generator[LiveRound, None, None]:
+    # A generator of its own, so that closing it closes the target's, which stops the servers.
+    yield from target.run(request)
+
+
+def keep_history(folder: Path, name: str, history: History) -> Path:
+    """Write a history to a file of its own and return the file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{name}.jsonl"
+    write_report(str(file), "".join(f"{line}\n" for line in write_history(history)))
+    return file
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Let SIGTERM end the run as Ctrl-C does, so that servers and directories go."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
