@@ -9,7 +9,8 @@ import pytest
 from paraply.registries import property_named, registered_subjects
 from paraply.report.counterexample_text import breach_lines, counterexample_lines
 from paraply.report.event_words import event_words
-from paraply.report.history_text import WIDTH, lanes, transaction_table
+from paraply.report.history_text import lanes, transaction_table
+from paraply.report.page import WIDTH_IN_PIPES
 from paraply.report.plain_table import entries, plain_table
 from reference_impl.subject import Workload
 from vocabulary.events import Event, EventKind
@@ -95,7 +96,7 @@ def test_lanes_that_do_not_fit_are_wrapped_and_no_line_is_wider_than_a_page():
         f"T1 | garbage_collected @r1 {{{items}}} ; garbage_collected @r2 {{{items}}}"
     )
     lines = lanes(history)
-    assert max(map(len, lines)) <= WIDTH
+    assert max(map(len, lines)) <= WIDTH_IN_PIPES
     assert " ".join(" ".join(lines).split()).count("item29") == 2
 
 
@@ -170,7 +171,7 @@ def test_every_kind_of_event_has_words(kind):
 def test_every_event_of_a_run_stands_in_the_picture_once(subject):
     history = subject.run(SeededSchedule(11), Workload(members=3))
     lines = lanes(history)
-    assert max(map(len, lines)) <= WIDTH
+    assert max(map(len, lines)) <= WIDTH_IN_PIPES
     text = " ".join(" ".join(lines).split())
     commits = sum(event.kind is EventKind.ENGINE_COMMITTED for event in history.events)
     assert text.count("engine commit") == commits
@@ -208,7 +209,7 @@ def test_numbers_stand_to_the_right_and_the_last_column_is_wrapped_below_itself(
     assert lines[1].startswith("a     1,000  word word")
     assert lines[2].startswith(" " * 13 + "word")
     assert lines[-1] == "bcd       2"
-    assert max(map(len, lines)) <= WIDTH
+    assert max(map(len, lines)) <= WIDTH_IN_PIPES
 
 
 def test_table_without_rows_is_its_heading():
