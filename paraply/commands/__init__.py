@@ -58,6 +58,11 @@ COMMANDS = (
         module="paraply.commands.conform",
     ),
     Command(
+        name="check",
+        summary="judge a recorded history: one of paraply, or one of Jepsen and Elle",
+        module="paraply.commands.check",
+    ),
+    Command(
         name="replay",
         summary="replay a counterexample step by step and judge it again",
         module="paraply.commands.replay",

@@ -155,6 +155,8 @@ class _Judge:
 
     def finding(self, one: Phenomenon) -> Finding | None:
         """Return what the history says of it; None where it does not apply to this data type."""
+        if one.of_lists_only and self._history.data_type is not DataType.LIST:
+            return None
         if one.cycle is not None:
             return self._cycles(one, one.cycle)
         if isinstance(one.guarantee, Guarantee):
@@ -271,7 +273,7 @@ def levels_of(findings: Sequence[Finding], history: ClientHistory) -> Iterable[L
     """
     by_label = {finding.phenomenon.label: finding for finding in findings}
     for level in LEVELS:
-        forbidden = [by_label[label] for label in level.forbids]
+        forbidden = [by_label[label] for label in level.forbids if label in by_label]
         broken = [one for one in forbidden if one.verdict is Verdict.VIOLATED]
         if broken:
             labels = tuple(one.phenomenon.label for one in broken)

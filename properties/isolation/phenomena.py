@@ -50,6 +50,8 @@ class Phenomenon:
     orders: int = 0
     """The orders, beside that of data, which take part: a mask of kinds."""
     guarantee: Guarantee | None = None
+    of_lists_only: bool = False
+    """Whether registers show nothing that could be so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +89,7 @@ PHENOMENA = (
         label="orders", fact="lists_have_one_order",
         breach=(OrdersContradicted, RepeatedElementRead, AppendsReordered),
         meaning="two reads of a list cannot both be prefixes of one order of appends",
+        of_lists_only=True,
     ),
     Phenomenon(
         label="G1a", fact="aborted_values_are_not_read", breach=AbortedValueRead,

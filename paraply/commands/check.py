@@ -1,0 +1,103 @@
+"""``paraply check``: judge a history that somebody recorded."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from paraply.checking import DEFAULT_LEVEL, Checked, check_bank, check_clients, check_histories
+from paraply.errors import STDOUT_TWICE, USAGE
+from paraply.history_files import FileKind, clients_history, kind_of, own_histories
+from paraply.report.check_text import check_json, check_junit, check_text
+from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
+from properties.isolation.phenomena import LEVELS
+from vocabulary.client_history import ClientHistory
+from vocabulary.errors import ParaplyError
+
+_EXAMPLE = """\
+examples:
+  paraply check counterexample.jsonl            a history of paraply, every property that applies
+  paraply check runs/                           the same of a folder of Parquet files
+  paraply check history.edn                     a history of Jepsen: list-append, rw-register,
+                                                bank or long-fork
+  paraply check history.json --level snapshot-isolation
+  paraply check history.edn --log binlog.jsonl --level monotonic-prefix
+
+exit codes: 0 the level, or every property judged, holds; 1 it is refuted, or one is broken; 2 it
+is not decided, or one is unknown
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``paraply check``."""
+    parser.description = (
+        "Judge a recorded history. One of servers, as paraply writes it, is judged by every\n"
+        "property that it says anything of; one of clients, as Jepsen and Elle have it, by the\n"
+        "isolation level asked for. docs/isolation.md says what each level forbids."
+    )
+    parser.epilog = _EXAMPLE
+    parser.add_argument("history", metavar="HISTORY", help="a file, or a folder of Parquet files")
+    parser.add_argument(
+        "--property",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="P",
+        help="of a history of paraply: judge only these (see paraply list properties)",
+    )
+    parser.add_argument(
+        "--level",
+        choices=[level.name for level in LEVELS],
+        metavar="L",
+        help=f"of a history of clients: the level that decides ({DEFAULT_LEVEL}); one of "
+        + ", ".join(level.name for level in LEVELS),
+    )
+    parser.add_argument(
+        "--log",
+        metavar="F",
+        help="of a history of clients: the source's log as JSON Lines, one transaction a line in "
+        "commit order, as its writes [[key, value], ...]",
+    )
+    parser.add_argument(
+        "--total", type=int, metavar="N", help="of a bank: what all accounts hold together"
+    )
+    parser.add_argument("--json", metavar="F", help="write the result as JSON; - is stdout")
+    parser.add_argument("--junit", metavar="F", help="write JUnit XML; - is stdout")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Judge the history, print, and return the exit code of the verdict."""
+    outputs = [name for name in (arguments.json, arguments.junit) if name is not None]
+    if outputs.count(STANDARD_OUTPUT) > 1:
+        raise ParaplyError(STDOUT_TWICE, first="--json", second="--junit")
+    for name in outputs:
+        require_writable(name)
+    checked = check(arguments)
+    if STANDARD_OUTPUT not in outputs:
+        sys.stdout.write(check_text(checked))
+    if arguments.json is not None:
+        write_report(arguments.json, check_json(checked))
+    if arguments.junit is not None:
+        write_report(arguments.junit, check_junit(checked))
+    return checked.verdict.exit_code
+
+
+def check(arguments: argparse.Namespace) -> Checked:
+    """Judge the history that the arguments name, by what they ask for."""
+    name = arguments.history
+    kind = kind_of(name)
+    if kind in (FileKind.OURS, FileKind.PARQUET):
+        _refuse_options(arguments, ("level", "log", "total"), "a history of paraply")
+        return check_histories(name, own_histories(name, kind), arguments.property)
+    _refuse_options(arguments, ("property",), "a history of clients")
+    history = clients_history(name, kind, arguments.log)
+    if isinstance(history, ClientHistory):
+        _refuse_options(arguments, ("total",), "a history of lists or registers")
+        return check_clients(name, history, arguments.level or DEFAULT_LEVEL)
+    return check_bank(name, history, arguments.level, total=arguments.total)
+
+
+def _refuse_options(arguments: argparse.Namespace, names: tuple[str, ...], what: str) -> None:
+    for name in names:
+        if getattr(arguments, name) not in (None, []):
+            raise ParaplyError(USAGE, reason=f"{what} has no --{name}", command="paraply check")
