@@ -41,7 +41,9 @@ class Minimality:
     def __str__(self) -> str:
         first = "one-minimal" if self.is_one_minimal else "not shown to be one-minimal"
         if self.is_exhausted:
-            return f"{first}; no run with a transaction less breaks it: all {self.runs_below:,} run"
+            return (
+                f"{first}; with a transaction less no run breaks it: all {self.runs_below:,} made"
+            )
         if self.runs_below:
             return f"{first}; {self.runs_below:,} runs with a transaction less break nothing"
         return first

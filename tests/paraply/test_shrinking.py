@@ -91,6 +91,6 @@ def test_workers_that_do_not_matter_are_taken_away():
 
 def test_words_tell_apart_what_is_known():
     known = Minimality(is_one_minimal=True, runs_below=312, is_exhausted=True)
-    assert str(known) == "one-minimal; no run with a transaction less breaks it: all 312 run"
+    assert str(known) == "one-minimal; with a transaction less no run breaks it: all 312 made"
     unknown = Minimality(is_one_minimal=False, runs_below=9, is_exhausted=False)
     assert str(unknown).startswith("not shown to be one-minimal; 9 runs")
