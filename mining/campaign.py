@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from mining.batch_files import MANIFESTS, Done, read_done, read_manifests, write_batch
-from mining.batch_runs import Counts, run_batch
+from mining.batch_runs import BatchRun, Counts, run_batch
 from mining.engines import Engine
-from mining.plan import PLAN_FORMAT, Plan, plan_from_json
+from mining.plan import PLAN_FORMAT, Batch, Plan, plan_from_json
 from mining.steering import steered
 from mining.store import Store, store_at
 from vocabulary.errors import ParaplyError, register
@@ -169,12 +169,21 @@ class BatchTask:
         done, fault = read_done(store, self.plan, batch)
         if done is not None:
             return done
-        if self.plan.is_guided:
-            run = steered(self.plan, batch, self.known.get(batch.system, Counts()))
-        else:
-            run = run_batch(self.plan, batch)
-        written = write_batch(store, self.plan, run)
+        written = write_batch(store, self.plan, self._run(batch))
         return Done(number=number, counts=written.counts, seconds=written.seconds, remark=fault)
+
+    def _run(self, batch: Batch) -> BatchRun:
+        if self.plan.is_fast:
+            # Importing the kernels compiles them where nobody has yet; others need not wait.
+            from mining.compiled.applier import settings_of
+            from mining.fast_batches import run_fast_batch
+
+            settings = settings_of(self.plan.systems[batch.system])
+            if settings is not None:
+                return run_fast_batch(self.plan, batch, settings)
+        if self.plan.is_guided:
+            return steered(self.plan, batch, self.known.get(batch.system, Counts()))
+        return run_batch(self.plan, batch)
 
 
 def open_folder(store: Store, plan: Plan, *, resume: bool) -> list[str]:
@@ -229,6 +238,7 @@ def _difference(before: Plan, plan: Plan) -> str:
         ("--histories", before.histories, plan.histories),
         ("--batch", before.batch_histories, plan.batch_histories),
         ("--guided", before.is_guided, plan.is_guided),
+        ("--fast", before.is_fast, plan.is_fast),
     ):
         if old != new:
             return f"{name} was {old} and is {new}"

@@ -43,6 +43,7 @@ class Plan:
         seed: of all random choices; run n has seed ``seed * SEED_STRIDE + n``.
         batch_histories: histories per batch: what is lost at most when a worker dies.
         is_guided: later rounds vary the programs that reached something new.
+        is_fast: systems that the kernels know run there, and only what they find is kept.
         source: digest of the source that ran it, so that two versions are never mixed.
     """
 
@@ -51,6 +52,7 @@ class Plan:
     seed: int
     batch_histories: int
     is_guided: bool = False
+    is_fast: bool = False
     source: str = ""
 
     @property
@@ -88,6 +90,7 @@ class Plan:
             "histories": self.histories,
             "batch_histories": self.batch_histories,
             "is_guided": self.is_guided,
+            "is_fast": self.is_fast,
             "systems": [system.as_json() for system in self.systems],
         }
 
@@ -106,6 +109,7 @@ def plan_from_json(value: Mapping[str, Any]) -> Plan:
         seed=value["seed"],
         batch_histories=value["batch_histories"],
         is_guided=value["is_guided"],
+        is_fast=value["is_fast"],
         source=value["source"],
     )
 

@@ -11,7 +11,8 @@ Two reductions, both sound; ``is_reduced=False`` does without them and finds the
 - *Applying is nobody's business* (partial order). A replica's step of applying what is in its relay
   log commutes with every other step: nobody reads at a replica before it is promoted, promotion
   waits until everything is applied, and a restart keeps the relay log. So where one is possible it
-  is taken first and alone. Not done where relay logs are discarded, which makes applying matter.
+  is taken first and alone. Not done where relay logs are discarded, nor for a cluster that says
+  that applying matters (``applying_is_private``).
 """
 
 from __future__ import annotations
@@ -126,7 +127,8 @@ def state_space(
         raise ParaplyError(NO_STATES, subject=subject.name)
     space = StateSpace(subject, workload)
     first = _first(subject, workload)
-    is_eager = is_reduced and first.state.settings.keeps_relay_log
+    cluster = first.state
+    is_eager = is_reduced and cluster.settings.keeps_relay_log and cluster.applying_is_private
     name, watched_name = _names(first, is_reduced=is_reduced)
     states, watched = {hash(name)}, {hash(watched_name)}
     frontier = deque([first])

@@ -10,6 +10,7 @@ from reference_impl.mariadb.subject import MARIADB_PARALLEL
 from reference_impl.mariadb_gtid.gap_free_subject import GAP_FREE
 from reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS
 from reference_impl.mariadb_gtid.topology_subject import GTID_TOPOLOGY
+from reference_impl.semi_sync.clock_subject import SEMI_SYNC_CLOCK
 from reference_impl.semi_sync.subject import SEMI_SYNC
 from reference_impl.source_subject import SOURCE_TRACKERS
 from reference_impl.wl4648.subject import WL4648
@@ -25,6 +26,7 @@ __all__ = [
     "GTID_TOPOLOGY",
     "MARIADB_PARALLEL",
     "SEMI_SYNC",
+    "SEMI_SYNC_CLOCK",
     "SOURCE_TRACKERS",
     "WL4648",
     "WRITE_SETS",

@@ -80,6 +80,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="vary programs that reached something new, instead of choosing blindly",
     )  # fmt: skip
     what.add_argument(
+        "--fast", action="store_true",
+        help="compiled simulation of the appliers it knows (LOGICAL_CLOCK without crashes); the "
+        "reference confirms what it finds, and only that is kept. Take --batch 50000 with it",
+    )  # fmt: skip
+    what.add_argument(
         "--stop-when", choices=[rule.value for rule in StopWhen], default=StopWhen.NEVER.value,
         help="end a system early: when its breach was found, or all its situations were reached",
     )  # fmt: skip
@@ -178,6 +183,7 @@ def plan_of(arguments: argparse.Namespace) -> Plan:
         seed=arguments.seed,
         batch_histories=min(arguments.batch, arguments.histories),
         is_guided=arguments.guided,
+        is_fast=arguments.fast,
         source=source_digest(),
     )
 

@@ -43,7 +43,7 @@ def mining_text(
 def heading_lines(progress: Progress, *, engine: str, with_times: bool) -> list[str]:
     """Return how much was run, and how fast."""
     plan = progress.plan
-    guided = "guided" if plan.is_guided else "blind"
+    guided = "guided" if plan.is_guided else "fast" if plan.is_fast else "blind"
     lines = [
         f"campaign of seed {plan.seed}, {guided}: {len(plan.systems):,} systems, "
         f"{progress.histories:,} histories in {progress.batches:,} batches"
@@ -169,6 +169,7 @@ def mining_json(
         {
             "seed": plan.seed,
             "is_guided": plan.is_guided,
+            "is_fast": plan.is_fast,
             "histories_per_system": plan.histories,
             "histories": progress.histories,
             "batches": progress.batches,

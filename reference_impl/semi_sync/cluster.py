@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 from reference_impl.semi_sync.faults import Faults
 from reference_impl.semi_sync.groups import Step
@@ -21,6 +22,9 @@ from vocabulary.schedule import Schedule
 @dataclass
 class Cluster(Faults):
     """All of it; ``run`` makes one history."""
+
+    applying_is_private: ClassVar[bool] = True
+    """Whether nobody can tell when a replica applies what it has received and keeps."""
 
     def run(self, schedule: Schedule) -> None:
         """Let things happen until nothing can; a stalled run ends without STOPPED."""
@@ -92,15 +96,21 @@ class Cluster(Faults):
         if self.budget.source_crashes and self.binlog.written and not self.is_stopped:
             for kept in range(self.unsynced + 1):
                 yield Step(f"source crashes{_keeping(kept)}", partial(self.on_source_crash, kept))
-        for replica in self.replicas:
-            if self.budget.replica_crashes and replica.is_connected and self.binlog.written:
-                act = partial(self.on_replica_crash, replica)
-                yield Step(f"{replica.name} crashes", act)
-                if not self.settings.waits_without_replicas:
-                    act = partial(self.on_replica_crash, replica, is_noticed=False)
-                    yield Step(f"{replica.name} loses power", act)
+        if self.budget.replica_crashes and self.binlog.written:
+            yield from self.replica_crash_steps()
         if self.settings.loses_source and self.visible:
             yield from self.loss_steps()
+
+    def replica_crash_steps(self) -> Iterator[Step]:
+        """Yield the crashes of replicas; whether they are noticed matters if nobody waits then."""
+        for replica in self.replicas:
+            if not replica.is_connected:
+                continue
+            if not self.settings.silent_crashes:
+                yield Step(f"{replica.name} crashes", partial(self.on_replica_crash, replica))
+            if self.settings.silent_crashes or not self.settings.waits_without_replicas:
+                act = partial(self.on_replica_crash, replica, is_noticed=False)
+                yield Step(f"{replica.name} loses power", act)
 
     def steps_of_others(self) -> Iterator[Step]:
         """Yield what readers, administrators and the clock may do at a source that is up."""

@@ -138,6 +138,7 @@ class StaleSnapshotPlace(Cluster):
 class DumpSkips(Cluster):
     """After a rotation the dump thread leaves out a transaction."""
 
+    applying_is_private = False
     skips = False
 
     def on_rotated(self) -> None:

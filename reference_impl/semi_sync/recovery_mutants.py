@@ -110,6 +110,8 @@ class DiscardsRelayLog(Cluster):
 class PromotesUnapplied(Cluster):
     """The promoted replica throws away its relay log (STOP SLAVE; START SLAVE)."""
 
+    applying_is_private = False
+
     def on_source_lost(self, lost: tuple[ReplicaState, ...] = ()) -> None:
         """Lose what no replica had applied."""
         super().on_source_lost(lost)
@@ -127,6 +129,8 @@ class PromotesAny(Cluster):
 
 class PromotesEarly(Cluster):
     """The promoted replica is asked before its relay log is applied."""
+
+    applying_is_private = False
 
     def on_promoted(self) -> None:
         """Show one transaction less than it has."""

@@ -99,6 +99,8 @@ class Settings:
     """rpl_semi_sync_master_wait_no_slave."""
     replicas_return: bool
     """Whether a replica that went away comes back."""
+    silent_crashes: bool
+    """Whether no crash of a replica closes its connection: a loss of power."""
     shutdown_waits: bool
     """SHUTDOWN WAIT FOR ALL SLAVES: waiters stay, and so does the dump thread."""
     truncates: bool

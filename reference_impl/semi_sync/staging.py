@@ -119,10 +119,13 @@ class Staging(Waiting):
 
     def become_one(self, leader: Group) -> None:
         """Join all groups of the leader's queue to it, in the order in which they came."""
-        followers = [one for one in self.groups if one.stage is leader.stage and one is not leader]
-        for follower in followers:
+        for follower in self.followers_of(leader):
             leader.transactions += follower.transactions
             self.groups.remove(follower)
+
+    def followers_of(self, leader: Group) -> list[Group]:
+        """Return the other groups of the leader's queue."""
+        return [one for one in self.groups if one.stage is leader.stage and one is not leader]
 
     def on_queue_synced(self, group: Group) -> None:
         """SYNC: take LOCK_sync, and sync for everybody in the queue."""

@@ -30,7 +30,10 @@ DIALECTS: dict[str, tuple[WaitPoint, Recovery, Staging]] = {
 
 
 class SemiSyncSubject(Subject):
-    """Source and replicas; a mutant is another class of cluster. The dialect is the design."""
+    """Source and replicas; a mutant is another class of cluster. The dialect is the design.
+
+    ``changes`` are settings that no dialect has together, as AFTER_COMMIT with a stock recovery.
+    """
 
     name = "semi_sync"
     meaning = "group commit with semi-sync acknowledgement, crash recovery and fail-over"
@@ -45,6 +48,7 @@ class SemiSyncSubject(Subject):
         Option(name="sync_binlog", default=1, greatest=1, meaning="1: synced before it is sent"),
         Option(name="waits_without_replicas", default=True, meaning="wait_no_slave"),
         Option(name="replicas_return", default=True, meaning="replicas that go come back"),
+        Option(name="silent_crashes", default=False, meaning="replicas crash without a word"),
         Option(name="shutdown_waits", default=False, meaning="SHUTDOWN WAIT FOR ALL SLAVES"),
         Option(name="truncates", default=True,
                meaning="a source that comes back as a replica cuts its prepared tail"),
@@ -72,8 +76,9 @@ class SemiSyncSubject(Subject):
 
     areas: ClassVar[frozenset[str]] = frozenset({"semi_sync"})
 
-    def __init__(self, cluster: type[Cluster] = Cluster) -> None:
+    def __init__(self, cluster: type[Cluster] = Cluster, **changes: Any) -> None:
         self.cluster = cluster
+        self.changes = changes
 
     def simulate(
         self,
@@ -112,14 +117,12 @@ class SemiSyncSubject(Subject):
     ) -> Settings:
         """Return the settings that a dialect and the options stand for."""
         wait_point, recovery, staging = DIALECTS[dialect]
-        values: dict[str, Any] = dict(options)
+        values: dict[str, Any] = {
+            "wait_point": wait_point, "recovery": recovery, "staging": staging,
+            **options, **self.changes,
+        }  # fmt: skip
         return Settings(
-            clients=workload.transactions,
-            replicas=max(1, workload.members - 1),
-            wait_point=wait_point,
-            recovery=recovery,
-            staging=staging,
-            **values,
+            clients=workload.transactions, replicas=max(1, workload.members - 1), **values
         )
 
 

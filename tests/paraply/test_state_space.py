@@ -104,7 +104,8 @@ def test_every_run_of_a_scope_ends_in_a_state_of_its_space(dialect):
 @pytest.mark.parametrize(
     "name",
     ["recovery_commits_unacknowledged", "any_replica_is_promoted", "reply_is_read_late",
-     "engine_commit_does_not_wait", "one_acknowledgement_suffices", "registration_starves"],
+     "engine_commit_does_not_wait", "one_acknowledgement_suffices", "registration_starves",
+     "promotion_discards_the_relay_log"],
 )  # fmt: skip
 def test_reductions_leave_the_breaches_of_a_mutant_in(name):
     mutant = mutant_named(name)

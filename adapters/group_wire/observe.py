@@ -1,0 +1,228 @@
+"""Puts traffic and logs of a group together: a ``GroupTrace``.
+
+Traffic says what was certified and in which order, the members' logs say what became of it. A
+transaction is recognised by its events, never by its GTID or its place, so that the logs are a
+witness of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from adapters.binlog.event_types import EventType
+from adapters.binlog.framing import BinlogReader
+from adapters.binlog.gtid_events import parse_gtid, parse_tagged_gtid
+from adapters.binlog.source import open_source
+from adapters.group_wire.capture import read_frames
+from adapters.group_wire.errors import TRACE_DISAGREES
+from adapters.group_wire.messages import (
+    Donation,
+    ExecutedReport,
+    Recovered,
+    SentTransaction,
+    StateExchange,
+    content_of,
+    decode_message,
+)
+from adapters.group_wire.tcp import reassemble
+from adapters.group_wire.xcom import APPLICATION, VIEW, Cargo, Place, decided, read_messages
+from vocabulary.errors import ParaplyError
+from vocabulary.group_trace import (
+    ExecutedSetDelivered,
+    GroupTrace,
+    InfoDonated,
+    LoggedDecision,
+    MemberRecovered,
+    MemberUuid,
+    Step,
+    TransactionDelivered,
+    ViewInstalled,
+)
+from vocabulary.gtid_set import EMPTY_GTID_SET, Gtid, GtidSet, GtidSource
+from vocabulary.gtid_set_text import parse_gtid_set
+
+
+class LoggedContents:
+    """The transactions of one member's logs, by what they contain."""
+
+    def __init__(self, uuid: MemberUuid, own_logs: Sequence[Path], relay: Sequence[Path]) -> None:
+        self.uuid = uuid
+        self.by_content: dict[str, LoggedDecision] = {}
+        self.unseen: set[str] = set()
+        """What no message of the traffic has claimed."""
+        for path in relay:
+            self._read(path, is_relay=True)
+        for path in own_logs:
+            self._read(path, is_relay=False)
+
+    def _read(self, path: Path, *, is_relay: bool) -> None:
+        gtid: Gtid | None = None
+        numbers: tuple[int | None, int | None] = (None, None)
+        server_id = own_id = 0
+        events: list[tuple[int, bytes]] = []
+
+        def close() -> None:
+            nonlocal gtid, events
+            if gtid is not None and events:
+                content = content_of(server_id, events)
+                # The own log repeats what came by the applier channel, with other table ids.
+                if is_relay or server_id == own_id:
+                    self.by_content[content] = (
+                        LoggedDecision(gtid, *numbers) if is_relay else LoggedDecision(gtid)
+                    )
+                    self.unseen.add(content)
+            gtid, events = None, []
+
+        with open_source(str(path)) as source:
+            for raw in BinlogReader(source).raw_events():
+                code = raw.header.type_code
+                if code in (EventType.GTID, EventType.GTID_TAGGED):
+                    close()
+                    tagged = code == EventType.GTID_TAGGED
+                    event = parse_tagged_gtid(raw) if tagged else parse_gtid(raw)
+                    gtid, server_id = parse_gtid_text(event.gtid), raw.header.server_id
+                    numbers = (event.last_committed, event.sequence_number)
+                elif code in _BETWEEN_TRANSACTIONS:
+                    close()
+                    if code == EventType.FORMAT_DESCRIPTION:
+                        own_id = raw.header.server_id
+                elif gtid is not None:
+                    events.append((code, raw.body))
+        close()
+
+    def claim(self, content: str) -> LoggedDecision | None:
+        """Return what the logs say of a transaction, None if it is not in them."""
+        self.unseen.discard(content)
+        return self.by_content.get(content)
+
+
+_BETWEEN_TRANSACTIONS = (
+    EventType.FORMAT_DESCRIPTION,
+    EventType.PREVIOUS_GTIDS,
+    EventType.ROTATE,
+    EventType.STOP,
+    EventType.VIEW_CHANGE,
+)
+
+
+def parse_gtid_text(text: str) -> Gtid:
+    """Return the GTID of ``uuid:number`` or ``uuid:tag:number``."""
+    uuid, *tag, number = text.split(":")
+    return Gtid(GtidSource(uuid, tag[0] if tag else ""), int(number))
+
+
+def observe_group(
+    capture: Path,
+    logs: Iterable[LoggedContents],
+    *,
+    server_version: str,
+    group_name: str,
+    block_size: int,
+) -> GroupTrace:
+    """Return the trace of a captured run.
+
+    Raises:
+        ParaplyError: P641 or P642 from the traffic; P643, a transaction of the group is in a
+            log, and was never seen in the traffic.
+    """
+    by_member = {log.uuid: log for log in logs}
+    order = decided(read_messages(reassemble(read_frames(capture))))
+    steps = _Steps(by_member)
+    for _, place, cargos in order:
+        for cargo in cargos:
+            steps.on_cargo(place, cargo)
+    for log in by_member.values():
+        strange = [
+            log.by_content[content].gtid
+            for content in log.unseen
+            if log.by_content[content].gtid.source.uuid == group_name
+        ]
+        if strange:
+            raise ParaplyError(
+                TRACE_DISAGREES,
+                reason=f"{strange[0]} is in the log of {log.uuid} only",
+            )
+    return GroupTrace(
+        server_version=server_version,
+        group_name=group_name,
+        block_size=block_size,
+        members=tuple(by_member),
+        steps=tuple(steps.finished()),
+    )
+
+
+class _Steps:
+    """Builds the steps; a view stands where its installation began.
+
+    Members keep what is delivered while they exchange their states, and take it after the view.
+    """
+
+    def __init__(self, logs: Mapping[MemberUuid, LoggedContents]) -> None:
+        self._logs = logs
+        self._steps: list[Step | None] = []
+        self._nodes: dict[int, MemberUuid] = {}
+        self._members: tuple[MemberUuid, ...] = ()
+        self._place_of_view = 0
+        self._exchanged: dict[int, StateExchange] = {}
+        self._expected = 0
+
+    def on_cargo(self, place: Place, cargo: Cargo) -> None:
+        if cargo.kind == VIEW:
+            self._steps.append(None)  # The view takes this place, if it is installed.
+            self._place_of_view = len(self._steps) - 1
+            self._expected = sum(cargo.present)
+            self._exchanged.clear()
+        elif cargo.kind == APPLICATION:
+            self._on_message(place, cargo.data)
+
+    def _on_message(self, place: Place, data: bytes) -> None:
+        message = decode_message(data)
+        if isinstance(message, StateExchange):
+            self._exchanged[place.node] = message
+            if len(self._exchanged) == self._expected:
+                self._install_view()
+        elif isinstance(message, SentTransaction):
+            self._steps.append(self._transaction(message))
+        elif isinstance(message, ExecutedReport):
+            sender = self._nodes[place.node]
+            self._steps.append(ExecutedSetDelivered(sender=sender, executed=message.executed))
+        elif isinstance(message, Recovered):
+            self._steps.append(MemberRecovered(member=message.uuid))
+        elif isinstance(message, Donation):
+            self._steps.append(InfoDonated(extracted=message.extracted, info=message.info))
+
+    def _install_view(self) -> None:
+        states = {node: exchange.members[0] for node, exchange in self._exchanged.items()}
+        self._nodes = {node: state.uuid for node, state in states.items()}
+        members = tuple(self._nodes[node] for node in sorted(self._nodes))
+        if not self._members:  # The founder was alone before the first view that is seen.
+            self._members = tuple(s.uuid for s in states.values() if s.state == "ONLINE")
+        self._steps[self._place_of_view] = ViewInstalled(
+            members=members,
+            joined=tuple(m for m in members if m not in self._members),
+            left=tuple(m for m in self._members if m not in members),
+            executed={state.uuid: state.executed for state in states.values()},
+        )
+        self._members = members
+        self._exchanged.clear()
+
+    def _transaction(self, sent: SentTransaction) -> TransactionDelivered:
+        context, event = sent.context, sent.gtid
+        found = {uuid: log.claim(sent.content) for uuid, log in self._logs.items()}
+        return TransactionDelivered(
+            origin=context.server_uuid,
+            snapshot=parse_snapshot(context.snapshot_version),
+            items=context.write_set,
+            specified=parse_gtid_text(event.gtid) if context.gtid_specified else None,
+            is_create_select=(event.last_committed, event.sequence_number) == (0, 0),
+            decided={uuid: logged for uuid, logged in found.items() if logged is not None},
+        )
+
+    def finished(self) -> list[Step]:
+        return [step for step in self._steps if step is not None]
+
+
+def parse_snapshot(text: str) -> GtidSet:
+    """Return the set that a transaction context names, empty text being the empty set."""
+    return parse_gtid_set(text) if text else EMPTY_GTID_SET

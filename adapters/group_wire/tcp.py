@@ -1,0 +1,80 @@
+"""From frames to byte streams: each direction of a TCP connection in the order it was sent."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from adapters.group_wire.errors import CAPTURE_INCOMPLETE
+from vocabulary.errors import ParaplyError
+
+Flow = tuple[int, int]
+"""Source and destination port; both ends are 127.0.0.1."""
+
+_ETHERNET_BYTES = 14
+_SYN = 2
+_WRAP = 1 << 32
+_HALF = 1 << 31
+
+
+@dataclass(slots=True)
+class _Direction:
+    next_sequence: int
+    early: dict[int, bytes] = field(default_factory=dict)
+    """Segments that came before one in front of them."""
+
+    def accept(self, sequence: int, data: bytes) -> bytes:
+        """Return what can be delivered now; what was sent twice is delivered once."""
+        self.early[sequence] = data
+        delivered = bytearray()
+        progress = True
+        while progress:
+            progress = False
+            for start in sorted(self.early):
+                behind = (self.next_sequence - start) % _WRAP
+                if behind >= _HALF:
+                    continue
+                fresh = self.early.pop(start)[behind:]
+                delivered += fresh
+                self.next_sequence = (self.next_sequence + len(fresh)) % _WRAP
+                progress = True
+        return bytes(delivered)
+
+
+def reassemble(frames: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, Flow, bytes]]:
+    """Yield (time, flow, bytes) as the receiver gets them; a new connection yields b"" first.
+
+    Raises:
+        ParaplyError: P641, a connection began before the capture, or frames were lost.
+    """
+    directions: dict[Flow, _Direction] = {}
+    for time_ns, frame in frames:
+        (total,) = struct.unpack_from(">H", frame, _ETHERNET_BYTES + 2)
+        start = _ETHERNET_BYTES + (frame[_ETHERNET_BYTES] & 15) * 4
+        source, destination, sequence = struct.unpack_from(">HHI", frame, start)
+        flags = frame[start + 13]
+        # The length is 0 in frames above 64 KiB, which the interface does not have to cut.
+        end = _ETHERNET_BYTES + total if total else len(frame)
+        data = frame[start + (frame[start + 12] >> 4) * 4 : end]
+        flow = (source, destination)
+        if flags & _SYN:
+            directions[flow] = _Direction((sequence + 1) % _WRAP)
+            yield time_ns, flow, b""
+            continue
+        if not data:
+            continue
+        if flow not in directions:
+            raise ParaplyError(
+                CAPTURE_INCOMPLETE,
+                reason=f"connection {source} to {destination} began before it",
+            )
+        delivered = directions[flow].accept(sequence, data)
+        if delivered:
+            yield time_ns, flow, delivered
+    for flow, direction in directions.items():
+        if direction.early:
+            raise ParaplyError(
+                CAPTURE_INCOMPLETE,
+                reason=f"frames of connection {flow[0]} to {flow[1]} were lost",
+            )

@@ -1,0 +1,136 @@
+"""The fast applier for Python: settings from a workload, runs by seed or by program.
+
+It knows the LOGICAL_CLOCK dialects without crashes, checkpoints, extra locks, view changes and
+sleeping coordinators, and a few mutants of them; :func:`settings_of` says so of each system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mining.compiled import columns as C
+from mining.compiled.campaign_kernel import run_once, run_seeds
+from mining.compiled.source_kernel import seed_choices
+from mining.systems import System
+from reference_impl.certification.dialects import (
+    DIALECTS,
+    Window,
+    open_window_and_burn_a_number,
+    open_window_at_last_assigned,
+    open_window_at_next,
+    wait_for_the_window,
+)
+from vocabulary.kernel_cache import drop_stale_kernels
+
+Ints = NDArray[np.int64]
+
+drop_stale_kernels(Path(__file__).parent)
+
+_OFF = ("view_changes", "extra_locks", "sleeps", "crashes", "checkpoints")
+_COLLECTION_RULES: dict[Callable[[Window], Window], int] = {
+    open_window_at_last_assigned: 0,
+    open_window_at_next: 1,
+    open_window_and_burn_a_number: 2,
+}
+
+
+def settings_of(system: System) -> Ints | None:
+    """Return the kernels' settings for a system; None if only the reference can run it."""
+    workload = system.workload
+    options = system.runner.options_of(workload)
+    if (
+        system.subject != "applier"
+        or system.mutant not in C.FAULTS
+        or not workload.dialect.startswith("logical_clock")
+        or any(options[name] for name in _OFF)
+        or not 1 <= workload.transactions <= C.TRANSACTIONS_MAX
+        or workload.rows > C.ROWS_MAX
+        or int(options["workers"]) > C.WORKERS_MAX
+        or int(options["rotations"]) > C.ENTRIES_MAX - C.TRANSACTIONS_MAX
+    ):
+        return None
+    stamps = DIALECTS[str(options["stamps"])]
+    p = np.zeros(C.P_SIZE, np.int64)
+    p[C.P_TRANSACTIONS], p[C.P_ROWS] = workload.transactions, workload.rows
+    for place, name in (
+        (C.P_WORKERS, "workers"),
+        (C.P_BARRIERS, "barriers"),
+        (C.P_ROTATIONS, "rotations"),
+        (C.P_COLLECTIONS, "collections"),
+        (C.P_SESSIONS, "sessions"),
+        (C.P_READS, "reads"),
+    ):
+        p[place] = int(options[name])
+    p[C.P_ORDERED] = not workload.dialect.endswith("_unordered")
+    p[C.P_COLLECTION_RULE] = _COLLECTION_RULES[stamps.window_after_collection]
+    p[C.P_BARRIER_RULE] = stamps.last_committed_of_barrier is wait_for_the_window
+    p[C.P_MARKS_FIRST] = stamps.marks_first_remote
+    p[C.P_FAULT] = C.FAULTS.index(system.mutant)
+    return p
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FastRun:
+    """One run of the kernels, in full.
+
+    Attributes:
+        choices: the program that was made, which replays it anywhere.
+        log: a row per transaction (``columns.L_...``).
+        events: a row per event (``columns.E_...``).
+        rows: per row its value (0 for no row) and its last writer.
+        verdict: a bit per property of ``columns.JUDGED`` that is broken; OVERFLOWN: nobody knows.
+    """
+
+    choices: tuple[int, ...]
+    log: Ints
+    events: Ints
+    rows: Ints
+    verdict: int
+
+    @property
+    def broken(self) -> frozenset[str]:
+        """Return the names of the properties that are broken."""
+        return broken_names(self.verdict)
+
+
+def broken_names(verdict: int) -> frozenset[str]:
+    """Return the names that stand for the bits of a verdict."""
+    return frozenset(name for bit, name in enumerate(C.JUDGED) if verdict >> bit & 1)
+
+
+def run_fast(p: Ints, *, seed: int = 0, program: Sequence[int] | None = None) -> FastRun:
+    """Make one run, on the choices of a seed or on those of a program."""
+    dice = np.zeros(C.D_SIZE, np.int64)
+    made = np.zeros(C.CHOICES_MAX, np.int64)
+    if program is None:
+        seed_choices(dice, seed)
+    else:
+        dice[C.D_GIVEN] = len(program)
+        made[: len(program)] = program
+    log = np.zeros((C.TRANSACTIONS_MAX, C.L_SIZE), np.int64)
+    images = np.zeros((C.TRANSACTIONS_MAX, C.ROWS_MAX, 2), np.int64)
+    entries = np.zeros(C.ENTRIES_MAX, np.int64)
+    events = np.zeros((C.EVENTS_MAX, C.E_SIZE), np.int64)
+    rows, last = np.zeros((C.ROWS_MAX, 2), np.int64), np.zeros(C.ROWS_MAX, np.int64)
+    outcome = np.zeros(3, np.int64)
+    run_once(p, dice, made, log, images, entries, events, rows, last, outcome)
+    return FastRun(
+        choices=tuple(int(choice) for choice in made[: outcome[2]]),
+        log=log[: p[C.P_TRANSACTIONS]],
+        events=events[: max(0, outcome[1])],
+        rows=rows[: p[C.P_ROWS]],
+        verdict=int(outcome[0]),
+    )
+
+
+def run_many(p: Ints, first_seed: int, count: int) -> tuple[Ints, Ints]:
+    """Run ``count`` seeds; return their verdicts, and the events and choices of each."""
+    verdicts = np.zeros(count, np.int64)
+    sizes = np.zeros((count, 2), np.int64)
+    run_seeds(p, first_seed, verdicts, sizes)
+    return verdicts, sizes

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+
+from properties.registry import property_named, verdict_of
+from properties.semi_sync_pace import (
+    commits_per_second,
+    commits_wait_for_two_round_trips,
+    round_trips_overlap,
+)
+from vocabulary.notation_parser import parse_history
+from vocabulary.verdict import Verdict
+
+CLOCK = '{"round_trip_us":100,"sync_us":10,"engine_commit_us":0,"clients":4}'
+# Two round trips and the work of two groups: 2 * (100 + 2 * 10).
+BOUND = 240
+
+
+def history(*events, options=CLOCK):
+    head = f"members=source,r1 options={options} | T1{{}} | T2{{}} | T3{{}} | T4{{}} | "
+    return parse_history(head + " ; ".join(events))
+
+
+def commit(until):
+    return "prepared T1@source time=0", f"client_acknowledged T1@source time={until}"
+
+
+@pytest.mark.parametrize(("until", "is_late"), [(BOUND, False), (BOUND + 1, True)])
+def test_commit_may_take_two_round_trips_and_no_longer(until, is_late):
+    found = commits_wait_for_two_round_trips(history(*commit(until)))
+    assert bool(found) is is_late
+    for breach in found:
+        assert "241 us to commit, more than the 240 us" in str(breach)
+
+
+def test_few_clients_show_nothing_because_taking_turns_would_do():
+    prop = property_named("commits_wait_for_two_round_trips")
+    assert verdict_of(history(*commit(100)), prop) is Verdict.HOLDS
+    two = CLOCK.replace('"clients":4', '"clients":2')
+    assert verdict_of(history(*commit(100), options=two), prop) is Verdict.UNKNOWN
+
+
+def test_history_without_a_clock_is_not_judged():
+    run = history(*commit(9_999), options="{}")
+    assert not commits_wait_for_two_round_trips(run)
+    prop = property_named("commits_wait_for_two_round_trips")
+    assert verdict_of(run, prop) is Verdict.UNKNOWN
+
+
+def test_round_trips_overlap_only_between_groups_that_both_wait():
+    first, second = "synced T1@source group=1 time=1", "synced T2@source group={} time=2"
+    assert round_trips_overlap(history(first, second.format(2)))
+    assert not round_trips_overlap(history(first, second.format(1)))
+    done = "engine_committed T1@source time=1"
+    assert not round_trips_overlap(history(first, done, second.format(2)))
+
+
+def test_pace_counts_answers_over_the_time_of_the_last():
+    assert commits_per_second(history(*commit(500))) == 2_000
+    assert commits_per_second(history("prepared T1@source time=0")) == 0
