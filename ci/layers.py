@@ -52,6 +52,7 @@ LAYERS = (
     _layer("adapters", "vocabulary", "pyarrow"),
     _layer("adapters/binlog", "vocabulary", "zstandard"),
     _layer("adapters/binlog/compiled", "vocabulary", "numpy numba"),
+    _layer("adapters/group_wire", "vocabulary", "zstandard"),
     _layer("adapters/servers", "vocabulary", "pymysql"),
     _layer("adapters/live", "vocabulary", "pymysql"),
     _layer(
@@ -61,6 +62,10 @@ LAYERS = (
     _layer(
         "paraply", "vocabulary properties reference_impl models adapters mining",
         "rich jinja2 markupsafe",
+    ),
+    _layer(
+        "paraply/commands/completion.py",
+        "vocabulary properties reference_impl models adapters mining", "shtab",
     ),
     _layer(
         "paraply/pytest_plugin.py",

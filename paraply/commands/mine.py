@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from mining.campaign import Progress, StopWhen, read_campaign, run_campaign
@@ -201,8 +202,8 @@ def engine_for(master: str, histories: int, conf: Mapping[str, str] | None = Non
 
 def _spark_can_start() -> bool:
     try:
-        import pyspark as _  # noqa: F401
-
+        if find_spec("pyspark") is None:
+            raise ImportError("pyspark is not installed")
         ensure_java_home()
     except (ImportError, ParaplyError) as error:
         print(f"paraply: without Spark, in this process alone: {error}", file=sys.stderr)

@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 from paraply.checking import Checked, Row
 from paraply.report.escape import shortened, visible
 from paraply.report.explore_text import json_text
-from paraply.report.plain_table import WIDTH, plain_table
+from paraply.report.page import page
+from paraply.report.plain_table import plain_table
 from paraply.version import VERSION
 from vocabulary.verdict import Verdict
 
@@ -72,9 +73,9 @@ def _property_lines(checked: Checked) -> list[str]:
         )
         situations = [row.name for row in unknown if not row.counts]
         if situations:
-            lines += textwrap.wrap(f"not reached: {', '.join(situations)}", WIDTH)
+            lines += textwrap.wrap(f"not reached: {', '.join(situations)}", page().width)
     if checked.silent:
-        lines += ["", *textwrap.wrap(f"says nothing of: {', '.join(checked.silent)}", WIDTH)]
+        lines += ["", *textwrap.wrap(f"says nothing of: {', '.join(checked.silent)}", page().width)]
     return lines
 
 
@@ -87,7 +88,7 @@ def _breach_lines(row: Row, told: set[str]) -> list[str]:
     lines = ["", row.label if row.group == "phenomenon" else row.name]
     for sentence in fresh[:BREACHES_SHOWN_MAX]:
         lines += textwrap.wrap(
-            shortened(sentence, SENTENCE_MAX), WIDTH, initial_indent="  ",
+            shortened(sentence, SENTENCE_MAX), page().width, initial_indent="  ",
             subsequent_indent="    ",
         )  # fmt: skip
     more = row.broken - min(len(fresh), BREACHES_SHOWN_MAX)
