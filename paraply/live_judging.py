@@ -94,7 +94,7 @@ class LiveResult:
 
 def new_result(target: LiveTarget, request: LiveRequest) -> LiveResult:
     """Return a result without rounds."""
-    documented = target.documented.get(request.fault, ())
+    documented = target.documented.get(f"{request.mode}/{request.fault}", ())
     return LiveResult(
         target=target.name,
         request=request,
@@ -124,12 +124,11 @@ def take_round(result: LiveResult, one: LiveRound) -> Mapping[str, Sequence[Viol
 
 def judge(answer: Answer, history: History, out_of_reach: str | None) -> Sequence[Violation]:
     """Add what one history says about one property; return the breaches."""
-    if out_of_reach is not None:
-        answer.reason, answer.is_out_of_reach = out_of_reach, True
-        return ()
     prop = property_named(answer.name)
     verdict = verdict_of(history, prop)
     answer.held += verdict is Verdict.HOLDS
+    if verdict is Verdict.UNKNOWN and out_of_reach is not None:
+        answer.reason, answer.is_out_of_reach = out_of_reach, True
     if verdict is not Verdict.VIOLATED:
         return ()
     answer.broken += 1

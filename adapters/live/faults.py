@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import random
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from adapters.live.forging import forge_commit_ids
+from adapters.live.observed import Restart
+from adapters.live.target import ROUND_FAILED
+from adapters.live.workload import HOT_ROWS, schema_name
+from vocabulary.errors import ParaplyError
 
 if TYPE_CHECKING:
     from adapters.live.mariadb import MariadbLab
     from adapters.live.observed import Member
     from adapters.live.workload import Clients
+    from adapters.servers.server import Server
 
-Inject = Callable[["MariadbLab", "Clients", Sequence["Member"], int], Sequence[str] | None]
+Inject = Callable[["MariadbLab", "Clients", Sequence["Member"], random.Random], Sequence[str]]
 """Does it, while the clients run, and returns notes."""
+
+_STRIKES = 3
+"""How often a fault strikes in a round."""
+_HOLD_S = 1.0
+_PATIENCE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +39,168 @@ class Fault:
     is_crash: bool = False
     """Whether a replica is killed: what is not in a transactional table may be lost."""
     replica_options: tuple[str, ...] = ()
+    workload: str = ""
+    """The load that it needs, in place of the mixed one."""
 
 
-FAULTS: dict[str, Fault] = {}
+def _strike(
+    lab: MariadbLab, clients: Clients, dice: random.Random, blow: Callable[[], object]
+) -> None:
+    """Strike at moments spread over the round, none of them foreseeable to the servers."""
+    share = lab.request.transactions // (_STRIKES + 1)
+    began = len(clients.load.confirmed)
+    for number in range(1, _STRIKES + 1):
+        if not clients.wait_for(began + number * share, lab.request.duration_s / _STRIKES):
+            break
+        time.sleep(dice.random() * 0.05)
+        blow()
+
+
+def _kill_replica(
+    lab: MariadbLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    replica, member = lab.replicas[0], members[0]
+
+    def blow() -> None:
+        replica.kill()
+        replica.start()
+        member.restarts.append(
+            Restart(
+                file=replica.binary_logs()[-1].name,
+                tags=lab.tags(replica),
+                gtid_position=lab.position_table(replica),
+                position_before=str(replica.query("SELECT @@gtid_slave_pos")[0][0]),
+            )
+        )
+        replica.query("START SLAVE")
+
+    _strike(lab, clients, dice, blow)
+    return ()
+
+
+def _kill_source(
+    lab: MariadbLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    def blow() -> None:
+        lab.source.kill()
+        lab.source.start()
+
+    _strike(lab, clients, dice, blow)
+    return ()
+
+
+def _freeze_replica(
+    lab: MariadbLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    replica = lab.replicas[0]
+
+    def blow() -> None:
+        replica.freeze()
+        try:
+            time.sleep(dice.random() * _HOLD_S)
+        finally:
+            replica.thaw()
+
+    _strike(lab, clients, dice, blow)
+    return ()
+
+
+def _hold_rows(
+    lab: MariadbLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Stall the worker that needs a hot row, and let those behind it run into the gate."""
+    replica = lab.replicas[0]
+
+    def blow() -> None:
+        row = dice.randint(1, HOT_ROWS)
+        with replica.connect(autocommit=False) as gate, gate.cursor() as cursor:
+            cursor.execute(f"SELECT * FROM {schema_name(0)}.account WHERE id = {row} FOR UPDATE")
+            time.sleep(_HOLD_S)
+            gate.rollback()
+
+    _strike(lab, clients, dice, blow)
+    return ()
+
+
+def _stop_and_start(
+    lab: MariadbLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    replica, member = lab.replicas[0], members[0]
+
+    def blow() -> None:
+        replica.query("STOP SLAVE")
+        file, offset, *_ = replica.query("SHOW MASTER STATUS")[0]
+        member.restarts.append(
+            Restart(
+                file=str(file),
+                offset=int(offset),
+                tags=lab.tags(replica),
+                gtid_position=lab.position_table(replica),
+                position_before=str(replica.query("SELECT @@gtid_slave_pos")[0][0]),
+                is_crash=False,
+            )
+        )
+        replica.query("START SLAVE")
+
+    _strike(lab, clients, dice, blow)
+    return ()
+
+
+def _flush_relay_logs(
+    lab: MariadbLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    _strike(
+        lab, clients, dice,
+        lambda: lab.replicas[0].run(["FLUSH NO_WRITE_TO_BINLOG RELAY LOGS"]),
+    )  # fmt: skip
+    return ()
+
+
+def _forge(
+    lab: MariadbLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Give all transactions of the round one commit id, before any replica has received one."""
+    for replica in lab.replicas:
+        replica.query("STOP SLAVE")
+    clients.wait(lab.request.duration_s)
+    clients.stop()
+    files = lab.log_files(lab.source)
+    lab.source.stop()
+    forged = sum(forge_commit_ids(file) for file in files)
+    lab.source.start()
+    for replica in lab.replicas:
+        replica.query("START SLAVE")
+    return (f"{forged} transactions were given one commit id",)
+
+
+def wait_until(condition: Callable[[], bool], what: str, server: Server) -> None:
+    """Return once the condition holds; ``ParaplyError`` P621 if it does not within a minute."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise ParaplyError(ROUND_FAILED, where=server.name, reason=f"no {what} came")
+        time.sleep(0.02)
+
+
+FAULTS: dict[str, Fault] = {
+    fault.name: fault
+    for fault in (
+        Fault(name="kill-replica", inject=_kill_replica, is_crash=True,
+              meaning="the first replica is killed (SIGKILL) and started again, three times"),
+        Fault(name="kill-source", inject=_kill_source,
+              meaning="the source is killed (SIGKILL) and started again, three times"),
+        Fault(name="freeze-replica", inject=_freeze_replica,
+              meaning="the first replica is stopped in its tracks and let go (SIGSTOP, SIGCONT)"),
+        Fault(name="hold-rows", inject=_hold_rows,
+              meaning="a session on the replica holds a hot row that the workers need"),
+        Fault(name="stop-start", inject=_stop_and_start,
+              meaning="STOP SLAVE and START SLAVE in the middle of the load"),
+        Fault(name="flush-relay-logs", inject=_flush_relay_logs,
+              meaning="FLUSH RELAY LOGS in the middle of the load"),
+        Fault(name="forged-commit-ids", inject=_forge, workload="chains",
+              meaning="control: all transactions in the source's log get one commit id"),
+        Fault(name="forged-idempotent", inject=_forge, workload="chains",
+              replica_options=("--slave-exec-mode=IDEMPOTENT",),
+              meaning="control: the same, and the replica hides row errors (IDEMPOTENT)"),
+    )
+}  # fmt: skip

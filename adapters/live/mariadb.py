@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from adapters.binlog.transactions import read_transactions
 from adapters.live.faults import FAULTS, Fault
@@ -66,6 +68,13 @@ class MariadbLab:
         """Return whether triggers record what is touched: not where their table would be lost."""
         return self.fault is None or not self.fault.is_crash
 
+    @property
+    def workload(self) -> str:
+        """Return the load: what was asked for, or what the fault needs to show itself."""
+        if self.fault is not None and self.fault.workload and self.request.workload == "mixed":
+            return self.fault.workload
+        return self.request.workload
+
     def _schema(self) -> list[str]:
         return [
             statement
@@ -108,7 +117,7 @@ class MariadbLab:
         readers = [SnapshotReader(one, domains=request.domains) for one in self.replicas]
         clients = Clients(
             [self.source],
-            workload=request.workload,
+            workload=self.workload,
             clients=request.clients,
             seed=seed,
             round_number=number,
@@ -124,7 +133,7 @@ class MariadbLab:
         try:
             clients.start()
             if self.fault is not None:
-                notes += self.fault.inject(self, clients, members, seed) or ()
+                notes += self.fault.inject(self, clients, members, random.Random(seed))
             clients.wait(max(0.0, request.duration_s - (time.monotonic() - began)))
             load = clients.stop()
             self._catch_up(members)
@@ -182,7 +191,8 @@ class MariadbLab:
             "unanswered": len(load.unanswered),
             "reads": sum(len(member.snapshots) for member in members),
             "touches": sum(len(member.touches) for member in members),
-            "retries": sum(map(retried, self.replicas)) - retries,
+            # A restart begins to count anew.
+            "retries": max(0, sum(map(retried, self.replicas)) - retries),
             "restarts": sum(len(member.restarts) for member in members),
             "confirmed_not_logged": len(lost),
             "unknown_gtids": len(foreign),
@@ -197,9 +207,13 @@ class MariadbLab:
         )
 
     def _unknown(self) -> dict[str, str]:
-        if self.records_touches:
+        """Return what may stay unknown because nothing that is observed could answer it."""
+        if not self.records_touches:
+            why = "attempts are not recorded under this fault: a crash would lose the record"
+        elif self.request.mode == "minimal":
+            why = "in this mode only commits overlap, and no two attempts are seen at once"
+        else:
             return {}
-        why = "attempts are not recorded under this fault: a crash would lose the record"
         return dict.fromkeys(("domains_commit_in_order", "domains_apply_without_conflict"), why)
 
     def _options(self, number: int) -> dict[str, int | str | bool]:
@@ -207,7 +221,7 @@ class MariadbLab:
         return {
             "mode": request.mode,
             "fault": request.fault,
-            "workload": request.workload,
+            "workload": self.workload,
             "workers": request.workers,
             "clients": request.clients,
             "replicas": request.replicas,
@@ -217,8 +231,12 @@ class MariadbLab:
 
     def _log(self, server: Server) -> list[LoggedTransaction]:
         """Return what a server has logged since the round began."""
-        files = [file for file in server.binary_logs() if file.name >= self._marks[server.name]]
-        return [one for one in read_transactions([str(file) for file in files]) if one.complete]
+        files = [str(file) for file in self.log_files(server)]
+        return [one for one in read_transactions(files) if one.complete]
+
+    def log_files(self, server: Server) -> list[Path]:
+        """Return the log files that a server has written since the round began."""
+        return [file for file in server.binary_logs() if file.name >= self._marks[server.name]]
 
     def _final(self, replica: Server, *, is_whole: bool) -> Final:
         """Stop the applier, and look at all that the replica has."""

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+from adapters.live.faults import FAULTS
 from adapters.live.target import LiveTarget
+from adapters.live.workload import WORKLOADS
+
+_SPECULATING_OR_GROUPED = ("conservative", "optimistic", "aggressive")
+"""Modes that trust a commit id; in ``minimal`` it has no effect."""
+_HIDDEN_ERRORS = (
+    "domains_apply_without_conflict",
+    "domains_are_read_in_order",
+    "final_state_is_the_sources",
+    "tables_end_as_the_sources",
+)
 
 MARIADB = LiveTarget(
     name="mariadb",
     summary="a MariaDB source with one or two parallel replicas",
     module="adapters.live.mariadb",
     modes=("optimistic", "conservative", "aggressive", "minimal"),
-    faults={},
+    workloads=tuple(WORKLOADS),
+    faults={fault.name: fault.meaning for fault in FAULTS.values()},
+    documented={
+        f"{mode}/{fault}": broken
+        for mode in _SPECULATING_OR_GROUPED
+        for fault, broken in (
+            ("forged-commit-ids", ("sound_log_never_fails",)),
+            ("forged-idempotent", _HIDDEN_ERRORS),
+        )
+    },
     properties=(
         "domains_commit_in_order",
         "replica_logs_domains_in_order",

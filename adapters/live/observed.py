@@ -41,15 +41,18 @@ class Touch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restart:
-    """A member that came back after a crash, looked at before it applied anything."""
+    """A member whose applier stood still, after a crash or in good order, and then went on."""
 
     file: str
-    """The first log file written after the crash."""
+    """The log file that it stood at: after a crash the first one that was written after it."""
+    offset: int = 0
+    """The place in the file."""
     tags: frozenset[Tag]
     """What the journal has."""
     gtid_position: str
     position_before: str = ""
-    """The position that the next start will use, where it differs from the table's."""
+    """The position that the next start will use."""
+    is_crash: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

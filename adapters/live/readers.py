@@ -56,7 +56,7 @@ class SnapshotReader:
                 with connection, connection.cursor() as cursor:
                     while not self._stop.wait(_PAUSE_S):
                         self.snapshots.append(self.read(cursor))
-            except pymysql.MySQLError:
+            except (pymysql.MySQLError, OSError):
                 continue  # The server was killed, or the reader was.
 
     def read(self, cursor: Any) -> Snapshot:

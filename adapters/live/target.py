@@ -74,7 +74,7 @@ class LiveRound:
     evidence: Mapping[str, int | str] = field(default_factory=dict)
     """Counts that say how much was seen: transactions, reads, retries, restarts."""
     unknown: Mapping[str, str] = field(default_factory=dict)
-    """Properties that this round cannot answer, each with the reason."""
+    """Properties that this round may well leave unknown, each with the reason."""
     notes: tuple[str, ...] = ()
     """What happened that no property speaks of: errors of the servers, documented behaviour."""
 
@@ -95,7 +95,7 @@ class LiveTarget:
     properties: tuple[str, ...] = ()
     """The properties that its histories are judged by."""
     documented: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Positive controls: properties that a round under this fault is documented to break."""
+    """Positive controls: properties that rounds are documented to break, by ``mode/fault``."""
 
     def check(self, request: LiveRequest) -> None:
         """Raise ``ParaplyError`` P620 if it has no such mode, workload or fault."""

@@ -122,7 +122,7 @@ class MemberStory:
         places: dict[int, list[Event]] = {}
         reached = 0
         for restart in self.member.restarts:
-            place = sum(position < (restart.file, 0) for position in self._starts)
+            place = sum(position < (restart.file, restart.offset) for position in self._starts)
             places.setdefault(place, []).extend(self._restarted(restart, place))
         reads: dict[int, list[Event]] = {}
         for snapshot in self.member.snapshots:
@@ -181,12 +181,16 @@ class MemberStory:
         )
 
     def _restarted(self, restart: Restart, place: int) -> Iterator[Event]:
-        yield self._event(EventKind.CRASHED)
-        yield self._event(
-            EventKind.RECOVERED,
-            transactions=self.having(restart.tags, place),
-            gtid_set=restart.gtid_position,
-        )
+        having = self.having(restart.tags, place)
+        if restart.is_crash:
+            yield self._event(EventKind.CRASHED)
+            yield self._event(
+                EventKind.RECOVERED, transactions=having, gtid_set=restart.gtid_position
+            )
+        else:
+            yield self._event(
+                EventKind.STOPPED, transactions=having, gtid_set=restart.gtid_position
+            )
         yield self._event(
             EventKind.STARTED, gtid_set=restart.position_before or restart.gtid_position
         )
@@ -199,7 +203,8 @@ class MemberStory:
             if first is not None:
                 yield self._event(EventKind.FAILED, transaction=first, note=failed)
         final = self.member.final
-        if final is None:
+        if final is None or failed:
+            # An applier that failed has not come to its end: nothing is compared with the source.
             return
         yield from self._compared(final)
         yield self.read(final.snapshot, len(self.order))
@@ -207,8 +212,7 @@ class MemberStory:
             EventKind.STOPPED,
             transactions=self.having(final.tags, len(self.order)),
             gtid_set=final.gtid_position,
-            # What an applier that has failed still lacks, it has not lost.
-            members=() if failed else (SOURCE,),
+            members=(SOURCE,),
         )
 
     def _compared(self, final: Final) -> Iterator[Event]:

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from adapters.servers.server import Server
 
 HOT_ROWS, ACCOUNTS, SWAPS, PARENTS, CHILDREN, BULK = 4, 40, 8, 8, 24, 120
-READ_TABLES = ("account", "swap", "parent", "child")
+CHAINS, LONG_CHAINS = 6, 300
+READ_TABLES = ("account", "swap", "parent", "child", "chain")
 """Tables that snapshots read whole: their rows are few."""
 TABLES = (*READ_TABLES, "bulk", "journal", "keyless", "scratch")
-AUDITED_TABLES = ("account", "swap", "parent", "child", "bulk", "journal")
+AUDITED_TABLES = (*READ_TABLES, "bulk", "journal")
 """Tables with a key, of which every touch can be recorded."""
 TAGS_PER_ROUND = 1_000_000
 """Tags of round ``n`` lie between ``n`` and ``n + 1`` times this."""
@@ -45,6 +46,7 @@ def create_statements(schema: str) -> Iterator[str]:
         "parent": "id INT PRIMARY KEY, w BIGINT NOT NULL",
         "child": "id INT PRIMARY KEY, parent INT NOT NULL, w BIGINT NOT NULL,"
         f" FOREIGN KEY (parent) REFERENCES {schema}.parent (id)",
+        "chain": "id INT PRIMARY KEY, v BIGINT NOT NULL, w BIGINT NOT NULL",
         "bulk": "id INT PRIMARY KEY, w BIGINT NOT NULL",
         "journal": "w BIGINT PRIMARY KEY",
         "keyless": "x INT NOT NULL, w BIGINT NOT NULL",
@@ -98,6 +100,30 @@ def _change_family(cursor: Cursor, dice: random.Random, tag: int, schema: str) -
     )
 
 
+def _lengthen_chain(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> None:
+    """Insert, update or delete a row of which there are few: each needs the one before it."""
+    _change_chain(cursor, dice, tag, schema, dice.randint(1, CHAINS))
+
+
+def _build_chain(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> None:
+    """Do the same to a row that a few transactions in a row meet in, and then none any more.
+
+    What an applier gets wrong in it stays wrong.
+    """
+    _change_chain(cursor, dice, tag, schema, CHAINS + 1 + tag // 5 % LONG_CHAINS)
+
+
+def _change_chain(cursor: Cursor, dice: random.Random, tag: int, schema: str, row: int) -> None:
+    table = f"{schema}.chain"
+    cursor.execute(f"SELECT v FROM {table} WHERE id = {row} FOR UPDATE")
+    if not cursor.fetchall():
+        cursor.execute(f"INSERT INTO {table} VALUES ({row}, 0, {tag})")
+    elif dice.random() < 0.6:
+        cursor.execute(f"UPDATE {table} SET v = v + 1, w = {tag} WHERE id = {row}")
+    else:
+        cursor.execute(f"DELETE FROM {table} WHERE id = {row}")
+
+
 def _write_keyless(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> None:
     row = dice.randint(1, 6)
     cursor.execute(f"UPDATE {schema}.keyless SET w = {tag} WHERE x = {row}")
@@ -134,12 +160,17 @@ DDL: frozenset[Step] = frozenset({_change_table})
 
 WORKLOADS: dict[str, tuple[tuple[Step, int], ...]] = {
     "mixed": (
-        (_update_hot, 20), (_update_cold, 50), (_swap_unique, 8), (_change_family, 12),
-        (_write_keyless, 3), (_write_much, 1), (_use_savepoint, 5), (_change_table, 1),
+        (_update_hot, 20), (_update_cold, 50), (_swap_unique, 8), (_change_family, 8),
+        (_lengthen_chain, 4), (_write_keyless, 3), (_write_much, 1), (_use_savepoint, 5),
+        (_change_table, 1),
     ),
     "hot": ((_update_hot, 80), (_swap_unique, 20)),
+    "chains": ((_build_chain, 90), (_update_hot, 10)),
     "cold": ((_update_cold, 100),),
-    "rows": ((_update_hot, 25), (_update_cold, 45), (_swap_unique, 10), (_change_family, 20)),
+    "rows": (
+        (_update_hot, 25), (_update_cold, 40), (_swap_unique, 10), (_change_family, 15),
+        (_lengthen_chain, 10),
+    ),
 }  # fmt: skip
 """Steps with their weights; ``rows`` has nothing but keyed row changes."""
 

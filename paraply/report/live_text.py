@@ -92,7 +92,11 @@ def targets_text(targets: Sequence[LiveTarget]) -> str:
         lines.append(f"  workloads: {', '.join(target.workloads)}")
         if target.faults:
             rows = [
-                (name, "control" if target.documented.get(name) else "", meaning)
+                (
+                    name,
+                    "control" if any(key.endswith(f"/{name}") for key in target.documented) else "",
+                    meaning,
+                )
                 for name, meaning in target.faults.items()
             ]
             lines += plain_table(("fault", "", "what is done"), rows, indent="  ")

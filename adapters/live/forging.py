@@ -1,0 +1,71 @@
+"""Forges the parallelisation metadata of a stopped source's binary log: the positive control.
+
+Lengths, positions and checksums are mended, so that the log is valid and only the claim that its
+transactions may be applied together is wrong.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from pathlib import Path
+
+_MAGIC = b"\xfebin"
+_HEADER = struct.Struct("<IBIIIH")
+_FORMAT_DESCRIPTION, _MARIADB_GTID = 15, 162
+_IN_USE = 1
+_FLAGS_AT, _COMMIT_ID_AT = 12, 13
+_COMMIT_ID_FLAG, _DDL_FLAG = 2, 32
+_GTID_BYTES_MIN = 19
+_FORGED_ID = 777
+
+
+def forge_commit_ids(file: Path, commit_id: int = _FORGED_ID) -> int:
+    """Give every transaction of a binary log the same commit id; return how many they are.
+
+    Schema changes keep theirs: a DDL flag makes them run alone, whatever their commit id. The log
+    must belong to a stopped server.
+    """
+    data = file.read_bytes()
+    forged, count = forged_log(data, commit_id)
+    if count:
+        file.write_bytes(forged)
+    return count
+
+
+def forged_log(data: bytes, commit_id: int) -> tuple[bytes, int]:
+    """Return a log with every commit id replaced or set, and how many transactions that are."""
+    log = bytearray(_MAGIC)
+    at, count, has_checksums = len(_MAGIC), 0, False
+    while at + _HEADER.size <= len(data):
+        time_s, code, server_id, size, _, flags = _HEADER.unpack_from(data, at)
+        body = data[at + _HEADER.size : at + size]
+        if code == _FORMAT_DESCRIPTION:
+            # Before its checksum, which is always there, stands whether the others have one.
+            has_checksums = body[-5] == 1
+        is_checked = has_checksums or code == _FORMAT_DESCRIPTION
+        if is_checked:
+            body = body[:-4]
+        if code == _MARIADB_GTID and not body[_FLAGS_AT] & _DDL_FLAG:
+            body = _with_commit_id(body, commit_id)
+            count += 1
+        at += size
+        new_size = _HEADER.size + len(body) + 4 * is_checked
+        end = len(log) + new_size
+        event = _HEADER.pack(time_s, code, server_id, new_size, end, flags) + body
+        if is_checked:
+            # The server computes the checksum of a format description as if not in use.
+            plain = flags & ~_IN_USE if code == _FORMAT_DESCRIPTION else flags
+            counted = _HEADER.pack(time_s, code, server_id, new_size, end, plain) + body
+            event += struct.pack("<I", zlib.crc32(counted))
+        log += event
+    return bytes(log), count
+
+
+def _with_commit_id(body: bytes, commit_id: int) -> bytes:
+    flags = body[_FLAGS_AT]
+    # What follows the id, without it, is padding or an XA identifier.
+    rest = body[_COMMIT_ID_AT + 8 :] if flags & _COMMIT_ID_FLAG else body[_COMMIT_ID_AT:]
+    start = body[:_FLAGS_AT] + bytes([flags | _COMMIT_ID_FLAG])
+    forged = start + struct.pack("<Q", commit_id) + rest.rstrip(b"\0")
+    return forged.ljust(_GTID_BYTES_MIN, b"\0")
