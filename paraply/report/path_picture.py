@@ -110,4 +110,5 @@ def path_picture(links: Sequence[PathLink]) -> Markup:
         "The list below says the same.",
         height,
         [axis, *arcs, *nodes],
+        has_links=True,
     )

@@ -42,15 +42,22 @@ class Axis:
 
 
 def picture(
-    title: str, description: str, height: float, parts: Sequence[Markup], width: float = WIDTH
+    title: str,
+    description: str,
+    height: float,
+    parts: Sequence[Markup],
+    width: float = WIDTH,
+    *,
+    has_links: bool = False,
 ) -> Markup:
-    """Return an SVG element that a screen reader reads as one image."""
+    """Return an SVG element that a screen reader reads as one image, or part by part with links."""
     return Markup(
-        '<svg viewBox="0 0 {} {}" role="img" aria-label="{}"><title>{}</title><desc>{}</desc>{}'
+        '<svg viewBox="0 0 {} {}" role="{}" aria-label="{}"><title>{}</title><desc>{}</desc>{}'
         "</svg>"
     ).format(
         pixel(width),
         pixel(height),
+        "group" if has_links else "img",
         visible(title),
         visible(title),
         visible(description),

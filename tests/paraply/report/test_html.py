@@ -121,7 +121,7 @@ def test_hostile_text_becomes_neither_element_nor_hidden_character():
 @pytest.mark.parametrize("situation", EVERY_SITUATION)
 def test_every_picture_has_a_title_and_a_description(situation):
     text = page_of(situation)
-    pictures = re.findall(r"<svg[^>]*role=\"img\".*?</svg>", text, re.DOTALL)
+    pictures = re.findall(r"<svg[^>]*role=\"(?:img|group)\".*?</svg>", text, re.DOTALL)
     for picture in pictures:
         assert re.search(r'aria-label="[^"]+"', picture)
         assert re.search(r"<title>[^<]+</title><desc>[^<]+</desc>", picture)
