@@ -10,6 +10,7 @@ from paraply.errors import STDOUT_TWICE, USAGE
 from paraply.history_files import FileKind, clients_history, kind_of, own_histories
 from paraply.report.check_text import check_json, check_junit, check_text
 from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.report.page import add_plain_argument
 from properties.isolation.phenomena import LEVELS
 from vocabulary.client_history import ClientHistory
 from vocabulary.errors import ParaplyError
@@ -36,6 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "isolation level asked for. docs/isolation.md says what each level forbids."
     )
     parser.epilog = _EXAMPLE
+    add_plain_argument(parser)
     parser.add_argument("history", metavar="HISTORY", help="a file, or a folder of Parquet files")
     parser.add_argument(
         "--property",

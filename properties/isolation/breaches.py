@@ -259,7 +259,7 @@ class SessionGuaranteeBroken(Violation):
     def __str__(self) -> str:
         return (
             f"in session {self.session} {self.earlier} {self.earlier_access}, and after it "
-            f"{self.later} {self.later_access}"
+            f"{self.later} {self.later_access}: an older version"
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from properties.isolation.breaches import (
     CycleFormed,
     ForkObserved,
@@ -29,11 +31,16 @@ def breach_of(cycle: Cycle, versions: Versions) -> CycleFormed:
     transactions = versions.history.transactions
     first = min(range(len(cycle.steps)), key=lambda place: cycle.steps[place].source)
     steps = cycle.steps[first:] + cycle.steps[:first]
-    return _BREACHES[kind_of_cycle(steps)](
+    return cycle_class(steps)(
         transactions=tuple(transactions[step.source].name for step in steps),
         steps=tuple(clause(step, versions) for step in steps),
         is_shortest=cycle.is_shortest,
     )
+
+
+def cycle_class(steps: Sequence[Dependency]) -> type[CycleFormed]:
+    """Return the breach that a cycle is, by its most telling name."""
+    return _BREACHES[kind_of_cycle(steps)]
 
 
 def clause(step: Dependency, versions: Versions) -> str:

@@ -64,7 +64,9 @@ SCHEMES = {
 }  # fmt: skip
 """The dialects; C1 with C3 comes first, since it keeps every level as long as nothing crashes."""
 
-_STATES = frozenset({"replica_states_existed_on_the_source", "readers_see_prefixes"})
+_STATES = frozenset({
+    "replica_states_existed_on_the_source", "readers_see_prefixes", "replica_reads_fit_one_order",
+})  # fmt: skip
 _RESTART = frozenset({"applied_exactly_once", "reads_never_go_back"}) | _STATES
 _NO_ORDER = _RESTART | {"engine_commits_follow_the_log", "sessions_keep_their_order"}
 _CONFLICTS = frozenset({"no_conflicting_parallel_apply", "rows_apply_as_logged"})
@@ -116,7 +118,13 @@ class Wl4648Subject(Subject):
         "p3_serializable": _RESTART | _NEVER_ENDS,
     }  # fmt: skip
     areas: ClassVar[frozenset[str]] = frozenset(
-        {"parallel_apply", "commit_order", "replica_reads", "consistency_levels"}
+        {
+            "parallel_apply",
+            "commit_order",
+            "replica_reads",
+            "consistency_levels",
+            "reader_isolation",
+        }
     )
 
     def __init__(self, scheme: Scheme | None = None) -> None:

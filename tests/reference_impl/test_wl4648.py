@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from properties import commit_order, consistency_levels, parallel_apply, replica_reads
+from properties import (
+    commit_order,
+    consistency_levels,
+    parallel_apply,
+    reader_isolation,
+    replica_reads,
+)
 from properties.commit_order import applier_reaches_the_end, saved_positions_are_executed
 from properties.consistency_levels import (
     gap_free_states_are_the_sources,
@@ -26,7 +32,7 @@ from vocabulary.events import EventKind, Outcome
 from vocabulary.schedule import Exploration, RecordedSchedule, SeededSchedule
 from vocabulary.verdict import Verdict
 
-_MODULES = (parallel_apply, commit_order, replica_reads, consistency_levels)
+_MODULES = (parallel_apply, commit_order, replica_reads, consistency_levels, reader_isolation)
 JUDGES = {
     prop.name: prop
     for prop in registered_properties()

@@ -114,20 +114,20 @@ FOUND = [
     ),
     (
         "read your writes", OwnWriteUnseen, registers("A: wx1", "A: rx"),
-        "in session A T1 wrote x=1, and after it T2 read x before anything was written there",
+        "in session A T1 wrote x=1, and after it T2 read x before anything was written there: an older version",
     ),
     (
         "monotonic reads", ReadWentBackInSession, lists("ax1", "ax2", "A: rx12", "A: rx1"),
-        "in session A T3 read x=2, and after it T4 read x=1",
+        "in session A T3 read x=2, and after it T4 read x=1: an older version",
     ),
     (
         "monotonic writes", WritesReorderedInSession, lists("A: ax1", "A: ax2", "rx21"),
-        "in session A T1 wrote x=1, and after it T2 wrote x=2",
+        "in session A T1 wrote x=1, and after it T2 wrote x=2: an older version",
     ),
     (
         "writes follow reads", WriteBeforeWhatWasRead,
         registers("wx1", "A: rx1", "A: wx2", log=(3, 1)),
-        "in session A T2 read x=1, and after it T3 wrote x=2",
+        "in session A T2 read x=1, and after it T3 wrote x=2: an older version",
     ),
     (
         "SI-session", ReadSkewed, registers("A: wx1", "A: rx"),
