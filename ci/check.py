@@ -26,6 +26,7 @@ GENERATED_PAGES = (
     "paraply.gtid_page",
     "paraply.modes_page",
     "paraply.protocol_page",
+    "paraply.commands_page",
 )
 """Modules that write a page with ``--write`` and compare it with ``--check``."""
 

@@ -12,6 +12,7 @@ from paraply.report.event_words import event_words
 from paraply.report.history_text import lane_names_of, lane_of
 from paraply.showing.alternatives import Alternative, Alternatives
 from paraply.showing.dependencies import dependency_edges, stamps_by_member
+from paraply.showing.sql_schedule import sql_schedule
 from paraply.showing.states import state_differences
 from properties.moments import first_breaking_event
 from properties.registry import Property
@@ -88,6 +89,7 @@ def document_of(shown: Shown) -> dict[str, Any]:
         "choices": [] if shown.alternatives is None else list(shown.alternatives.choices),
         "replay": shown.replay,
         "test": shown.test,
+        "sql": "\n".join(visible(line) for line in sql_schedule(history).split("\n")),
         "minimal": shown.minimal,
     }  # fmt: skip
 
