@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from adapters.live.mariadb_target import MARIADB
+from adapters.live.semi_sync_target import MARIADB_SEMI_SYNC
 from adapters.live.target import LiveTarget
 
 TARGETS: tuple[LiveTarget, ...] = (
     MARIADB,
+    MARIADB_SEMI_SYNC,
 )  # fmt: skip

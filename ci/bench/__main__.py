@@ -23,6 +23,7 @@ MODULES = (
     "ci.bench.explore",
     "ci.bench.gtid_sets",
     "ci.bench.isolation",
+    "ci.bench.mining",
     "ci.bench.proofs",
 )
 """Modules that register benchmarks; add yours."""

@@ -58,6 +58,11 @@ COMMANDS = (
         module="paraply.commands.conform",
     ),
     Command(
+        name="compare",
+        summary="run one workload through every applier on a simulated clock",
+        module="paraply.commands.compare",
+    ),
+    Command(
         name="check",
         summary="judge a recorded history: one of paraply, or one of Jepsen and Elle",
         module="paraply.commands.check",

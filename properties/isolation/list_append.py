@@ -125,6 +125,7 @@ def _order(key: Key, known: _Key, happened: set[int], found: Versions) -> None:
                     other_reader=transactions[known.longest_reader].name, other_read=longest,
                 )
             )  # fmt: skip
+    _report_unsound(key, known, found)
     if len(set(longest)) < length:
         _report_repeated(key, known, found)
         found.unordered[key] = "a read shows an element twice"
@@ -159,18 +160,10 @@ def _add_chain(key: Key, known: _Key, found: Versions) -> list[int]:
     transactions = found.history.transactions
     version = found.add(INITIAL, key, NOTHING_WRITTEN, follows=False)
     version_at = [version]
-    for place, element in enumerate(known.longest):
+    for element in known.longest:
         writer = known.appended.get(element)
-        if writer is None:
-            reader = transactions[_first_reader(known, place)].name
-            found.breaches.append(UnwrittenValueRead(reader=reader, key=key, value=element))
-        elif transactions[writer].ending is Ending.ABORTED:
-            found.breaches.append(
-                AbortedValueRead(
-                    reader=transactions[_first_reader(known, place)].name, key=key,
-                    value=element, writer=transactions[writer].name,
-                )
-            )  # fmt: skip
+        if writer is None or transactions[writer].ending is Ending.ABORTED:
+            pass  # No version: reported already.
         elif found.writers[version] == writer:
             found.values[version] = element
         else:
@@ -179,12 +172,36 @@ def _add_chain(key: Key, known: _Key, found: Versions) -> list[int]:
     return version_at
 
 
-def _first_reader(known: _Key, place: int) -> int:
-    """Return the first transaction whose read shows the element at ``place``."""
-    return min(
-        (index for index, seen in known.reads if len(seen) > place),
-        default=known.longest_reader,
-    )
+def _report_unsound(key: Key, known: _Key, found: Versions) -> None:
+    """Report elements that were read and never written, or written by an aborted transaction."""
+    transactions = found.history.transactions
+    seen = dict.fromkeys(known.longest)
+    if known.longest_reader != INITIAL:
+        for _, read in known.reads:
+            if read != known.longest[: len(read)]:
+                seen.update(dict.fromkeys(read))
+    sound = {
+        element for element, writer in known.appended.items()
+        if transactions[writer].ending is not Ending.ABORTED
+    }  # fmt: skip
+    unsound = [element for element in seen if element not in sound]
+    first = _first_readers(known) if unsound else {}
+    for element in unsound:
+        writer = known.appended.get(element)
+        reader = transactions[first.get(element, known.longest_reader)].name
+        if writer is None:
+            found.breaches.append(UnwrittenValueRead(reader=reader, key=key, value=element))
+        else:
+            found.breaches.append(
+                AbortedValueRead(
+                    reader=reader, key=key, value=element, writer=transactions[writer].name
+                )
+            )
+
+
+def _first_readers(known: _Key) -> dict[Any, int]:
+    """Return for each element the first transaction whose read shows it."""
+    return {element: index for index, seen in reversed(known.reads) for element in seen}
 
 
 def _add_unread(
@@ -251,7 +268,8 @@ def _report_reordered(key: Key, known: _Key, found: Versions) -> None:
     """Report elements that the longest read shows without those their transaction began with."""
     transactions = found.history.transactions
     shown: dict[int, int] = {}
-    for place, element in enumerate(known.longest):
+    first: dict[Any, int] = {}
+    for element in known.longest:
         writer = known.appended.get(element, INITIAL)
         written = known.several.get(writer)
         if written is None:
@@ -259,9 +277,11 @@ def _report_reordered(key: Key, known: _Key, found: Versions) -> None:
         turn = shown.get(writer, 0)
         shown[writer] = turn + 1
         if written[turn] != element:
+            first = first or _first_readers(known)
+            reader = first.get(element, known.longest_reader)
             found.breaches.append(
                 AppendsReordered(
-                    reader=transactions[_first_reader(known, place)].name, key=key, value=element,
+                    reader=transactions[reader].name, key=key, value=element,
                     writer=transactions[writer].name, appended=written,
                 )
             )  # fmt: skip

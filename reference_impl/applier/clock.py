@@ -38,9 +38,9 @@ def ticks_of(replica: Replica, *, shares_syncs: bool = False) -> int:
                 act()
         while shares_syncs and not replica.has_failed:
             following = [
-                act
+                turn
                 for worker in ready
-                if worker.stage is Stage.FINISHED and (act := replica.step_of(worker)) is not None
+                if worker.stage is Stage.FINISHED and (turn := replica.step_of(worker)) is not None
             ]
             if not following:
                 break

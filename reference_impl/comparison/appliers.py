@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from reference_impl.comparison.clock import Advance, Run, no_news
 from reference_impl.comparison.jobs import (
     Blind,
     Breaking,
@@ -26,6 +25,7 @@ from reference_impl.comparison.mysql import (
     LogicalClockUnordered,
 )
 from reference_impl.comparison.parts import ByRow, ByTable
+from reference_impl.comparison.runs import Advance, Run, no_news
 from reference_impl.comparison.tasks import TaskLog
 from reference_impl.mariadb.modes import Mode
 

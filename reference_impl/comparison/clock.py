@@ -10,66 +10,11 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from reference_impl.comparison.runs import NEVER, NEWS_EVERY, Advance, Run, no_news
 from reference_impl.comparison.tasks import NOBODY, RowEvent, Task, TaskLog
-
-NEVER = -1
-"""Stands for a moment that has not come."""
-NEWS_EVERY = 1024
-"""Transactions between two reports of progress."""
-
-Advance = Callable[[float], None]
-
-
-def no_news(done: float) -> None:
-    """Report nothing."""
-    del done
-
-
-@dataclass(slots=True, kw_only=True)
-class Run:
-    """When each transaction began and ended under one scheme; lists by number, from 1.
-
-    Attributes:
-        begun: the moment its first row event could begin.
-        done: the moment its commit ended, NEVER where the scheme stalled before.
-        touched: the moment of each row event of the attempt that survived.
-        settled: (transaction, key) -> the moment a part of it committed, where parts commit apart;
-            for all others ``done`` counts.
-        misapplied: row events that met a row as another transaction left it than at the source.
-        retries: attempts that were undone.
-        syncs: commits of the replica's log; those that share one are counted once.
-        versions: key -> who wrote it last, when all is over.
-        job_of: the job that a transaction was merged into; empty where each is its own.
-    """
-
-    workers: int
-    begun: list[int]
-    done: list[int]
-    touched: list[list[int]]
-    settled: dict[tuple[int, int], int] = field(default_factory=dict)
-    misapplied: int = 0
-    retries: int = 0
-    syncs: int = 0
-    versions: dict[int, int] = field(default_factory=dict)
-    job_of: list[int] = field(default_factory=list)
-
-    @property
-    def has_finished(self) -> bool:
-        """Return whether the whole log was applied."""
-        return NEVER not in self.done
-
-    @property
-    def makespan(self) -> int:
-        """Return the ticks until all is applied, or until the scheme stalled."""
-        return max(self.done)
-
-    def settled_at(self, number: int, key: int) -> int:
-        """Return when a transaction's change of a key was there for others."""
-        return self.settled.get((number, key), self.done[number])
 
 
 @dataclass(slots=True)
@@ -116,7 +61,12 @@ class Clock:
         self.before, self.after = self.lanes()
         self.holders: dict[int, int] = {}
         self.held: dict[int, list[int]] = {}
+        self.sharers: dict[int, set[int]] = {}
+        """Key -> tasks that read it and have not committed."""
+        self.shared: dict[int, list[int]] = {}
         self.waiters: dict[int, deque[int]] = {}
+        self.undone_for: dict[int, int] = {}
+        """Task -> the oldest of the cycle that it was undone for."""
         self.awaiting: dict[int, list[int]] = {}
         """Task -> workers that go on when it has committed."""
         self.versions: dict[int, int] = {}
@@ -149,6 +99,13 @@ class Clock:
     def on_done(self, task: Task) -> None:
         """Take note that a transaction has committed."""
 
+    def order_of(self, worker: int) -> int:
+        """Return by what workers that move at one moment are put in order: the oldest first.
+
+        Of those who want one row, so, the oldest gets it, and deadlocks cannot go on for ever.
+        """
+        return self.queues[worker][0]
+
     def lanes(self) -> tuple[list[int], list[int]]:
         """Return who commits right before and right after each transaction: one lane for all."""
         count = len(self.tasks)
@@ -170,7 +127,7 @@ class Clock:
                 self.on_rows_done(worker)
             if moment.ended or moment.ready or moment.undone:
                 self.settle()
-            moment.moving.sort()
+            moment.moving.sort(key=self.order_of)
             for worker in moment.moving:
                 self.on_row(worker)
             del self.agenda[self.now]
@@ -254,20 +211,34 @@ class Clock:
         holders = self.holders
         for key in row.writes:
             holder = holders.get(key)
-            if holder is None:
+            if holder is None and (not self.sharers or self.may_exclude(number, key)):
                 holders[key] = number
                 self.held.setdefault(number, []).append(key)
             elif holder != number:
-                self.waiters.setdefault(key, deque()).append(worker)
-                self.blocked[worker] = key
-                self.on_wait(worker)
-                return False
+                return self.wait(worker, key)
+        for key in row.reads:
+            if holders.get(key, number) != number:
+                return self.wait(worker, key)
+            self.sharers.setdefault(key, set()).add(number)
+            self.shared.setdefault(number, []).append(key)
         return True
+
+    def may_exclude(self, number: int, key: int) -> bool:
+        """Return whether nobody else reads a key."""
+        return not self.sharers.get(key, set()) - {number}
+
+    def wait(self, worker: int, key: int) -> bool:
+        """Queue up for a key; return False."""
+        self.waiters.setdefault(key, deque()).append(worker)
+        self.blocked[worker] = key
+        self.on_wait(worker)
+        return False
 
     def is_misapplied(self, number: int, row: RowEvent) -> bool:
         """Return whether a row is not as its last writer before, by the log, left it."""
         versions = self.versions
-        for key, expected in zip(row.writes, row.expected, strict=True):
+        keys = row.writes + row.reads if row.reads else row.writes
+        for key, expected in zip(keys, row.expected, strict=True):
             if expected != number and versions.get(key, NOBODY) != expected:
                 return True
         return False
@@ -275,10 +246,24 @@ class Clock:
     def release(self, number: int) -> None:
         """Free the row locks of a transaction; who waits for one tries again."""
         for key in self.held.pop(number, ()):
-            del self.holders[key]
-            for worker in self.waiters.pop(key, ()):
-                self.blocked[worker] = None
-                self.at(self.now).moving.append(worker)
+            self.hand_on(key)
+        for key in self.shared.pop(number, ()):
+            readers = self.sharers.get(key, set())
+            readers.discard(number)
+            if not readers:
+                self.sharers.pop(key, None)
+                self.wake(key)
+
+    def hand_on(self, key: int) -> None:
+        """Free a key that was locked by one."""
+        del self.holders[key]
+        self.wake(key)
+
+    def wake(self, key: int) -> None:
+        """Let everybody who waits for a key try again."""
+        for worker in self.waiters.pop(key, ()):
+            self.blocked[worker] = None
+            self.at(self.now).moving.append(worker)
 
     # Commits.
 
@@ -339,25 +324,42 @@ class Clock:
     # Cycles of waits.
 
     def on_wait(self, worker: int) -> None:
-        """Undo the latest transaction of a cycle that the worker's wait closes, if any."""
-        if not self.resolves_deadlocks:
-            return
-        path = [worker]
-        while (other := self.waits_for(path[-1])) and other not in path:
-            path.append(other)
-        if other:
-            cycle = path[path.index(other) :]
-            self.undo(max(cycle, key=lambda one: self.queues[one][0]))
+        """Undo the latest transaction of each cycle that the worker's wait closes."""
+        while self.resolves_deadlocks and (cycle := self.cycle_through(worker)):
+            victim = max(cycle, key=self.number_of)
+            self.undone_for[self.number_of(victim)] = min(map(self.number_of, cycle))
+            self.undo(victim)
 
-    def waits_for(self, worker: int) -> int:
-        """Return the worker whose transaction has to commit first, 0 for none."""
+    def number_of(self, worker: int) -> int:
+        """Return the transaction that a worker has under way."""
+        return self.queues[worker][0]
+
+    def cycle_through(self, worker: int) -> list[int]:
+        """Return the workers of a cycle of waits, none where there is no cycle."""
+        seen: set[int] = set()
+        paths = [[worker]]
+        while paths:
+            path = paths.pop()
+            for other in self.waits_for(path[-1]):
+                if other == worker:
+                    return path
+                if other not in seen:
+                    seen.add(other)
+                    paths.append([*path, other])
+        return []
+
+    def waits_for(self, worker: int) -> list[int]:
+        """Return the workers whose transactions have to commit first."""
         key = self.blocked[worker]
         if key is not None:
-            return self.worker_of[self.holders[key]]
+            number = self.number_of(worker)
+            holder = self.holders.get(key)
+            holders = self.sharers.get(key, set()) - {number} if holder is None else {holder}
+            return [self.worker_of[one] for one in sorted(holders)]
         queue = self.queues[worker]
         if self.commits_in_order and queue and self.is_ready[queue[0]]:
-            return self.worker_of[self.before[queue[0]]]
-        return 0
+            return [self.worker_of[self.before[queue[0]]]]
+        return []
 
     def undo(self, worker: int) -> None:
         """Take back an attempt: its locks are free in a tick, and then it begins again."""
@@ -373,11 +375,12 @@ class Clock:
         self.at(self.now + 1).undone.append(worker)
 
     def on_undone(self, worker: int) -> None:
-        """Free the locks; begin again, or when all before it have committed, where that counts."""
+        """Free the locks; begin again when whom it was undone for, or all before it, are done."""
         number = self.queues[worker][0]
         self.release(number)
-        before = self.before[number]
-        if self.commits_in_order and self.done[before] == NEVER:
-            self.awaiting.setdefault(before, []).append(worker)
+        first = self.before[number] if self.commits_in_order else self.undone_for[number]
+        # Begun at once, it might take again what it was undone for, and so on for ever.
+        if self.done[first] == NEVER:
+            self.awaiting.setdefault(first, []).append(worker)
         else:
             self.at(self.now).moving.append(worker)

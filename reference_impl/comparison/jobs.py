@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from reference_impl.comparison.clock import NEVER, Advance, Clock, no_news
+from reference_impl.comparison.clock import Clock
+from reference_impl.comparison.runs import NEVER, Advance, no_news
 from reference_impl.comparison.tasks import NOBODY, RowEvent, TaskLog
 from reference_impl.wl4648.coordinator import JOBS_PER_WORKER
 
@@ -19,6 +20,10 @@ class Blind(Clock):
     """C0: whoever is idle takes the next job. A cycle of waits stays, as in the document."""
 
     resolves_deadlocks = False
+
+    def order_of(self, worker: int) -> int:
+        """Return the worker's number, as in the reference; nobody is undone here."""
+        return worker
 
 
 class Timestamps(Blind):

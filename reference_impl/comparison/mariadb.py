@@ -10,8 +10,9 @@ from collections import deque
 from dataclasses import dataclass
 from functools import partial
 
-from reference_impl.comparison.clock import NEVER, Advance, Clock, no_news
-from reference_impl.comparison.tasks import NOBODY, Task, TaskLog
+from reference_impl.comparison.clock import Clock
+from reference_impl.comparison.runs import NEVER, Advance, no_news
+from reference_impl.comparison.tasks import NOBODY, RowEvent, Task, TaskLog
 from reference_impl.mariadb.modes import Mode
 
 QUEUED_MAX = 2
@@ -150,23 +151,30 @@ class ParallelMode(Clock):
         self.undo(worker)
         return False
 
-    def release(self, number: int) -> None:
-        """Free the row locks; who stood first in a row's queue has it then."""
-        for key in self.held.pop(number, ()):
-            worker = self.heir_of(self.waiters.get(key, deque()))
-            if not worker:
-                del self.holders[key]
-                self.waiters.pop(key, None)
-                continue
-            heir = self.queues[worker][0]
-            self.holders[key] = heir
-            self.held.setdefault(heir, []).append(key)
-            self.blocked[worker] = None
-            self.at(self.now).moving.append(worker)
+    def hand_on(self, key: int) -> None:
+        """Give a row to who stood first in its queue, if nobody waits to read it."""
+        queue = self.waiters.get(key)
+        if not queue or any(key not in self.next_row(worker).writes for worker in queue):
+            super().hand_on(key)
+            return
+        worker = self.heir_of(queue)
+        heir = self.queues[worker][0]
+        self.holders[key] = heir
+        self.held.setdefault(heir, []).append(key)
+        self.blocked[worker] = None
+        self.at(self.now).moving.append(worker)
+
+    def order_of(self, worker: int) -> int:
+        """Return the worker's number, as in the reference; row queues are fair by themselves."""
+        return worker
+
+    def next_row(self, worker: int) -> RowEvent:
+        """Return the row event that a worker applies next."""
+        return self.tasks[self.queues[worker][0]].rows[self.position[worker]]
 
     def heir_of(self, queue: deque[int]) -> int:
         """Return the first who stands in nobody's way; who has the row too early is killed."""
-        while queue:
+        while True:
             worker = queue.popleft()
             number = self.queues[worker][0]
             earliest = min((self.queues[other][0] for other in queue), default=number)
@@ -178,7 +186,6 @@ class ParallelMode(Clock):
             self.touched[number].clear()
             self.position[worker] = 0
             self.on_undone(worker)
-        return 0
 
     def undo(self, worker: int) -> None:
         """Take back the attempt, and its commit start; the next attempt takes no risk."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from reference_impl.comparison.clock import NEVER, Run
-from reference_impl.comparison.tasks import Task, TaskLog
+from reference_impl.comparison.runs import NEVER, Run
+from reference_impl.comparison.tasks import RowEvent, Task, TaskLog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,23 +151,27 @@ def _overlaps(log: TaskLog, run: Run) -> Iterator[tuple[int, int]]:
                 for other in row.follows:
                     if jobs and jobs[other] == jobs[number]:
                         continue
-                    if not _has_ended(_settled(log.tasks[other], row.writes, run), touched):
+                    if not _has_ended(_settled(log.tasks[other], row, run), touched):
                         yield other, number
         done = run.done[number]
         if done == NEVER or done > latest:
             latest, latest_number = (1 << 62 if done == NEVER else done), number
 
 
-def _settled(other: Task, keys: tuple[int, ...], run: Run) -> int:
+def _settled(other: Task, row: RowEvent, run: Run) -> int:
+    """Return when what a row event must follow of another transaction was there."""
     if not run.settled:
         return run.done[other.number]
-    mine = set(keys)
-    shared = [key for row in other.rows for key in row.writes if key in mine]
-    return max((run.settled_at(other.number, key) for key in shared), default=NEVER)
+    mine = {*row.writes, *row.reads}
+    shared = {key for one in other.rows for key in one.writes if key in mine}
+    # Whoever only read a key is out of the way when it is done.
+    return max(
+        (run.settled_at(other.number, key) for key in shared), default=run.done[other.number]
+    )
 
 
 def _has_ended(done: int, moment: int) -> bool:
-    return done not in (NEVER,) and done <= moment
+    return done != NEVER and done <= moment
 
 
 def _partly_visible(log: TaskLog, run: Run) -> int:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from reference_impl.comparison.clock import Advance, Clock, Run, no_news
+from reference_impl.comparison.clock import Clock
 from reference_impl.comparison.jobs import Breaking, Graph, InOrder
+from reference_impl.comparison.runs import Advance, Run, no_news
 from reference_impl.comparison.tasks import NOBODY, LogBuilder, RowEvent, Task, TaskLog
 from reference_impl.wl4648.merging import is_full
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from reference_impl.applier.coordinator import UNDEFINED
-from reference_impl.comparison.clock import NEVER, Advance, Clock, no_news
+from reference_impl.comparison.clock import Clock
+from reference_impl.comparison.runs import NEVER, Advance, no_news
 from reference_impl.comparison.tasks import Task, TaskLog
 
 

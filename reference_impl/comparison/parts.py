@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 
-from reference_impl.comparison.clock import NEWS_EVERY, Advance, Run, no_news
+from reference_impl.comparison.runs import NEWS_EVERY, Advance, Run, no_news
 from reference_impl.comparison.tasks import NOBODY, RowEvent, Task, TaskLog
 from reference_impl.wl4648.coordinator import JOBS_PER_WORKER
 

@@ -20,8 +20,8 @@ class RowEvent:
     Attributes:
         table: as the log spells it.
         writes: keys that it changes, as numbers; it locks them until the commit.
-        reads: keys that must stay as they are (parents of a foreign key); they are not locked.
-        expected: the task that wrote each of ``writes`` last before this one, in the same order.
+        reads: keys that must stay as they are (parents of a foreign key); readers share the lock.
+        expected: the task that wrote each of ``writes`` and ``reads`` last before this one.
         follows: whoever must have committed before: writers of its keys and, for those it writes,
             readers since. In the log's order, without its own task.
     """
@@ -47,6 +47,7 @@ class Task:
         group: commit group at the source; equal numbers next to each other are one group.
         domain: MariaDB's replication domain.
         is_marked: it had waited for a row lock at the source, or must not run in parallel.
+        has_missing_keys: it changed a table whose keys are not known.
     """
 
     number: int
@@ -58,6 +59,7 @@ class Task:
     group: int = 0
     domain: int = 0
     is_marked: bool = False
+    has_missing_keys: bool = False
 
     @property
     def cost(self) -> int:
@@ -84,6 +86,8 @@ class TaskLog:
     """Key -> the task that wrote it last in the log."""
     conflicts: int = 0
     """Pairs of a row event and a task that it must follow."""
+    keys_of_table: dict[str, int] = field(default_factory=dict)
+    """Table -> how many PRIMARY and UNIQUE keys it has; one where nothing is said."""
 
     @property
     def count(self) -> int:
@@ -145,7 +149,9 @@ class LogBuilder:
                 found.update(self.readers.pop(key))
             self.writers[key] = number
         for key in row.reads:
-            found.add(self.writers.get(key, NOBODY))
+            writer = self.writers.get(key, NOBODY)
+            expected.append(writer)
+            found.add(writer)
             self.readers.setdefault(key, []).append(number)
         found -= {NOBODY, number}
         row.expected = tuple(expected)

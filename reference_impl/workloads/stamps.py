@@ -7,12 +7,13 @@ from one up to the number of clients.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 from random import Random
 
 from reference_impl.certification.trackers import CommitOrderTracker, TrackedTransaction
+from reference_impl.comparison.tasks import TaskLog
 from reference_impl.mariadb.source import ALLOW_PARALLEL, DDL, TRANSACTIONAL
 from vocabulary.timestamps import CommitId, LogicalTimestamp
 from vocabulary.transactions import Transaction, TransactionKind
@@ -62,7 +63,7 @@ def with_commit_ids(
 
 
 def timestamps(
-    log: Sequence[Transaction], groups: Sequence[int], tracker: CommitOrderTracker
+    log: Iterable[TrackedTransaction], groups: Iterable[int], tracker: CommitOrderTracker
 ) -> list[LogicalTimestamp]:
     """Return last_committed and sequence_number as a tracker of the source gives them.
 
@@ -72,7 +73,7 @@ def timestamps(
     tracker.on_rotation()
     found: list[LogicalTimestamp] = []
     for _, members in groupby(zip(log, groups, strict=True), key=lambda pair: pair[1]):
-        tracked = [_tracked(transaction) for transaction, _ in members]
+        tracked = [one for one, _ in members]
         for one in tracked:
             tracker.on_statement_prepared(one)
         found += [tracker.on_flushed(one) for one in tracked]
@@ -81,7 +82,19 @@ def timestamps(
     return found
 
 
-def _tracked(transaction: Transaction) -> TrackedTransaction:
-    return TrackedTransaction(
-        items=transaction.write_set, is_empty=transaction.kind is TransactionKind.NO_WRITE_SET
-    )
+def tracked(log: Iterable[Transaction]) -> list[TrackedTransaction]:
+    """Return what a tracker knows of transactions; a barrier has no items that tell anything."""
+    return [TrackedTransaction(items=one.write_set) for one in log]
+
+
+def tracked_tasks(log: TaskLog) -> list[TrackedTransaction]:
+    """Return the same for the tasks of a log; what a foreign key needs counts as written."""
+    return [
+        TrackedTransaction(
+            items=frozenset(key for row in task.rows for key in (*row.writes, *row.reads)),
+            is_empty=not task.rows and not task.is_barrier,
+            is_create_select=task.is_barrier,
+            has_missing_keys=task.has_missing_keys,
+        )
+        for task in log.tasks[1:]
+    ]

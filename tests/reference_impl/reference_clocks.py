@@ -11,7 +11,7 @@ from reference_impl.applier.replica import Budget, Replica
 from reference_impl.applier.row_store import item_of
 from reference_impl.applier.source_log import Entry, Part, RelayLog, SourceSettings
 from reference_impl.certification.dialects import DIALECTS
-from reference_impl.comparison.clock import NEVER
+from reference_impl.comparison.runs import NEVER
 from reference_impl.comparison.tasks import task_log
 from reference_impl.mariadb.clock import store_before
 from reference_impl.recorder import Recorder

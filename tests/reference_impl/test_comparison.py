@@ -9,14 +9,15 @@ import pytest
 from reference_impl.applier.coordinator import Database, LogicalClock, schema_of
 from reference_impl.certification.trackers import CommitOrderTracker, WritesetTracker
 from reference_impl.comparison.appliers import APPLIERS, COMMIT_ORDER, WRITESET
-from reference_impl.comparison.clock import NEVER, Clock
+from reference_impl.comparison.clock import Clock
 from reference_impl.comparison.jobs import Blind, Graph, Serial
 from reference_impl.comparison.mariadb import ParallelMode
 from reference_impl.comparison.measures import bounds_of, measured
+from reference_impl.comparison.runs import NEVER
 from reference_impl.comparison.tasks import LogBuilder, RowEvent, task_log
 from reference_impl.mariadb.clock import timing
 from reference_impl.mariadb.modes import Mode
-from reference_impl.workloads.stamps import commit_groups, timestamps, with_commit_ids
+from reference_impl.workloads.stamps import commit_groups, timestamps, tracked, with_commit_ids
 from reference_impl.workloads.streams import STREAMS, transactions_of
 from tests.reference_impl.reference_clocks import (
     COUNT,
@@ -49,8 +50,8 @@ def workload(name, count=150, seed=0):
     """Return the tasks of a generated workload, and its stamps by tracker."""
     log = transactions_of(STREAMS[name], count=count, seed=seed)
     groups = commit_groups(log, seed=seed)
-    stamps = {COMMIT_ORDER: timestamps(log, groups, CommitOrderTracker()),
-              WRITESET: timestamps(log, groups, WritesetTracker())}  # fmt: skip
+    stamps = {COMMIT_ORDER: timestamps(tracked(log), groups, CommitOrderTracker()),
+              WRITESET: timestamps(tracked(log), groups, WritesetTracker())}  # fmt: skip
     return task_log(log, groups=groups), stamps
 
 
@@ -84,7 +85,7 @@ def test_clock_of_logical_clock_commits_when_the_reference_does(tracker, is_orde
     for seed in range(4):
         _, recorder = relay_log((4, 12, 40)[seed % 3], seed)
         log = recorder.transactions
-        stamps = timestamps(log, commit_groups(log, seed=seed), TRACKERS[tracker]())
+        stamps = timestamps(tracked(log), commit_groups(log, seed=seed), TRACKERS[tracker]())
         stamped = [replace(one, timestamp=stamp) for one, stamp in zip(log, stamps, strict=True)]
         applier = APPLIERS[f"mysql-{tracker}" + ("" if is_ordered else "-unordered")]
         for workers in (1, 2, 5):
@@ -194,7 +195,8 @@ def test_serial_has_no_anomaly_and_whoever_keeps_dependencies_ends_as_it_does(na
         what = measured(log, run(applier, log, stamps, 8))
         if applier.keeps_dependencies:
             assert what.ends_as_serial, applier.name
-            assert not what.misapplied and not what.overlaps, applier.name
+            assert not what.misapplied, applier.name
+            assert not what.overlaps, applier.name
             parallel += what.speedup(log.work) > 1.2
         if not applier.name.endswith("unordered") and applier.name.startswith(("my", "maria")):
             assert what.out_of_order == what.gap_max == 0, applier.name

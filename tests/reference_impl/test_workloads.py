@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from collections import Counter
 from itertools import pairwise
 from random import Random
@@ -11,7 +10,13 @@ import pytest
 
 from reference_impl.applier.row_store import item_of
 from reference_impl.certification.trackers import CommitOrderTracker, WritesetTracker
-from reference_impl.workloads.stamps import CLIENTS, commit_groups, timestamps, with_commit_ids
+from reference_impl.workloads.stamps import (
+    CLIENTS,
+    commit_groups,
+    timestamps,
+    tracked,
+    with_commit_ids,
+)
 from reference_impl.workloads.streams import EMPTY_TABLES, STREAMS, transactions_of
 from reference_impl.workloads.zipfian import Zipfian
 from vocabulary.transactions import TransactionKind
@@ -110,7 +115,7 @@ def test_members_of_a_commit_group_share_no_row_and_no_ddl(name):
 @pytest.mark.parametrize("name", STREAMS)
 def test_stamps_keep_conflicting_transactions_apart(name, tracker):
     log = transactions_of(STREAMS[name], count=300)
-    stamps = timestamps(log, commit_groups(log), tracker())
+    stamps = timestamps(tracked(log), commit_groups(log), tracker())
     assert [stamp.sequence_number for stamp in stamps] == list(range(1, 301))
     last_writer, barrier = {}, 0
     for one, stamp in zip(log, stamps, strict=True):
@@ -125,8 +130,8 @@ def test_stamps_keep_conflicting_transactions_apart(name, tracker):
 def test_writeset_stamps_reach_further_back_than_commit_order():
     log = transactions_of(STREAMS["fresh-rows"], count=200)
     groups = commit_groups(log)
-    by_order = timestamps(log, groups, CommitOrderTracker())
-    by_rows = timestamps(log, groups, WritesetTracker())
+    by_order = timestamps(tracked(log), groups, CommitOrderTracker())
+    by_rows = timestamps(tracked(log), groups, WritesetTracker())
     assert all(
         one.last_committed <= other.last_committed
         for one, other in zip(by_rows, by_order, strict=True)

@@ -1,0 +1,143 @@
+"""One observed run of a three-member group: load, a member that leaves and returns, collections."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from adapters.group_wire.capture import Capture
+from adapters.group_wire.observe import LoggedContents, observe_group
+from adapters.live.group_workload import SCHEMA, TABLES, Load, Writer
+from adapters.live.target import Say
+from adapters.servers.group_replication import APPLIER_CHANNEL, GROUP_NAME, GroupReplication
+from adapters.servers.installation import Installation
+from adapters.servers.room import ServerRoom
+from adapters.servers.server import Server
+from vocabulary.group_trace import GroupTrace
+
+_PHASE_SECONDS_MAX = 120.0
+_COLLECTION_SECONDS_MAX = 75.0
+"""Members report their executed sets once a minute."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRun:
+    """A recorded run, and what the servers say of it themselves."""
+
+    trace: GroupTrace
+    outcomes: Mapping[str, int]
+    conflicts_detected: Mapping[str, int]
+    """By server UUID: COUNT_CONFLICTS_DETECTED since the member joined last."""
+    checksums: Mapping[str, frozenset[int]]
+    """By table: the checksums that the members have; one is as it should be."""
+
+
+def record_group_run(
+    room: ServerRoom,
+    installation: Installation,
+    *,
+    transactions: int = 3_000,
+    seed: int = 0,
+    is_multi_primary: bool = True,
+    collections: int = 1,
+    writers: int = 2,
+    say: Say = lambda _: None,
+) -> GroupRun:
+    """Run a group of three and return what was observed.
+
+    Under load the third member leaves and returns; then the load is throttled until as many
+    periodic garbage collections as asked for are over. ``writers`` are clients per member.
+
+    Raises:
+        ParaplyError: P60x, the group cannot be run; P64x, it cannot be observed.
+    """
+    group = GroupReplication.provision(room, installation, is_multi_primary=is_multi_primary)
+    first, _, third = group.members
+    load = Load()
+    with Capture(room.directory / "group.capture", group.ports) as capture:
+        group.bootstrap()
+        first.run(SCHEMA)
+        group.wait_until_equal()
+        writing = group.members if is_multi_primary else group.members[:1]
+        threads = [
+            Writer(member, number, seed, load) for member in writing for number in range(writers)
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            load.wait_until_committed(transactions * 3 // 10, _PHASE_SECONDS_MAX)
+            load.paused.add(third.name)
+            say(f"{load.committed} committed; the third member leaves")
+            group.leave(third)
+            load.wait_until_committed(transactions * 5 // 10, _PHASE_SECONDS_MAX)
+            load.pause_s = 0.01
+            group.join(third, size=3)
+            load.pause_s = 0.0
+            say(f"{load.committed} committed; it is back")
+            load.paused.discard(third.name)
+            for number in range(collections):
+                portion = transactions * (8 + number) // 10
+                load.wait_until_committed(portion, _PHASE_SECONDS_MAX)
+                load.pause_s = 0.25
+                _wait_for_collection(first)
+                load.pause_s = 0.0
+                say(f"{load.committed} committed; garbage was collected")
+            load.wait_until_committed(transactions, _PHASE_SECONDS_MAX)
+        finally:
+            load.ended.set()
+            for thread in threads:
+                thread.join(30)
+        group.wait_until_equal()
+        conflicts = _conflicts(first)
+        checksums = {
+            table: frozenset(
+                int(member.query(f"CHECKSUM TABLE {table}")[0][1]) for member in group.members
+            )
+            for table in TABLES
+        }
+        time.sleep(0.5)  # What was decided last is still being told to everyone.
+    return GroupRun(
+        trace=observe_group(
+            capture.path,
+            [_logs(member) for member in group.members],
+            server_version=installation.version_text,
+            group_name=GROUP_NAME,
+            block_size=_block_size(first),
+            is_multi_primary=is_multi_primary,
+        ),
+        outcomes=dict(load.outcomes),
+        conflicts_detected=conflicts,
+        checksums=checksums,
+    )
+
+
+def _logs(member: Server) -> LoggedContents:
+    relay = sorted(member.datadir.glob(f"relay-{APPLIER_CHANNEL}.0*"))
+    return LoggedContents(member.server_uuid, member.binary_logs(), relay)
+
+
+def _block_size(member: Server) -> int:
+    return int(member.query("SELECT @@group_replication_gtid_assignment_block_size")[0][0])
+
+
+def _conflicts(member: Server) -> dict[str, int]:
+    rows = member.query(
+        "SELECT member_id, count_conflicts_detected"
+        " FROM performance_schema.replication_group_member_stats"
+    )
+    return {str(uuid): int(count) for uuid, count in rows}
+
+
+def _wait_for_collection(member: Server) -> None:
+    def stable() -> object:
+        return member.query(
+            "SELECT transactions_committed_all_members"
+            " FROM performance_schema.replication_group_member_stats"
+            f" WHERE member_id = '{member.server_uuid}'"
+        )[0][0]
+
+    before = stable()
+    deadline = time.monotonic() + _COLLECTION_SECONDS_MAX
+    while stable() == before and time.monotonic() < deadline:
+        time.sleep(0.3)

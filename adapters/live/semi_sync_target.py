@@ -1,0 +1,46 @@
+"""The live target ``mariadb-semisync``: what it has to choose from, and what it answers to."""
+
+from __future__ import annotations
+
+from adapters.live.semi_sync_ways import WAYS
+from adapters.live.target import LiveTarget
+
+_SEEN = "visible_only_after_acknowledgement"
+_CONFIRMED = "confirmed_only_after_acknowledgement"
+_SEEN_LOST, _CONFIRMED_LOST = "what_was_seen_survives", "what_was_confirmed_survives"
+_BY_FAULT = {
+    "restart-source": (_SEEN, _SEEN_LOST),
+    "empty-replica": (_SEEN, _CONFIRMED, _SEEN_LOST, _CONFIRMED_LOST),
+    "discard-relay-log": (_SEEN_LOST, _CONFIRMED_LOST),
+}
+
+MARIADB_SEMI_SYNC = LiveTarget(
+    name="mariadb-semisync",
+    summary="a MariaDB source that waits for one replica to receive, and then is lost",
+    module="adapters.live.semi_sync",
+    modes=("AFTER_SYNC", "AFTER_COMMIT"),
+    workloads=("mixed",),
+    faults={way.name: way.meaning for way in WAYS.values()},
+    documented={
+        f"{mode}/{fault}": (
+            # Where the engine commits before the wait, everybody sees what waits.
+            (_SEEN, *(name for name in _BY_FAULT.get(fault, ()) if name != _SEEN))
+            if mode == "AFTER_COMMIT" and fault != "discard-relay-log"
+            else _BY_FAULT.get(fault, ())
+        )
+        for mode in ("AFTER_SYNC", "AFTER_COMMIT")
+        for fault in WAYS
+    },
+    properties=(
+        _SEEN,
+        _CONFIRMED,
+        _SEEN_LOST,
+        _CONFIRMED_LOST,
+        "waits_are_abandoned_only_for_cause",
+        "readers_at_the_source_see_prefixes",
+        "snapshots_know_their_place",
+        "recovery_decides_by_the_binlog",
+        "replicas_receive_prefixes",
+        "gtids_are_not_given_twice",
+    ),
+)

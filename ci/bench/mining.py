@@ -1,0 +1,167 @@
+"""Campaigns: kernels against the reference, Spark against plain processes, and minimising."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+from ci.bench.measure import Run, interleave, run_here
+from ci.bench.registry import Goal, Options, Report, benchmark
+from mining.campaign import BatchTask, read_campaign, run_campaign
+from mining.clusters import clusters_of, minimise_all
+from mining.compiled import columns as C
+from mining.compiled.applier import run_many, settings_of
+from mining.engines import InProcess, OnSpark
+from mining.plan import Plan
+from mining.systems import systems_of
+from paraply.shrinking import make_small
+from properties.registry import property_named
+from vocabulary.errors import ParaplyError
+from vocabulary.schedule import SeededSchedule
+
+LARGE = {"transactions": "12", "rows": "6", "workers": "4"}
+REFERENCE_RUNS = 400
+KERNEL_RUNS = 50_000
+SUBJECTS = (
+    "applier:logical_clock",
+    "certifier:wl8440",
+    "group:wl8440",
+    "mariadb_parallel:optimistic",
+)
+HISTORIES, BATCH = 800, 100
+TIMES_FASTER_MIN = 60.0
+OF_TWO_PROCESSES_MIN = 0.75
+
+
+@benchmark("fast_path")
+def fast_path(options: Options) -> Report:
+    """Run and judge histories of 12 transactions on 6 rows with 4 workers, either way."""
+    (system,) = systems_of([SUBJECTS[0]], [], LARGE)
+    settings = settings_of(system)
+    assert settings is not None
+    run_many(settings, 0, 1)  # Compiles, where that was not done before.
+    judges = [property_named(name) for name in C.JUDGED]
+
+    def reference() -> None:
+        for seed in range(REFERENCE_RUNS):
+            history = system.runner.run(SeededSchedule(seed), system.workload)
+            for prop in judges:
+                prop.violations(history)
+
+    def two_threads() -> None:
+        with ThreadPoolExecutor(2) as threads:
+            list(threads.map(lambda half: run_many(settings, half, KERNEL_RUNS), (0, KERNEL_RUNS)))
+
+    contestants = {
+        "reference": (reference, REFERENCE_RUNS),
+        "kernels, one thread": (lambda: run_many(settings, options.seed, KERNEL_RUNS), KERNEL_RUNS),
+        "kernels, two threads": (two_threads, 2 * KERNEL_RUNS),
+    }
+    report = Report(
+        benchmark="fast_path", input="12 transactions, 6 rows, 4 workers, LOGICAL_CLOCK"
+    )
+    runs = interleave(
+        {name: _run_of(work) for name, (work, _) in contestants.items()}, options.rounds
+    )
+    rates = {}
+    for name, (_, count) in contestants.items():
+        rates[name] = count / runs[name].cpu_seconds
+        report.add(name, "histories per CPU s", rates[name], "1/s")
+        report.add(name, "histories per s", count / runs[name].seconds, "1/s")
+    report.goals.append(
+        Goal(
+            name="kernels over reference, per CPU second",
+            wanted=TIMES_FASTER_MIN,
+            got=rates["kernels, one thread"] / rates["reference"],
+        )
+    )
+    return report
+
+
+@benchmark("campaign")
+def campaign(options: Options) -> Report:
+    """Run, judge and store histories of four subjects: one process, two, and Spark on two cores."""
+    plan = Plan(
+        systems=systems_of(SUBJECTS, [], {}),
+        histories=HISTORIES,
+        seed=options.seed,
+        batch_histories=BATCH,
+    )
+    total = HISTORIES * len(plan.systems)
+    report = Report(
+        benchmark="campaign", input=f"{total:,} histories of {len(plan.systems)} subjects"
+    )
+
+    def in_process() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            run_campaign(plan, folder, InProcess())
+
+    def two_processes() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            list(pool.map(BatchTask(plan=plan, place=folder), range(plan.batches)))
+
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        list(pool.map(_nothing, range(2)))
+        contestants: dict[str, Callable[[], None]] = {
+            "one process": in_process,
+            "two processes": two_processes,
+        }
+        engine = _spark(report)
+        if engine is not None:
+
+            def on_spark() -> None:
+                with tempfile.TemporaryDirectory() as folder:
+                    run_campaign(plan, folder, engine)
+
+            on_spark()  # The workers import what they need.
+            contestants["Spark, local[2]"] = on_spark
+        runs = interleave(
+            {name: _run_of(work) for name, work in contestants.items()}, options.rounds
+        )
+    for name in contestants:
+        report.add(name, "histories per s", total / runs[name].seconds, "1/s")
+    if engine is not None:
+        engine.close()
+        report.goals.append(
+            Goal(
+                name="Spark on two cores over two plain processes",
+                wanted=OF_TWO_PROCESSES_MIN,
+                got=runs["two processes"].seconds / runs["Spark, local[2]"].seconds,
+            )
+        )
+    _measure_minimising(options, report)
+    return report
+
+
+def _spark(report: Report) -> OnSpark | None:
+    started = time.perf_counter()
+    try:
+        engine = OnSpark("local[2]")
+    except ParaplyError as error:
+        report.remarks.append(f"without Spark: {error}")
+        return None
+    report.add("Spark, local[2]", "start", time.perf_counter() - started, "s")
+    return engine
+
+
+def _measure_minimising(options: Options, report: Report) -> None:
+    mutants = ("last_committed_off_by_one", "recovery_ignores_bitmaps", "stable_set_is_a_union")
+    plan = Plan(
+        systems=systems_of([], mutants, {}), histories=200, seed=options.seed, batch_histories=200
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        run_campaign(plan, folder, InProcess())
+        clusters = clusters_of(read_campaign(folder))
+    seconds = sorted(one.seconds for one in minimise_all(plan, clusters, InProcess(), make_small))
+    report.add("minimising", "median per cluster", 1000 * seconds[len(seconds) // 2], "ms")
+
+
+def _nothing(number: int) -> int:
+    return number
+
+
+def _run_of(work: Callable[[], object]) -> Callable[[], Run]:
+    return lambda: run_here(work)
