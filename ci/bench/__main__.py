@@ -25,6 +25,7 @@ MODULES = (
     "ci.bench.isolation",
     "ci.bench.mining",
     "ci.bench.proofs",
+    "ci.bench.states",
 )
 """Modules that register benchmarks; add yours."""
 
