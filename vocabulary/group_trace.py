@@ -93,6 +93,8 @@ class GroupTrace:
     block_size: int
     members: tuple[MemberUuid, ...]
     steps: tuple[Step, ...]
+    is_multi_primary: bool = True
+    """Only then are conflicts detected, but while a new primary applies the old one's backlog."""
 
     @property
     def transactions(self) -> list[TransactionDelivered]:

@@ -119,6 +119,7 @@ def observe_group(
     server_version: str,
     group_name: str,
     block_size: int,
+    is_multi_primary: bool = True,
 ) -> GroupTrace:
     """Return the trace of a captured run.
 
@@ -149,6 +150,7 @@ def observe_group(
         block_size=block_size,
         members=tuple(by_member),
         steps=tuple(steps.finished()),
+        is_multi_primary=is_multi_primary,
     )
 
 
