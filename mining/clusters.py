@@ -134,7 +134,8 @@ class MinimiseTask:
         system = self.plan.systems[cluster.system]
         prop = property_named(cluster.prop)
         found = replayed(system, prop, cluster.specimen)
-        small = self.make_small(system.runner, system.workload, prop, found, seed=self.plan.seed)
+        runner = self._runner(system, prop)
+        small = self.make_small(runner, system.workload, prop, found, seed=self.plan.seed)
         history = small.counterexample.history
         violations = small.counterexample.violations
         return Minimal(
@@ -149,6 +150,13 @@ class MinimiseTask:
             ),
             seconds=time.perf_counter() - started,
         )
+
+    def _runner(self, system: System, prop: Property) -> Subject:
+        if self.plan.is_fast:
+            from mining.compiled.filtered import filtered
+
+            return filtered(system, prop.name)
+        return system.runner
 
 
 def replayed(system: System, prop: Property, specimen: Specimen) -> Counterexample:
