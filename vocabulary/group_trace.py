@@ -42,6 +42,9 @@ class TransactionDelivered:
     items: tuple[str, ...]
     specified: Gtid | None = None
     is_create_select: bool = False
+    """CREATE TABLE ... SELECT: the origin marks it with (0, 0)."""
+    is_empty: bool = False
+    """It changes nothing: the origin marks it with last_committed -1 (seen in 9.7)."""
     decided: Mapping[MemberUuid, LoggedDecision] = field(default_factory=dict)
 
 

@@ -117,6 +117,8 @@ def _record(step: Step, members: dict[str, int], items: dict[str, int]) -> dict[
                 record["specified"] = str(step.specified)
             if step.is_create_select:
                 record["create_select"] = True
+            if step.is_empty:
+                record["empty"] = True
             record["decided"] = [
                 [members[uuid], str(d.gtid), d.last_committed, d.sequence_number]
                 for uuid, d in sorted(step.decided.items())
@@ -154,6 +156,7 @@ class _Reader:
                 items=tuple(items[index] for index in record["items"]),
                 specified=parse_gtid(record["specified"]) if "specified" in record else None,
                 is_create_select=record.get("create_select", False),
+                is_empty=record.get("empty", False),
                 decided={
                     members[index]: LoggedDecision(parse_gtid(gtid), last, sequence)
                     for index, gtid, last, sequence in record["decided"]

@@ -137,7 +137,8 @@ class Follower:
             self._import(number)
         if view.joined and state.certifier.dialect.collects_on_join:
             self._collect_on_join(view)
-        state.certifier.on_view_change()
+        if view.joined:
+            state.certifier.on_view_change()
         # A joiner has what it was given: nothing to compare.
         if not (is_first and self.member in view.joined):
             state.exported = dict(state.certifier.export_certification_info())
@@ -234,6 +235,7 @@ class Follower:
             items=step.items,
             specified_gtid=self._plain(specified) if specified else None,
             is_create_select=step.is_create_select,
+            is_empty=step.is_empty,
         )
 
     def _tells_of_collection(self, number: int, expected: int, recorded: LoggedDecision) -> bool:
