@@ -38,6 +38,10 @@ class Small(Protocol):
     def counterexample(self) -> Counterexample:
         """Return the run."""
 
+    @property
+    def minimality(self) -> object | None:
+        """Return how far it is known that nothing smaller breaks the property; ``str`` says it."""
+
 
 class Minimiser(Protocol):
     """A function that makes a counterexample small (``paraply.shrinking.make_small``)."""
@@ -75,6 +79,7 @@ class Minimal:
         history: what it does.
         signature: its sort.
         digest: equal for histories that differ in names only.
+        minimality: what is known of anything smaller, in words; empty if nothing is.
         is_confirmed: the reference replays it to the same history, and the property is broken.
         seconds: how long minimising took.
     """
@@ -85,6 +90,7 @@ class Minimal:
     history: History
     signature: Signature
     digest: str
+    minimality: str
     is_confirmed: bool
     seconds: float
 
@@ -145,6 +151,7 @@ class MinimiseTask:
             history=history,
             signature=full_signature(prop.name, violations, history),
             digest=canonical_digest(history),
+            minimality=str(small.minimality or ""),
             is_confirmed=is_confirmed(
                 replace(system, workload=small.workload), prop, small.counterexample
             ),
