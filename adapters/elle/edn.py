@@ -91,6 +91,8 @@ class _Reader:
             return None
         if first in "])}":
             return self._close(token)
+        if first == "#" and token != "#_" and not token[1:2].isalpha() and token[1:2] != ":":
+            self._refuse(f"{token} is no tag")
         if first == "#":
             self._parts.append(_DISCARD if token == "#_" else _TAG)
             self.inner = None
