@@ -75,6 +75,13 @@ def test_gap_is_no_breach_of_serializability_and_one_of_prefixes(capsys):
     assert main(["check", gap, "--log", log]) == 0
 
 
+def test_history_in_which_no_client_did_anything_is_unknown(tmp_path, capsys):
+    file = tmp_path / "nemesis.edn"
+    file.write_text("{:process :nemesis :type :info :f :kill :value nil}")
+    assert main(["check", str(file)]) == 2
+    assert "rw-register, 0 transactions\n" in capsys.readouterr().out
+
+
 def test_level_decides_the_exit_code(capsys):
     skew = str(EXAMPLES / "write-skew.edn")
     assert main(["check", skew, "--level", "snapshot-isolation"]) == 0
