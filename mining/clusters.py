@@ -38,6 +38,10 @@ class Small(Protocol):
     def counterexample(self) -> Counterexample:
         """Return the run."""
 
+    @property
+    def minimality(self) -> object | None:
+        """Return how far it is known that nothing smaller breaks the property; ``str`` says it."""
+
 
 class Minimiser(Protocol):
     """A function that makes a counterexample small (``paraply.shrinking.make_small``)."""
@@ -75,6 +79,7 @@ class Minimal:
         history: what it does.
         signature: its sort.
         digest: equal for histories that differ in names only.
+        minimality: what is known of anything smaller, in words; empty if nothing is.
         is_confirmed: the reference replays it to the same history, and the property is broken.
         seconds: how long minimising took.
     """
@@ -85,6 +90,7 @@ class Minimal:
     history: History
     signature: Signature
     digest: str
+    minimality: str
     is_confirmed: bool
     seconds: float
 
@@ -134,7 +140,8 @@ class MinimiseTask:
         system = self.plan.systems[cluster.system]
         prop = property_named(cluster.prop)
         found = replayed(system, prop, cluster.specimen)
-        small = self.make_small(system.runner, system.workload, prop, found, seed=self.plan.seed)
+        runner = self._runner(system, prop)
+        small = self.make_small(runner, system.workload, prop, found, seed=self.plan.seed)
         history = small.counterexample.history
         violations = small.counterexample.violations
         return Minimal(
@@ -144,11 +151,19 @@ class MinimiseTask:
             history=history,
             signature=full_signature(prop.name, violations, history),
             digest=canonical_digest(history),
+            minimality=str(small.minimality or ""),
             is_confirmed=is_confirmed(
                 replace(system, workload=small.workload), prop, small.counterexample
             ),
             seconds=time.perf_counter() - started,
         )
+
+    def _runner(self, system: System, prop: Property) -> Subject:
+        if self.plan.is_fast:
+            from mining.compiled.filtered import filtered
+
+            return filtered(system, prop.name)
+        return system.runner
 
 
 def replayed(system: System, prop: Property, specimen: Specimen) -> Counterexample:

@@ -77,7 +77,7 @@ def spark_session(
         builder = builder.master(with_retries(master))
     settings = dict(QUIET_SETTINGS)
     settings["spark.sql.warehouse.dir"] = str(scratch / "warehouse")
-    if master.startswith("local"):
+    if master.startswith("local") and not is_submitted():
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         settings |= LOCAL_SETTINGS
         settings["spark.local.dir"] = str(scratch)

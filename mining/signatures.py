@@ -65,6 +65,8 @@ def shape_of(breach: Violation, history: History) -> str:
     named = sorted(set(transactions_named(breach)))
     known = {int(transaction.id): transaction for transaction in history.transactions}
     involved = [known[number] for number in named if number in known]
+    if not involved:
+        return "no transaction named"
     if len(involved) > NAMED_MAX:
         return f"{len(involved)} transactions"
     return ", ".join(

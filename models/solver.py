@@ -132,6 +132,35 @@ def contradicting(
     return sorted(marks.index(str(mark)) for mark in solver.unsat_core())
 
 
+def solve_horn(clauses: str, *, steps_max: int = 0, timeout_s: float = 60.0) -> str | None:
+    """Return a predicate that satisfies Horn clauses about one, or None if none was found.
+
+    The predicate is SMT-LIB text over its arguments ``v0``, ``v1``, … without quantifiers. Z3's
+    Spacer looks for it; see ``models/projection.py``.
+    """
+    import z3
+
+    context = z3.Context()
+    solver = z3.SolverFor("HORN", ctx=context)
+    solver.set(timeout=int(timeout_s * 1000), rlimit=steps_max)
+    solver.from_string(clauses)
+    if str(solver.check()) != "sat":
+        return None
+    model = solver.model()
+    (predicate,) = model.decls()
+    arguments = [
+        z3.Const(f"v{number}", predicate.domain(number)) for number in range(predicate.arity())
+    ]
+    found = z3.substitute_vars(model[predicate].else_value(), *arguments)
+    eliminate = z3.Then("simplify", "qe", "simplify", ctx=context)
+    try:
+        plain = z3.TryFor(eliminate, int(timeout_s * 1000), ctx=context)(found)
+    except z3.Z3Exception:
+        return None
+    text_of_it: str = plain.as_expr().sexpr()
+    return text_of_it
+
+
 def shortest_run(
     system: System,
     situation: Statement,

@@ -157,7 +157,8 @@ def check_clients(name: str, history: ClientHistory, level: str) -> Checked:
         )
         if ending in endings
     )
-    title = f"{history.data_type.value}, {len(history.transactions):,} transactions ({counts})"
+    title = f"{history.data_type.value}, {len(history.transactions):,} transactions"
+    title += f" ({counts})" if counts else ""
     if history.log is not None:
         title += f", a log of {len(history.log):,}"
     return Checked(name=name, title=title, rows=tuple(rows), level=level)

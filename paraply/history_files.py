@@ -18,8 +18,8 @@ from vocabulary.history_jsonl import bounded_lines, read_histories
 HISTORY_NOT_READ = register(
     "P360",
     "the history cannot be read: {reason}",
-    "name a file of histories (.jsonl, as paraply writes them), a folder of Parquet files, or a "
-    "history of Jepsen or Elle (.edn, .json)",
+    "name a file of histories (.jsonl, as paraply writes them), a folder of Parquet files or one "
+    "of them, or a history of Jepsen or Elle (.edn, .json)",
 )
 LOG_NOT_APPLICABLE = register(
     "P361",
@@ -30,6 +30,8 @@ LOG_NOT_APPLICABLE = register(
 CHARACTERS_MAX = 1 << 30
 """Longest client history that is read; it is held in memory as a whole."""
 HEAD_CHARACTERS = 65_536
+PARQUET_MAGIC = b"PAR1"
+"""The first bytes of every Parquet file."""
 
 
 class FileKind(Enum):
@@ -48,7 +50,7 @@ def kind_of(name: str) -> FileKind:
         ParaplyError: P360 where it cannot be opened or holds nothing.
     """
     path = Path(name)
-    if path.is_dir():
+    if path.is_dir() or _is_parquet(path):
         return FileKind.PARQUET
     head = _read(name, HEAD_CHARACTERS).lstrip("\ufeff")
     first_line = next((line for line in head.splitlines() if line.strip()), "")
@@ -66,13 +68,23 @@ def kind_of(name: str) -> FileKind:
     return FileKind.JSON if is_json else FileKind.EDN
 
 
+def _is_parquet(path: Path) -> bool:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC
+    except OSError:
+        return False  # What cannot be opened is refused, with the reason, as text.
+
+
 def own_histories(name: str, kind: FileKind) -> Iterator[History]:
     """Yield the histories of a file of ours, one by one; P360 if there is none."""
     if kind is FileKind.PARQUET:
         # Imported only here: Arrow takes half a second to load.
         from adapters.history_parquet import read_parquet
 
-        found = read_parquet(Path(name))
+        # One file of the folder stands for it: none of the three says anything alone.
+        path = Path(name)
+        found = read_parquet(path if path.is_dir() else path.parent)
     else:
         found = _from_lines(name)
     first = next(found, None)

@@ -147,7 +147,8 @@ def page(plan: Plan, system: System, one: Minimal, entry: Filed) -> str:
         "",
         f"**Found.** {entry.count:,} breaches of this sort in the campaign of seed {plan.seed}; "
         f"the smallest was made smaller to {entry.transactions} transactions, {entry.events} "
-        f"events and {entry.choices} choices.",
+        f"events and {entry.choices} choices"
+        + (f" ({one.minimality})." if one.minimality else "."),
         "",
         f"**Sort.** {entry.signature}",
         "",

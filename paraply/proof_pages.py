@@ -21,6 +21,7 @@ from models.theorems import THEOREMS, Theorem
 from models.traces import replay, to_data
 from paraply.pages import pages_main
 from paraply.proof_dropping import page as dropping_page
+from paraply.proof_finding import page as found_page
 from paraply.proof_stability import stored as stored_stability
 from paraply.proof_stability import table
 from paraply.report.proof_text import run_lines
@@ -174,7 +175,8 @@ def readme_page() -> str:
         "orders (`python -m paraply.proof_stability`):", "",
         *table(stored_stability()),
         "", "[DROPPING.md](DROPPING.md) says what happens to the proofs when a guard, an "
-        "assumption or an invariant is left out.", "",
+        "assumption or an invariant is left out; [FOUND.md](FOUND.md), for which statements a "
+        "machine finds the invariants by itself.", "",
         "## What is trusted", "",
         "That the models are close enough to the servers (each page says how far); that the "
         "obligations are the right ones (`models/system.py`; tests hold them against the "
@@ -223,6 +225,7 @@ def pages() -> dict[str, str]:
         "proofs/manifest.toml": manifest(),
         "proofs/ASSUMPTIONS.md": assumptions_page(assumptions),
         "proofs/DROPPING.md": dropping_page(),
+        "proofs/FOUND.md": found_page(),
     }
     for entry in THEOREMS:
         made[f"proofs/{entry.id}.md"] = theorem_page(entry, prose[entry.id], assumptions)

@@ -23,13 +23,15 @@ class Attempt:
     """One attempt to apply a transaction; times are indexes of events in the history.
 
     ``touched`` holds when each item was first changed by it. ``committed_at`` is None for an
-    attempt that did not survive.
+    attempt that did not survive. ``job`` names the transactions that were merged into one and are
+    applied and committed together; empty for a transaction by itself.
     """
 
     transaction: Transaction
     begun_at: int
     touched: dict[Item, int] = field(default_factory=dict)
     committed_at: int | None = None
+    job: frozenset[TransactionId] = frozenset()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -93,8 +95,9 @@ def _follow(stream: ApplyStream, history: History) -> None:
                 running.clear()
             case EventKind.BEGUN if event.transaction is not None:
                 attempt = Attempt(
-                    transaction=history.transaction(event.transaction), begun_at=index
-                )
+                    transaction=history.transaction(event.transaction), begun_at=index,
+                    job=frozenset(event.transactions),
+                )  # fmt: skip
                 running[event.transaction] = attempt
                 stream.attempts.append(attempt)
             case EventKind.ROW_APPLIED if event.outcome is Outcome.OK:
@@ -115,10 +118,14 @@ def _follow(stream: ApplyStream, history: History) -> None:
 
 
 def overlapping_pairs(stream: ApplyStream) -> Iterator[tuple[Attempt, Attempt]]:
-    """Yield pairs of surviving attempts of which the second began before the first committed."""
+    """Yield pairs of surviving attempts of which the second began before the first committed.
+
+    What was merged into one job is no pair: it is applied as one.
+    """
     running: list[Attempt] = []
     for attempt in sorted(stream.surviving, key=lambda one: one.begun_at):
         running = [one for one in running if (one.committed_at or 0) > attempt.begun_at]
         for other in running:
-            yield other, attempt
+            if other.transaction.id not in attempt.job:
+                yield other, attempt
         running.append(attempt)

@@ -109,6 +109,8 @@ def _overlaps(history: History, stream: ApplyStream) -> Iterator[ConflictingAppl
         attempt = surviving.get(transaction.id)
         if attempt is not None:
             for other, item in _must_precede(transaction, last_writer, last_barrier, earlier):
+                if other in attempt.job:
+                    continue
                 touched = attempt.begun_at if item is None else attempt.touched.get(item)
                 if touched is not None and not stream.had_committed(other, touched):
                     yield ConflictingApplyOverlapped(

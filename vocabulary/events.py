@@ -152,7 +152,8 @@ class Event(NamedTuple):
     gtid_set: str = ""
     """A GTID set or position in the dialect's notation: executed, stable, saved."""
     transactions: tuple[TransactionId, ...] = ()
-    """The same set as transactions of this history, where the subject counts them."""
+    """The same set as transactions of this history, where the subject counts them; of BEGUN: what
+    was merged into one job, to be applied and committed as one."""
     version: SnapshotVersion | None = None
     """Length of the certified prefix that was read or reached."""
     view: int | None = None

@@ -42,6 +42,9 @@ class TransactionDelivered:
     items: tuple[str, ...]
     specified: Gtid | None = None
     is_create_select: bool = False
+    """CREATE TABLE ... SELECT: the origin marks it with (0, 0)."""
+    is_empty: bool = False
+    """It changes nothing: the origin marks it with last_committed -1 (seen in 9.7)."""
     decided: Mapping[MemberUuid, LoggedDecision] = field(default_factory=dict)
 
 
@@ -93,6 +96,8 @@ class GroupTrace:
     block_size: int
     members: tuple[MemberUuid, ...]
     steps: tuple[Step, ...]
+    is_multi_primary: bool = True
+    """Only then are conflicts detected, but while a new primary applies the old one's backlog."""
 
     @property
     def transactions(self) -> list[TransactionDelivered]:

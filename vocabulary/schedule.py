@@ -133,6 +133,11 @@ class RecordedSchedule(Schedule):
         self._adjusted = False
 
     @property
+    def program(self) -> tuple[int, ...]:
+        """Return the choices that were given."""
+        return self._program
+
+    @property
     def is_exhausted(self) -> bool:
         """Return whether a question was asked after the last recorded choice."""
         return self._answered > len(self._program)

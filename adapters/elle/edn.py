@@ -47,7 +47,13 @@ def read_edn(text: str, *, name: str = "") -> Iterator[tuple[int, Any]]:
         ParaplyError: P511 with file and line.
     """
     reader = _Reader(name)
-    for token in _TOKEN.findall(text):
+    atoms = reader.atoms
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        # The common case first: a word known by now, as one more part of what is open.
+        if reader.inner is not None and token in atoms:
+            reader.inner.append(atoms[token])
+            continue
         done = reader.take(token)
         if done is not None:
             yield done
@@ -64,7 +70,10 @@ class _Reader:
         """Each open bracket with its line and what it has so far."""
         self._top: list[Any] = []
         """What stands before the next top-level value: tags and discards."""
-        self._atoms: dict[str, Any] = dict(_WORDS)
+        self.atoms: dict[str, Any] = dict(_WORDS)
+        """Every word and number so far with its value."""
+        self.inner: list[Any] | None = None
+        """The parts of what is open, where a value is simply added to them."""
 
     def take(self, token: str) -> tuple[int, Any] | None:
         """Take one token; return a finished top-level value with its line, if it ends one."""
@@ -78,14 +87,18 @@ class _Reader:
             if len(self._open) >= DEPTH_MAX:
                 self._refuse(f"it is nested deeper than {DEPTH_MAX}")
             self._open.append((token, self._line, []))
+            self._look_inside()
             return None
         if first in "])}":
             return self._close(token)
+        if first == "#" and token != "#_" and not token[1:2].isalpha() and token[1:2] != ":":
+            self._refuse(f"{token} is no tag")
         if first == "#":
             self._parts.append(_DISCARD if token == "#_" else _TAG)
+            self.inner = None
             return None
         begun = self._line
-        value = self._atoms[token] if token in self._atoms else self._atom(token)
+        value = self.atoms[token] if token in self.atoms else self._atom(token)
         return self._add(value, begun)
 
     def finish(self) -> None:
@@ -108,14 +121,26 @@ class _Reader:
             is_discarded = parts.pop() is _DISCARD
             if is_discarded:
                 break
+        self._look_inside()
         if is_discarded:
             return None
-        # The operations of one great vector come out one by one, as if it were not there.
-        is_top = not self._open or (len(self._open) == 1 and self._open[0][0] in "[(")
-        if is_top:
+        if self._is_top:
             return line, value
         parts.append(value)
         return None
+
+    def _look_inside(self) -> None:
+        """Find out where plain values go: nowhere at the top, nor behind a tag."""
+        self.inner = None
+        # The operations of one great vector come out one by one, as if it were not there.
+        if not self._is_top:
+            parts = self._open[-1][2]
+            if not parts or (parts[-1] is not _TAG and parts[-1] is not _DISCARD):
+                self.inner = parts
+
+    @property
+    def _is_top(self) -> bool:
+        return not self._open or (len(self._open) == 1 and self._open[0][0] in "[(")
 
     def _close(self, token: str) -> tuple[int, Any] | None:
         if not self._open:
@@ -126,6 +151,7 @@ class _Reader:
         if parts and (parts[-1] is _TAG or parts[-1] is _DISCARD):
             self._refuse("a tag stands before nothing")
         if not self._open and bracket in "[(":
+            self.inner = None
             return None
         return self._add(self._value(bracket, parts), line)
 
@@ -159,7 +185,7 @@ class _Reader:
             self._refuse(f"'{token}' is no number")
         else:
             value = token
-        self._atoms[token] = value
+        self.atoms[token] = value
         return value
 
     def _unescape(self, match: re.Match[str]) -> str:

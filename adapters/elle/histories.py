@@ -154,7 +154,14 @@ def _accesses(operation: Operation, name: str) -> list[Access]:
 
 def _frozen(value: Any) -> Any:
     """Return JSON's arrays as tuples."""
-    return tuple(_frozen(one) for one in value) if isinstance(value, list) else value
+    if not isinstance(value, list):
+        return value
+    frozen = tuple(value)
+    try:
+        hash(frozen)
+    except TypeError:
+        return tuple(_frozen(one) for one in value)
+    return frozen
 
 
 def _data_type(transactions: list[ClientTransaction], name: str) -> DataType:

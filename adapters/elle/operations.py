@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from adapters.elle.edn import read_edn
 from vocabulary.errors import ParaplyError, register
@@ -32,8 +31,7 @@ class OperationType(Enum):
     INFO = "info"
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """One line of a recording."""
 
     type: OperationType

@@ -7,22 +7,18 @@ witness of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from adapters.binlog.event_types import EventType
-from adapters.binlog.framing import BinlogReader
-from adapters.binlog.gtid_events import parse_gtid, parse_tagged_gtid
-from adapters.binlog.source import open_source
 from adapters.group_wire.capture import read_frames
 from adapters.group_wire.errors import TRACE_DISAGREES
+from adapters.group_wire.logged import LoggedContents
 from adapters.group_wire.messages import (
     Donation,
     ExecutedReport,
     Recovered,
     SentTransaction,
     StateExchange,
-    content_of,
     decode_message,
 )
 from adapters.group_wire.tcp import reassemble
@@ -32,84 +28,14 @@ from vocabulary.group_trace import (
     ExecutedSetDelivered,
     GroupTrace,
     InfoDonated,
-    LoggedDecision,
     MemberRecovered,
     MemberUuid,
     Step,
     TransactionDelivered,
     ViewInstalled,
 )
-from vocabulary.gtid_set import EMPTY_GTID_SET, Gtid, GtidSet, GtidSource
-from vocabulary.gtid_set_text import parse_gtid_set
-
-
-class LoggedContents:
-    """The transactions of one member's logs, by what they contain."""
-
-    def __init__(self, uuid: MemberUuid, own_logs: Sequence[Path], relay: Sequence[Path]) -> None:
-        self.uuid = uuid
-        self.by_content: dict[str, LoggedDecision] = {}
-        self.unseen: set[str] = set()
-        """What no message of the traffic has claimed."""
-        for path in relay:
-            self._read(path, is_relay=True)
-        for path in own_logs:
-            self._read(path, is_relay=False)
-
-    def _read(self, path: Path, *, is_relay: bool) -> None:
-        gtid: Gtid | None = None
-        numbers: tuple[int | None, int | None] = (None, None)
-        server_id = own_id = 0
-        events: list[tuple[int, bytes]] = []
-
-        def close() -> None:
-            nonlocal gtid, events
-            if gtid is not None and events:
-                content = content_of(server_id, events)
-                # The own log repeats what came by the applier channel, with other table ids.
-                if is_relay or server_id == own_id:
-                    self.by_content[content] = (
-                        LoggedDecision(gtid, *numbers) if is_relay else LoggedDecision(gtid)
-                    )
-                    self.unseen.add(content)
-            gtid, events = None, []
-
-        with open_source(str(path)) as source:
-            for raw in BinlogReader(source).raw_events():
-                code = raw.header.type_code
-                if code in (EventType.GTID, EventType.GTID_TAGGED):
-                    close()
-                    tagged = code == EventType.GTID_TAGGED
-                    event = parse_tagged_gtid(raw) if tagged else parse_gtid(raw)
-                    gtid, server_id = parse_gtid_text(event.gtid), raw.header.server_id
-                    numbers = (event.last_committed, event.sequence_number)
-                elif code in _BETWEEN_TRANSACTIONS:
-                    close()
-                    if code == EventType.FORMAT_DESCRIPTION:
-                        own_id = raw.header.server_id
-                elif gtid is not None:
-                    events.append((code, raw.body))
-        close()
-
-    def claim(self, content: str) -> LoggedDecision | None:
-        """Return what the logs say of a transaction, None if it is not in them."""
-        self.unseen.discard(content)
-        return self.by_content.get(content)
-
-
-_BETWEEN_TRANSACTIONS = (
-    EventType.FORMAT_DESCRIPTION,
-    EventType.PREVIOUS_GTIDS,
-    EventType.ROTATE,
-    EventType.STOP,
-    EventType.VIEW_CHANGE,
-)
-
-
-def parse_gtid_text(text: str) -> Gtid:
-    """Return the GTID of ``uuid:number`` or ``uuid:tag:number``."""
-    uuid, *tag, number = text.split(":")
-    return Gtid(GtidSource(uuid, tag[0] if tag else ""), int(number))
+from vocabulary.gtid_set import EMPTY_GTID_SET, GtidSet
+from vocabulary.gtid_set_text import parse_gtid, parse_gtid_set
 
 
 def observe_group(
@@ -119,6 +45,7 @@ def observe_group(
     server_version: str,
     group_name: str,
     block_size: int,
+    is_multi_primary: bool = True,
 ) -> GroupTrace:
     """Return the trace of a captured run.
 
@@ -133,11 +60,7 @@ def observe_group(
         for cargo in cargos:
             steps.on_cargo(place, cargo)
     for log in by_member.values():
-        strange = [
-            log.by_content[content].gtid
-            for content in log.unseen
-            if log.by_content[content].gtid.source.uuid == group_name
-        ]
+        strange = log.unclaimed(group_name)
         if strange:
             raise ParaplyError(
                 TRACE_DISAGREES,
@@ -149,6 +72,7 @@ def observe_group(
         block_size=block_size,
         members=tuple(by_member),
         steps=tuple(steps.finished()),
+        is_multi_primary=is_multi_primary,
     )
 
 
@@ -209,13 +133,15 @@ class _Steps:
 
     def _transaction(self, sent: SentTransaction) -> TransactionDelivered:
         context, event = sent.context, sent.gtid
-        found = {uuid: log.claim(sent.content) for uuid, log in self._logs.items()}
+        specified = parse_gtid(event.gtid) if context.gtid_specified else None
+        found = {uuid: log.claim(sent.content, specified) for uuid, log in self._logs.items()}
         return TransactionDelivered(
             origin=context.server_uuid,
             snapshot=parse_snapshot(context.snapshot_version),
             items=context.write_set,
-            specified=parse_gtid_text(event.gtid) if context.gtid_specified else None,
+            specified=specified,
             is_create_select=(event.last_committed, event.sequence_number) == (0, 0),
+            is_empty=event.last_committed == -1,
             decided={uuid: logged for uuid, logged in found.items() if logged is not None},
         )
 

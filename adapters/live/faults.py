@@ -12,6 +12,7 @@ from adapters.live.forging import forge_commit_ids
 from adapters.live.observed import Restart
 from adapters.live.target import ROUND_FAILED
 from adapters.live.workload import HOT_ROWS, schema_name
+from adapters.servers.replication import replicate
 from vocabulary.errors import ParaplyError
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def _kill_replica(
     lab: MariadbLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
     replica, member = lab.replicas[0], members[0]
+    notes: list[str] = []
 
     def blow() -> None:
         replica.kill()
@@ -72,10 +74,16 @@ def _kill_replica(
                 position_before=str(replica.query("SELECT @@gtid_slave_pos")[0][0]),
             )
         )
-        replica.query("START SLAVE")
+        try:
+            replica.query("START SLAVE")
+        except ParaplyError as reason:
+            # master.info is a plain file: a crash may leave it unusable. The position is in a
+            # table, and so CHANGE MASTER with slave_pos goes on where the data ends.
+            notes.append(f"{replica.name}: CHANGE MASTER was needed after the crash: {reason}")
+            replicate(lab.source, replica)
 
     _strike(lab, clients, dice, blow)
-    return ()
+    return notes
 
 
 def _kill_source(

@@ -15,7 +15,9 @@ _HEADER = struct.Struct("<IBIIIH")
 _FORMAT_DESCRIPTION, _MARIADB_GTID = 15, 162
 _IN_USE = 1
 _FLAGS_AT, _COMMIT_ID_AT = 12, 13
-_COMMIT_ID_FLAG, _DDL_FLAG = 2, 32
+_COMMIT_ID_FLAG = 2
+_LEFT_ALONE = 32 | 64 | 128
+"""Schema changes run alone whatever their commit id; XA transactions have more in their event."""
 _GTID_BYTES_MIN = 19
 _FORGED_ID = 777
 
@@ -23,8 +25,7 @@ _FORGED_ID = 777
 def forge_commit_ids(file: Path, commit_id: int = _FORGED_ID) -> int:
     """Give every transaction of a binary log the same commit id; return how many they are.
 
-    Schema changes keep theirs: a DDL flag makes them run alone, whatever their commit id. The log
-    must belong to a stopped server.
+    Schema changes and XA transactions keep theirs. The log must belong to a stopped server.
     """
     data = file.read_bytes()
     forged, count = forged_log(data, commit_id)
@@ -46,7 +47,7 @@ def forged_log(data: bytes, commit_id: int) -> tuple[bytes, int]:
         is_checked = has_checksums or code == _FORMAT_DESCRIPTION
         if is_checked:
             body = body[:-4]
-        if code == _MARIADB_GTID and not body[_FLAGS_AT] & _DDL_FLAG:
+        if code == _MARIADB_GTID and not body[_FLAGS_AT] & _LEFT_ALONE:
             body = _with_commit_id(body, commit_id)
             count += 1
         at += size
@@ -64,7 +65,7 @@ def forged_log(data: bytes, commit_id: int) -> tuple[bytes, int]:
 
 def _with_commit_id(body: bytes, commit_id: int) -> bytes:
     flags = body[_FLAGS_AT]
-    # What follows the id, without it, is padding or an XA identifier.
+    # What follows the id is padding.
     rest = body[_COMMIT_ID_AT + 8 :] if flags & _COMMIT_ID_FLAG else body[_COMMIT_ID_AT:]
     start = body[:_FLAGS_AT] + bytes([flags | _COMMIT_ID_FLAG])
     forged = start + struct.pack("<Q", commit_id) + rest.rstrip(b"\0")

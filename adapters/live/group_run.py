@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from adapters.group_wire.capture import Capture
-from adapters.group_wire.observe import LoggedContents, observe_group
+from adapters.group_wire.logged import LoggedContents
+from adapters.group_wire.observe import observe_group
 from adapters.live.group_workload import SCHEMA, TABLES, Load, Writer
 from adapters.live.target import Say
 from adapters.servers.group_replication import APPLIER_CHANNEL, GROUP_NAME, GroupReplication

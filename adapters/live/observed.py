@@ -75,6 +75,8 @@ class Member:
     name: str
     log: Sequence[LoggedTransaction] = ()
     """Its own binary log of the round, files in order; names are those of the files."""
+    has_log: bool = True
+    """False for a member whose data came over a state transfer, and without its log."""
     snapshots: list[Snapshot] = field(default_factory=list)
     """In the order in which they were taken, one after the other."""
     touches: list[Touch] = field(default_factory=list)

@@ -16,7 +16,7 @@ from adapters.live.semi_sync_told import Moment, MomentKind, semi_sync_history
 from adapters.live.semi_sync_ways import WAYS, Way, wait_for_waiter
 from adapters.live.source_log import JOURNAL, Keys, source_log
 from adapters.live.target import HEALTHY, LiveRequest, LiveRound
-from adapters.live.translation import Run
+from adapters.live.translation import SOURCE, Run
 from adapters.live.workload import Clients, create_statements, schema_name
 from adapters.servers import Server, ServerRoom, find_mariadb, replicate, wait_until_applied
 from vocabulary.log import LoggedTransaction
@@ -68,6 +68,8 @@ class SemiSyncLab:
         self.room = room
         self.installation = find_mariadb(request.basedir)
         self.moments: list[Moment] = []
+        self._received: frozenset[Tag] = frozenset()
+        """What the replica had received when its relay log was about to be discarded."""
         self.way: Way | None = None if request.fault == HEALTHY else WAYS[request.fault]
         self.source = room.start(
             self.installation,
@@ -153,9 +155,14 @@ class SemiSyncLab:
 
     def _lose(self, way: Way, number: int) -> list[str]:
         wait_until_applied(self.source, self.replica)
-        self.replica.query(f"STOP SLAVE {'SQL' if way.receives else 'IO'}_THREAD")
+        self.source.run([*way.prepare, "SELECT 1"])
+        if way.waits:
+            self.replica.query(f"STOP SLAVE {'SQL' if way.receives else 'IO'}_THREAD")
+        else:
+            self.replica.kill()
+            self.note(MomentKind.REPLICA_CRASHED, member=self.replica.name)
         waiter = Waiter(self.source, number * 1_000_000 + _TAG_OF_THE_WAITER)
-        if not way.receives:
+        if way.waits and not way.receives:
             wait_for_waiter(self, waiter)
             self.read()
         way.act(self, waiter)
@@ -165,7 +172,11 @@ class SemiSyncLab:
         self.source.kill()
         self.note(MomentKind.LOST)
         if way.receives:
+            self._received = self._tags_received(self.replica)
             self.replica.run(["STOP SLAVE", "START SLAVE"])
+        if not way.waits:
+            self.replica.start()
+            self.note(MomentKind.REPLICA_BACK, self._tags(), member=self.replica.name)
         told = "its client was told so" if waiter.is_confirmed else "its client got no answer"
         return [f"{way.name}: {way.meaning}; {told}"]
 
@@ -186,9 +197,16 @@ class SemiSyncLab:
 
     # What is seen
 
-    def note(self, kind: MomentKind, tags: Iterable[Tag] = (), *, note: str = "") -> None:
+    def note(
+        self, kind: MomentKind, tags: Iterable[Tag] = (), *, note: str = "", member: str = SOURCE
+    ) -> None:
         """Keep a moment."""
-        self.moments.append(Moment(kind=kind, tags=frozenset(tags), note=note))
+        self.moments.append(Moment(kind=kind, tags=frozenset(tags), note=note, member=member))
+
+    def _tags(self) -> frozenset[Tag]:
+        """Return what the replica's journal has."""
+        rows = self.replica.query(f"SELECT w FROM {_SCHEMA}.journal")
+        return frozenset(int(tag) for (tag,) in rows)
 
     def _confirm(self, tags: Iterable[Tag]) -> None:
         known = {
@@ -248,11 +266,11 @@ class SemiSyncLab:
     def _told(
         self, number: int, seed: int, mark: str, clients: Clients, notes: list[str]
     ) -> LiveRound:
-        received = {"replica1": self._tags_received(self.replica)}
-        self._drain()
-        tags = frozenset(
-            int(tag) for (tag,) in self.replica.query(f"SELECT w FROM {_SCHEMA}.journal")
-        )
+        received = {"replica1": self._received | self._tags_received(self.replica)}
+        if self.way is None or self.way.waits:
+            # A replica that was started again has no relay log any more.
+            self._drain()
+        tags = self._tags()
         self.moments.append(Moment(kind=MomentKind.PROMOTED, tags=tags, member="replica1"))
         received["replica1"] |= tags
         for other in self.room.servers[2:]:
@@ -272,6 +290,7 @@ class SemiSyncLab:
                 options={
                     "mode": self.request.mode, "fault": self.request.fault, "round": number,
                     "acknowledgements": 1, "sync_binlog": 1,
+                    "waits_without_replicas": self.way is None or self.way.waits,
                 },
             ),
             log, logged, self.moments, received,
@@ -297,8 +316,19 @@ class SemiSyncLab:
                 "reads": sum(one.kind is MomentKind.READ for one in self.moments),
                 "seen_and_lost": len(lost),
             },
+            unknown=self._unknown(),
             notes=tuple(notes),
         )
+
+    def _unknown(self) -> dict[str, str]:
+        """Return what stays unknown because this fault does not bring it about."""
+        kinds = {moment.kind for moment in self.moments}
+        unknown = {}
+        if MomentKind.RESTARTED not in kinds:
+            unknown["recovery_decides_by_the_binlog"] = "the source does not come back"
+        if MomentKind.ABANDONED not in kinds:
+            unknown["waits_are_abandoned_only_for_cause"] = "no wait is abandoned"
+        return unknown
 
 
 class _JournalReader:

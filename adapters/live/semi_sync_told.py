@@ -33,6 +33,8 @@ class MomentKind(Enum):
     RESTARTED = "restarted"
     LOST = "lost"
     PROMOTED = "promoted"
+    REPLICA_CRASHED = "replica_crashed"
+    REPLICA_BACK = "replica_back"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +137,15 @@ class _Story:
                 yield Event(kind=EventKind.CRASHED, time=untimed, member=SOURCE)
                 yield Event(
                     kind=EventKind.RECOVERED, time=untimed, member=SOURCE, transactions=everything
+                )
+            case MomentKind.REPLICA_CRASHED:
+                yield Event(kind=EventKind.CRASHED, time=untimed, member=moment.member)
+            case MomentKind.REPLICA_BACK:
+                yield Event(
+                    kind=EventKind.RECOVERED,
+                    time=untimed,
+                    member=moment.member,
+                    transactions=tuple(ids),
                 )
             case MomentKind.LOST:
                 yield Event(kind=EventKind.CRASHED, time=untimed, member=SOURCE, note=LOST)

@@ -29,6 +29,10 @@ class Way:
     act: Callable[[SemiSyncLab, Waiter], None]
     receives: bool = False
     """Whether the replica still receives, and only does not apply."""
+    waits: bool = True
+    """Whether the transaction waits at all, so that one can look while it does."""
+    prepare: tuple[str, ...] = ()
+    """What is told the source first."""
 
 
 def _restart(lab: SemiSyncLab, waiter: Waiter) -> None:
@@ -45,10 +49,13 @@ def _kill(lab: SemiSyncLab, waiter: Waiter, what: str) -> None:
 
 
 def _time_out(lab: SemiSyncLab, waiter: Waiter) -> None:
-    # The wait under way has its own end: the next transaction is the one that times out.
-    lab.source.query("SET GLOBAL rpl_semi_sync_master_timeout=300")
     waiter.end()
     lab.note(MomentKind.ABANDONED, {waiter.tag}, note="time-out")
+
+
+def _lose_the_replica(lab: SemiSyncLab, waiter: Waiter) -> None:
+    waiter.end()
+    lab.note(MomentKind.ABANDONED, {waiter.tag}, note="too few replicas")
 
 
 def _switch_off(lab: SemiSyncLab, waiter: Waiter) -> None:
@@ -65,7 +72,8 @@ def _connect_empty(lab: SemiSyncLab, waiter: Waiter) -> None:
     waiter.end()
 
 
-def _discard_relay_log(lab: SemiSyncLab, waiter: Waiter) -> None:
+def _receive(lab: SemiSyncLab, waiter: Waiter) -> None:
+    """Let the wait end as it should: what comes after the loss of the source is the fault."""
     waiter.end()
 
 
@@ -78,13 +86,17 @@ WAYS: dict[str, Way] = {
             meaning="KILL CONNECTION of the session that waits"),
         Way(name="kill-query", act=lambda lab, one: _kill(lab, one, "QUERY"),
             meaning="KILL QUERY of the session that waits"),
+        Way(name="no-replica", act=_lose_the_replica, waits=False,
+            prepare=("SET GLOBAL rpl_semi_sync_master_wait_no_slave=0",),
+            meaning="the only replica is killed, and rpl_semi_sync_master_wait_no_slave is off"),
         Way(name="time-out", act=_time_out,
+            prepare=("SET GLOBAL rpl_semi_sync_master_timeout=3000",),
             meaning="rpl_semi_sync_master_timeout passes"),
         Way(name="switch-off", act=_switch_off,
             meaning="SET GLOBAL rpl_semi_sync_master_enabled=0"),
         Way(name="empty-replica", act=_connect_empty,
             meaning="control: an empty replica connects at the end of the binary log"),
-        Way(name="discard-relay-log", act=_discard_relay_log, receives=True,
+        Way(name="discard-relay-log", act=_receive, receives=True,
             meaning="control: STOP SLAVE, START SLAVE before what was received is applied"),
     )
 }  # fmt: skip

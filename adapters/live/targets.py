@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adapters.live.galera_target import GALERA
 from adapters.live.mariadb_target import MARIADB
 from adapters.live.semi_sync_target import MARIADB_SEMI_SYNC
 from adapters.live.target import LiveTarget
@@ -9,4 +10,5 @@ from adapters.live.target import LiveTarget
 TARGETS: tuple[LiveTarget, ...] = (
     MARIADB,
     MARIADB_SEMI_SYNC,
+    GALERA,
 )  # fmt: skip

@@ -43,7 +43,7 @@ def history_of(
     run: Run, log: SourceLog, members: Sequence[Member], keys: Keys, *, is_complete: bool = True
 ) -> History:
     """Return the history of a source and the replicas that followed it."""
-    events = list(_source_events(log))
+    events = list(source_events(log))
     for member in members:
         events += MemberStory(log, member, keys).events()
     has_attempts = any(member.touches for member in members)
@@ -67,7 +67,7 @@ def history_of(
     )
 
 
-def _source_events(log: SourceLog) -> Iterator[Event]:
+def source_events(log: SourceLog) -> Iterator[Event]:
     """Yield what the source logged, and that it has all of it."""
     for one in log.transactions:
         yield Event(
@@ -128,7 +128,9 @@ class MemberStory:
         for snapshot in self.member.snapshots:
             # Reads keep the order in which they were made, whatever place they claim.
             reached = max(reached, self._place(snapshot))
-            reads.setdefault(reached, []).append(self.read(snapshot, reached))
+            reads.setdefault(reached, []).append(
+                self.read(snapshot, max(self.order[:reached], default=INITIAL_STATE))
+            )
         for place, made in reads.items():
             # At the place of a restart a read may have been made before it or after: the same data.
             places[place] = made + places.get(place, [])
@@ -160,9 +162,11 @@ class MemberStory:
         yield self._event(EventKind.FLUSHED, transaction=one, group=group, gtid=self._gtids[place])
         yield self._event(EventKind.ENGINE_COMMITTED, transaction=one, group=group, attempt=attempt)
 
-    def read(self, snapshot: Snapshot, place: int) -> Event:
-        """Return the read of a snapshot: which transaction wrote each row of the tables read."""
-        newest = max(self.order[:place], default=INITIAL_STATE)
+    def read(self, snapshot: Snapshot, newest: TransactionId) -> Event:
+        """Return the read of a snapshot: which transaction wrote each row of the tables read.
+
+        ``newest`` is the last transaction that is to be in it.
+        """
         return self._event(
             EventKind.READ,
             session=snapshot.session,
@@ -173,7 +177,8 @@ class MemberStory:
 
     def having(self, tags: frozenset[Tag], place: int) -> tuple[TransactionId, ...]:
         """Return what a member has: by its journal, and by its log what leaves no tag."""
-        logged = set(self.order[:place])
+        known = self.order[:place] if self.member.has_log else self.log.ids.values()
+        logged = set(known)
         return tuple(
             one.id
             for one in self.log.transactions
@@ -207,7 +212,8 @@ class MemberStory:
             # An applier that failed has not come to its end: nothing is compared with the source.
             return
         yield from self._compared(final)
-        yield self.read(final.snapshot, len(self.order))
+        everything = (one.id for one in self.log.transactions)
+        yield self.read(final.snapshot, max(everything, default=INITIAL_STATE))
         yield self._event(
             EventKind.STOPPED,
             transactions=self.having(final.tags, len(self.order)),

@@ -28,7 +28,7 @@ from vocabulary.client_history import (
     Ending,
 )
 
-TRANSACTIONS = 40_000
+TRANSACTIONS = 20_000
 KEYS = 10
 """Keys in use at one time; one that has KEY_APPENDS_MAX elements is replaced by a new one."""
 KEY_APPENDS_MAX = 32

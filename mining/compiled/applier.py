@@ -103,28 +103,51 @@ def broken_names(verdict: int) -> frozenset[str]:
     return frozenset(name for bit, name in enumerate(C.JUDGED) if verdict >> bit & 1)
 
 
+class Scratch:
+    """The arrays of one run, for many runs one after the other."""
+
+    def __init__(self) -> None:
+        self.dice = np.zeros(C.D_SIZE, np.int64)
+        self.program = np.zeros(C.CHOICES_MAX, np.int64)
+        self.log = np.zeros((C.TRANSACTIONS_MAX, C.L_SIZE), np.int64)
+        self.images = np.zeros((C.TRANSACTIONS_MAX, C.ROWS_MAX, 2), np.int64)
+        self.entries = np.zeros(C.ENTRIES_MAX, np.int64)
+        self.events = np.zeros((C.EVENTS_MAX, C.E_SIZE), np.int64)
+        self.rows = np.zeros((C.ROWS_MAX, 2), np.int64)
+        self.last = np.zeros(C.ROWS_MAX, np.int64)
+        self.outcome = np.zeros(3, np.int64)
+
+    def run(self, p: Ints, program: Sequence[int], *, are_fractions: bool = False) -> int:
+        """Run a program, or fractions as a random schedule draws them; return the verdict."""
+        self.dice[C.D_ASKED], self.dice[C.D_GIVEN] = 0, len(program)
+        self.dice[C.D_FRACTIONS] = are_fractions
+        self.program[: len(program)] = program
+        return self._run(p)
+
+    def run_seed(self, p: Ints, seed: int) -> int:
+        """Run a seed of the kernels' own random numbers; return the verdict."""
+        seed_choices(self.dice, seed)
+        return self._run(p)
+
+    def _run(self, p: Ints) -> int:
+        run_once(
+            p, self.dice, self.program, self.log, self.images, self.entries, self.events,
+            self.rows, self.last, self.outcome,
+        )  # fmt: skip
+        return int(self.outcome[0])
+
+
 def run_fast(p: Ints, *, seed: int = 0, program: Sequence[int] | None = None) -> FastRun:
     """Make one run, on the choices of a seed or on those of a program."""
-    dice = np.zeros(C.D_SIZE, np.int64)
-    made = np.zeros(C.CHOICES_MAX, np.int64)
-    if program is None:
-        seed_choices(dice, seed)
-    else:
-        dice[C.D_GIVEN] = len(program)
-        made[: len(program)] = program
-    log = np.zeros((C.TRANSACTIONS_MAX, C.L_SIZE), np.int64)
-    images = np.zeros((C.TRANSACTIONS_MAX, C.ROWS_MAX, 2), np.int64)
-    entries = np.zeros(C.ENTRIES_MAX, np.int64)
-    events = np.zeros((C.EVENTS_MAX, C.E_SIZE), np.int64)
-    rows, last = np.zeros((C.ROWS_MAX, 2), np.int64), np.zeros(C.ROWS_MAX, np.int64)
-    outcome = np.zeros(3, np.int64)
-    run_once(p, dice, made, log, images, entries, events, rows, last, outcome)
+    scratch = Scratch()
+    verdict = scratch.run_seed(p, seed) if program is None else scratch.run(p, program)
+    _, events, choices = scratch.outcome.tolist()
     return FastRun(
-        choices=tuple(int(choice) for choice in made[: outcome[2]]),
-        log=log[: p[C.P_TRANSACTIONS]],
-        events=events[: max(0, outcome[1])],
-        rows=rows[: p[C.P_ROWS]],
-        verdict=int(outcome[0]),
+        choices=tuple(scratch.program[:choices].tolist()),
+        log=scratch.log[: p[C.P_TRANSACTIONS]],
+        events=scratch.events[: max(0, events)],
+        rows=scratch.rows[: p[C.P_ROWS]],
+        verdict=verdict,
     )
 
 

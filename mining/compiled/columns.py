@@ -19,9 +19,10 @@ NONE = -1
     P_SESSIONS, P_READS, P_COLLECTION_RULE, P_BARRIER_RULE, P_MARKS_FIRST, P_FAULT, P_SIZE,
 ) = range(14)  # fmt: skip
 
-# The choices of a run: how many were asked, how many are given (NONE: all at random), and the state
-# of the random numbers.
-D_ASKED, D_GIVEN, D_FIRST, D_SECOND, D_SIZE = range(5)
+# The choices of a run: how many were asked, how many are given (NONE: all at random), the state of
+# the random numbers, and whether what is given are fractions of 2^53 instead of choices.
+D_ASKED, D_GIVEN, D_FIRST, D_SECOND, D_FRACTIONS, D_SIZE = range(6)
+FRACTION_BITS = 53
 
 # A transaction of the log; L_ITEMS packs its rows, three bits each, in the order of their changes.
 L_KIND, L_COUNT, L_ITEMS, L_LC, L_SN, L_CLOCK, L_SESSION, L_SIZE = range(8)

@@ -44,7 +44,9 @@ def choose(dice: Ints, program: Ints, count: int) -> int:
     if dice[C.D_GIVEN] == C.NONE:
         index = draw(dice) * count // (_M1 - 1)
     elif at < dice[C.D_GIVEN]:
-        index = program[at] % count
+        given = program[at]
+        # No question has a thousand options, so the product fits in 63 bits.
+        index = given * count >> C.FRACTION_BITS if dice[C.D_FRACTIONS] else given % count
     else:
         index = 0
     if at < len(program):

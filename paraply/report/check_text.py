@@ -17,7 +17,7 @@ from vocabulary.verdict import Verdict
 
 BREACHES_SHOWN_MAX = 3
 SENTENCE_MAX = 1_000
-UNKNOWN_NAMED_MAX = 12
+LABELS_SHOWN_MAX = 2
 
 
 def check_text(checked: Checked) -> str:
@@ -42,9 +42,17 @@ def _isolation_lines(checked: Checked) -> list[str]:
         lines += _breach_lines(row, told)
     lines.append("")
     rows = [
-        (f"{row.name}{' *' if row.counts else ''}", row.verdict.word, row.reason) for row in levels
+        (f"{row.name}{' *' if row.counts else ''}", row.verdict.word, _first_labels(row))
+        for row in levels
     ]
     return lines + plain_table(("level", "verdict", "because of"), rows)
+
+
+def _first_labels(row: Row) -> str:
+    """Return what refutes a level, the most telling first; the rest is mostly implied by it."""
+    labels = row.reason.split(", ") if row.verdict is Verdict.VIOLATED else [row.reason]
+    more = f" and {len(labels) - LABELS_SHOWN_MAX} more" if labels[LABELS_SHOWN_MAX:] else ""
+    return ", ".join(labels[:LABELS_SHOWN_MAX]) + more
 
 
 def _remark(row: Row) -> str:

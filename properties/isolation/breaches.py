@@ -173,7 +173,8 @@ class CycleFormed(Violation):
 
     def __str__(self) -> str:
         order = " < ".join([*self.transactions, self.transactions[0]])
-        return f"{'; '.join(self.steps)}: so {order}, in a circle"
+        doubt = "" if self.is_shortest else " (a shorter one may exist)"
+        return f"{'; '.join(self.steps)}: so {order}, in a circle{doubt}"
 
 
 class WriteCycleFormed(CycleFormed):

@@ -31,6 +31,7 @@ class CertificationRequest:
         items: hashes of the rows it changed; an item may come twice.
         specified_gtid: the GTID that the session set (GTID_NEXT), None for an automatic one.
         is_create_select: CREATE TABLE ... SELECT, whose items do not tell what it read.
+        is_empty: it changes nothing at all; its origin says so.
     """
 
     origin: str
@@ -38,6 +39,7 @@ class CertificationRequest:
     items: tuple[Item, ...] = ()
     specified_gtid: Gtid | None = None
     is_create_select: bool = False
+    is_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +192,7 @@ class Certifier:
     def is_barrier(self, request: CertificationRequest) -> bool:
         """Return whether the items do not tell what the transaction depends on."""
         if not request.items:
-            return True
+            return self.dialect.orders_empty or not request.is_empty
         return request.is_create_select and self.dialect.orders_create_select
 
     def is_too_large_to_store(self, request: CertificationRequest) -> bool:

@@ -7,7 +7,7 @@ once. docs/wl8440-review.md lists each difference with the smallest history that
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vocabulary.errors import ParaplyError, register
 
@@ -81,6 +81,8 @@ class Dialect:
         recovering_members_report: whether a round waits for members still in recovery.
         may_certify_gtid_again: whether a specified GTID that was certified but never committed
             here may be certified again (a worker that rolled back and retried).
+        orders_empty: whether a transaction that changes nothing, with a GTID of the session's
+            choice, is a barrier as DDL is.
     """
 
     name: str
@@ -94,6 +96,7 @@ class Dialect:
     collects_only_if_stable_grew: bool = False
     recovering_members_report: bool = True
     may_certify_gtid_again: bool = False
+    orders_empty: bool = True
 
 
 WL8440 = Dialect(
@@ -135,8 +138,16 @@ MYSQL_8_4 = Dialect(
     may_certify_gtid_again=True,
 )
 
+MYSQL_9_7 = replace(
+    MYSQL_8_4,
+    name="mysql_9_7",
+    source="MySQL 9.7: an empty transaction bears (-1, 1) when it is sent, and is no barrier",
+    orders_empty=False,
+)
+
 DIALECTS: dict[str, Dialect] = {
-    dialect.name: dialect for dialect in (WL8440, WL8440_LITERAL, MYSQL_8_0, MYSQL_8_3, MYSQL_8_4)
+    dialect.name: dialect
+    for dialect in (WL8440, WL8440_LITERAL, MYSQL_8_0, MYSQL_8_3, MYSQL_8_4, MYSQL_9_7)
 }
 
 

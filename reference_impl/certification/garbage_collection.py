@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from functools import reduce
+from operator import and_
 
 from reference_impl.certification.gtids import GtidSet
 
@@ -45,7 +46,7 @@ class CollectionRound:
 
     def compute_stable_set(self, executed_sets: Iterable[GtidSet]) -> GtidSet:
         """Return what all executed sets contain; an empty one makes the result empty."""
-        return reduce(frozenset.intersection, executed_sets)
+        return reduce(and_, executed_sets)
 
     def on_view_change(self) -> None:
         """Begin the round again: a joiner has not executed what the reports say."""

@@ -5,6 +5,7 @@ Source: ``Gtid_generator_for_sidno`` in plugin/group_replication/src/certificati
 
 from __future__ import annotations
 
+from collections.abc import Container
 from collections.abc import Set as AbstractSet
 
 from reference_impl.certification.gtids import GROUP_NAME, Gtid
@@ -37,7 +38,7 @@ class GtidGenerator:
 
     def next_gtid(self, origin: str | None, taken: AbstractSet[Gtid]) -> Gtid:
         """Return the next GTID for a transaction of ``origin``, None for a view change."""
-        numbers = {gtid.number for gtid in taken if gtid.source == GROUP_NAME}
+        numbers = self.numbers_taken(taken)
         if self.block_size <= 1 or origin is None:
             lowest = first_free(1, NUMBER_MAX, numbers)
             if lowest is None:
@@ -55,6 +56,10 @@ class GtidGenerator:
         self.blocks[origin] = (number, self.blocks[origin][1])
         self.assigned_in_blocks += 1
         return Gtid(GROUP_NAME, number)
+
+    def numbers_taken(self, taken: AbstractSet[Gtid]) -> Container[int]:
+        """Return the numbers of the group that are taken."""
+        return {gtid.number for gtid in taken if gtid.source == GROUP_NAME}
 
     def compute_intervals(self, taken: AbstractSet[Gtid]) -> None:
         """Take back every block; the free intervals are what is not taken."""
@@ -86,7 +91,7 @@ class GtidGenerator:
             self.free[0] = (last + 1, end)
 
 
-def first_free(start: int, end: int, numbers: set[int]) -> int | None:
+def first_free(start: int, end: int, numbers: Container[int]) -> int | None:
     """Return the first number in [start, end] that is not taken, None if none is."""
     while start <= end:
         if start not in numbers:

@@ -20,6 +20,7 @@ from reference_impl.mutations import (
 from reference_impl.semi_sync import mutants as semi_sync
 from reference_impl.semi_sync import recovery_mutants as semi_sync_recovery
 from reference_impl.semi_sync import wait_mutants as semi_sync_waits
+from reference_impl.wl4648 import merging_mutants
 from reference_impl.wl4648 import mutants as wl4648
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "gap_free_mutants",
     "garbage_collection",
     "mariadb_modes",
+    "merging_mutants",
     "positions_mutants",
     "recovery_mutants",
     "retries",

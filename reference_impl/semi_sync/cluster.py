@@ -93,7 +93,8 @@ class Cluster(Faults):
             return
         if not self.is_stopped:
             yield from self.steps_of_others()
-        if self.budget.source_crashes and self.binlog.written and not self.is_stopped:
+        is_busy = bool(self.binlog.written or self.queue) and not self.is_stopped
+        if self.budget.source_crashes and is_busy:
             for kept in range(self.unsynced + 1):
                 yield Step(f"source crashes{_keeping(kept)}", partial(self.on_source_crash, kept))
         if self.budget.replica_crashes and self.binlog.written:

@@ -17,6 +17,7 @@ from reference_impl.wl4648.coordinator import (
     BreakingCoordinator,
     GraphCoordinator,
 )
+from reference_impl.wl4648.merging import MERGED_BY_DEFAULT, MergingReplica
 from reference_impl.wl4648.parts import RowsReplica, SerializableRowsReplica, TableReplica
 from reference_impl.wl4648.recovery import CommitWatermark, WatermarkAsWritten
 from reference_impl.wl4648.replica import JobReplica
@@ -56,6 +57,12 @@ SCHEMES = {
     "c2_c1": Scheme(meaning="C2, and commits in the source's order",
                     coordinator=BreakingCoordinator, commit_order=C1),
     "c3": Scheme(meaning="a row event waits for its predecessor", coordinator=GraphCoordinator),
+    "c4": Scheme(meaning="small transactions merged into one job, served by C3",
+                 replica=MergingReplica, coordinator=GraphCoordinator),
+    "c4_c1": Scheme(meaning="C4 served by C1: no notion of conflict between jobs",
+                    replica=MergingReplica, commit_order=C1),
+    "c4_c2": Scheme(meaning="C4 served by C2", replica=MergingReplica,
+                    coordinator=BreakingCoordinator),
     "p2": Scheme(meaning="a worker per table, parts commit apart", replica=TableReplica),
     "p3": Scheme(meaning="rows hashed to workers, two-phase commit, snapshot reads",
                  replica=RowsReplica),
@@ -80,7 +87,7 @@ class Wl4648Subject(Subject):
     """A replica of one of the schemes; a mutant puts another scheme in the place of a dialect."""
 
     name = "wl4648"
-    meaning = "the prototype for multi-threaded apply of rows: P1 with C0 to C3, P2, P3"
+    meaning = "the prototype for multi-threaded apply of rows: P1 with C0 to C4, P2, P3"
     source = "WL#4648"
     dialects = tuple(SCHEMES)
     options = (
@@ -99,6 +106,12 @@ class Wl4648Subject(Subject):
             meaning="the longest committed prefix, or the formula of the pseudo-code",
             choices=("exact", "as_written"),
         ),
+        Option(
+            name="merged",
+            default=MERGED_BY_DEFAULT,
+            least=1,
+            meaning="C4: small transactions of a job, at most",
+        ),
         Option(name="sessions", default=2, least=1, meaning="client sessions at the source"),
         Option(name="reads", default=2, meaning="snapshots that a reader takes"),
         Option(name="crashes", default=0, meaning="how often the replica crashes"),
@@ -113,6 +126,9 @@ class Wl4648Subject(Subject):
         "c2": _NO_ORDER,
         "c2_c1": _RESTART,
         "c3": _NO_ORDER,
+        "c4": _NO_ORDER,
+        "c4_c1": _RESTART | _NEVER_ENDS | {"rows_apply_as_logged"},
+        "c4_c2": _NO_ORDER,
         "p2": _NO_ORDER | {"no_conflicting_parallel_apply"},
         "p3": _RESTART,
         "p3_serializable": _RESTART | _NEVER_ENDS,
@@ -169,7 +185,7 @@ class Wl4648Subject(Subject):
         store = scheme.store(workload.row_names)
         if options["exec_mode"] == "idempotent":
             store.reentrant_up_to = TransactionId(2**63)
-        return scheme.replica(
+        replica = scheme.replica(
             log,
             recorder,
             store=store,
@@ -184,6 +200,9 @@ class Wl4648Subject(Subject):
             ),
             extra_locks={},
         )
+        if isinstance(replica, MergingReplica):
+            replica.merged = int(options["merged"])
+        return replica
 
 
 WL4648 = register_subject(Wl4648Subject())

@@ -75,6 +75,13 @@ def test_gap_is_no_breach_of_serializability_and_one_of_prefixes(capsys):
     assert main(["check", gap, "--log", log]) == 0
 
 
+def test_history_in_which_no_client_did_anything_is_unknown(tmp_path, capsys):
+    file = tmp_path / "nemesis.edn"
+    file.write_text("{:process :nemesis :type :info :f :kill :value nil}")
+    assert main(["check", str(file)]) == 2
+    assert "rw-register, 0 transactions\n" in capsys.readouterr().out
+
+
 def test_level_decides_the_exit_code(capsys):
     skew = str(EXAMPLES / "write-skew.edn")
     assert main(["check", skew, "--level", "snapshot-isolation"]) == 0
@@ -138,6 +145,7 @@ def test_folder_of_parquet_is_judged_as_its_lines_are(recorded, tmp_path, capsys
     lines, parquet = (text.splitlines()[1:] for text in _outputs(capsys, 2))
     assert codes[0] == codes[1]
     assert lines == parquet
+    assert main(["check", str(tmp_path / "runs" / "histories.parquet")]) == codes[0]
 
 
 def _outputs(capsys, count):
@@ -216,6 +224,7 @@ WRONG = {
     "odd.json": ('\n{"process": 0, "type": "no"}', "P512", "odd.json:2"),
     "twice.edn": ("{:type :ok :value [[:w x 1]]}{:type :ok :value [[:w x 1]]}", "P508", "T2"),
     "mixed.edn": ("{:type :ok :value [[:w x 1] [:append y 1]]}", "P514", "append and w"),
+    "alone.parquet": (b"PAR1 and no more", "P505", "histories.parquet"),
     "ours.jsonl": ('{"record": "history"}\n{"record": "odd"}', "P505", "ours.jsonl:2"),
     "later.jsonl": ('{"record": "history", "format_version": 9}', "P506", "later.jsonl:1"),
 }

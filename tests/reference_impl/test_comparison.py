@@ -10,9 +10,10 @@ from reference_impl.applier.coordinator import Database, LogicalClock, schema_of
 from reference_impl.certification.trackers import CommitOrderTracker, WritesetTracker
 from reference_impl.comparison.appliers import APPLIERS, COMMIT_ORDER, WRITESET
 from reference_impl.comparison.clock import Clock
-from reference_impl.comparison.jobs import Blind, Graph, Serial
+from reference_impl.comparison.jobs import Blind, Breaking, Graph, InOrder, Serial
 from reference_impl.comparison.mariadb import ParallelMode
 from reference_impl.comparison.measures import bounds_of, measured
+from reference_impl.comparison.merging import Merged
 from reference_impl.comparison.runs import NEVER
 from reference_impl.comparison.tasks import LogBuilder, RowEvent, task_log
 from reference_impl.mariadb.clock import timing
@@ -77,6 +78,18 @@ def test_clock_of_a_scheme_commits_when_the_reference_does(dialect, rows):
             finished += found.has_finished
     # C0 and C1 stall where rows are few; with one worker they are serial.
     assert finished >= 4
+
+
+@pytest.mark.parametrize(
+    ("dialect", "served_by"), [("c4", Graph), ("c4_c1", InOrder), ("c4_c2", Breaking)]
+)
+def test_clock_of_merged_jobs_commits_when_the_reference_does(dialect, served_by):
+    for seed in range(3):
+        for rows, workers, merged in ((4, 2, 2), (12, 3, 4), (40, 5, 3)):
+            log, ends = scheme_ends(dialect, rows, seed, workers, merged=merged)
+            found = Merged(task_log(log), workers, served_by=served_by, merged=merged).run()
+            assert found.done == ends
+            assert len(set(found.job_of)) < len(log)
 
 
 @pytest.mark.parametrize("tracker", TRACKERS)

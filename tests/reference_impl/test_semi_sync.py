@@ -29,7 +29,7 @@ SETTINGS = (
 def test_no_schedule_breaks_what_the_design_promises(dialect, options):
     workload = Workload(transactions=4, members=3, dialect=dialect, options=options)
     known = SEMI_SYNC.breaks.get(dialect, frozenset())
-    for schedule in random_schedules(0, 80):
+    for schedule in random_schedules(0, 50):
         history = SEMI_SYNC.run(schedule, workload)
         assert not list(history.faults())
         for prop in JUDGES:
@@ -43,11 +43,11 @@ def test_no_schedule_breaks_what_the_design_promises(dialect, options):
 def test_documented_loss_is_found(dialect, name):
     prop = next(prop for prop in JUDGES if prop.name == name)
     workload = Workload(transactions=3, members=2, dialect=dialect)
-    verdicts = {
-        verdict_of(SEMI_SYNC.run(schedule, workload), prop)
+    broken = (
+        verdict_of(SEMI_SYNC.run(schedule, workload), prop) is Verdict.VIOLATED
         for schedule in random_schedules(0, 1500)
-    }
-    assert Verdict.VIOLATED in verdicts
+    )
+    assert any(broken)
 
 
 @pytest.mark.parametrize("name", ["commit_stages_overlap", "source_recovers_unacknowledged",

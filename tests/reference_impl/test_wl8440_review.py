@@ -25,6 +25,7 @@ from reference_impl.applier.coordinator import LogicalClock
 from reference_impl.applier.row_store import RowStore
 from reference_impl.certification.certifier import CertificationRequest
 from reference_impl.certification.dialects import WL8440, WL8440_LITERAL, dialect_named
+from reference_impl.certification.gtid_generator import GtidGenerator
 from reference_impl.certification.gtids import Gtid
 from reference_impl.certification.parts import Parts
 from reference_impl.certification.trackers import CommitOrderTracker, TrackedTransaction
@@ -337,12 +338,39 @@ def test_ab_one_specified_gtid_for_two_transactions_before_the_first_is_executed
     assert bool(property_named("gtids_are_unique").violations(history)) is second
 
 
+@pytest.mark.parametrize(("dialect", "last_committed"), [("mysql_8_4", 3), ("mysql_9_7", 1)])
+def test_ac_empty_transaction_is_a_barrier_until_9_7(dialect, last_committed):
+    run = deliver(run_of(dialect), "a", "b")
+    certifier = run.certifier
+    request = CertificationRequest(
+        origin="r2", snapshot_version=certifier.group_gtid_executed, is_empty=True
+    )
+    decision = certifier.on_transaction_delivered(request, is_local=False)
+    assert decision.timestamp == LogicalTimestamp.of(last_committed, 4)
+    statement = replace(request, is_empty=False)
+    barrier = certifier.on_transaction_delivered(statement, is_local=False)
+    assert barrier.timestamp == LogicalTimestamp.of(4, 5)
+
+
+def test_ad_blocks_are_taken_back_when_somebody_joins():
+    def numbers(*, joined):
+        taken = {Gtid("group", 1), Gtid("group", 11)}
+        generator = GtidGenerator(block_size=10)
+        first = [generator.next_gtid(member, frozenset()).number for member in ("r1", "r2")]
+        if joined:
+            generator.on_view_change(frozenset(taken))
+        return [*first, generator.next_gtid("r2", frozenset(taken)).number]
+
+    assert numbers(joined=False) == [1, 11, 12]
+    assert numbers(joined=True) == [1, 11, 2]
+
+
 def test_review_has_a_line_for_every_letter(repository):
     text = (repository / "docs" / "wl8440-review.md").read_text(encoding="utf-8")
     letters = set(re.findall(r"^\| \(([a-z]{1,2})\)", text, flags=re.MULTILINE))
     tested = {name.split("_")[1] for name in globals() if re.match(r"test_[a-z]{1,2}_", name)}
     assert letters >= tested
-    assert tested == {*"abcdefghijklmnopqrstuvwxyz", "aa", "ab"}
+    assert tested == {*"abcdefghijklmnopqrstuvwxyz", "aa", "ab", "ac", "ad"}
 
 
 def test_dialects_of_the_text_differ_only_where_they_say():

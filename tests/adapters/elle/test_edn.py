@@ -71,6 +71,7 @@ def test_operations_of_one_vector_come_one_by_one_with_their_lines():
         ("9" * 5000, 1, "a number of 5000 characters"),
         ("[" * (DEPTH_MAX + 1), 1, f"it is nested deeper than {DEPTH_MAX}"),
         ("#tag", 1, "it ends after a tag"),
+        ("[##NaN]", 1, "##NaN is no tag"),
         ("{:a #tag}", 1, "a tag stands before nothing"),
     ],
 )

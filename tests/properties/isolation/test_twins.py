@@ -94,6 +94,7 @@ def test_search_that_is_cut_short_says_so(monkeypatch):
     (breach,) = result.finding("G1c").breaches
     assert len(breach.transactions) == 6
     assert not breach.is_shortest
+    assert str(breach).endswith("in a circle (a shorter one may exist)")
     (breach,) = judge(registers(*ring)).finding("G1c").breaches
     assert breach.is_shortest
 

@@ -1,0 +1,275 @@
+"""Galera: three members that certify alike, written to on all of them at once."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from adapters.binlog.transactions import read_transactions
+from adapters.live.galera_told import cluster_history, reference_of
+from adapters.live.observed import Final, Member, Snapshot, Tag
+from adapters.live.readers import SnapshotReader
+from adapters.live.source_log import Keys
+from adapters.live.target import HEALTHY, ROUND_FAILED, LiveRequest, LiveRound
+from adapters.live.translation import Run
+from adapters.live.workload import TABLES, Clients, create_statements, schema_name
+from adapters.servers import Server, ServerRoom, find_mariadb
+from adapters.servers.errors import SERVER_NOT_FOUND
+from adapters.servers.ports import free_ports
+from vocabulary.errors import ParaplyError
+
+MEMBERS = 3
+_PROVIDERS = (
+    "/usr/lib/galera/libgalera_smm.so",
+    "/usr/lib64/galera-4/libgalera_smm.so",
+    "/usr/lib64/galera/libgalera_smm.so",
+)
+_PATIENCE_S = 90.0
+_SCHEMA = schema_name(0)
+
+
+def find_provider() -> Path:
+    """Return Galera's library; ``ParaplyError`` P601 if it is not installed."""
+    for place in _PROVIDERS:
+        if Path(place).is_file():
+            return Path(place)
+    raise ParaplyError(
+        SERVER_NOT_FOUND,
+        flavour="Galera",
+        places=", ".join(_PROVIDERS),
+        variable="PATH",
+    )
+
+
+def run(request: LiveRequest) -> Iterator[LiveRound]:
+    """Yield one round after the other on one cluster (``LiveTarget.run``)."""
+    find_provider()
+    with ServerRoom(keep=request.keep) as room:
+        lab = GaleraLab(request, room)
+        for number in range(1, request.rounds + 1):
+            request.say(f"round {number} of {request.rounds}")
+            yield lab.round(number)
+
+
+class GaleraLab:
+    """The members of one cluster, from the first to the last round."""
+
+    def __init__(self, request: LiveRequest, room: ServerRoom) -> None:
+        self.request = request
+        self.installation = find_mariadb(request.basedir)
+        self.keys = Keys(create_statements(_SCHEMA))
+        self.members: list[Server] = []
+        self._marks: dict[str, str] = {}
+        free = free_ports(3 * MEMBERS)
+        ports = [(free[n], free[n + 1], free[n + 2]) for n in range(0, 3 * MEMBERS, 3)]
+        for number in range(MEMBERS):
+            request.say(f"starting member {number + 1} of {MEMBERS}")
+            server = room.add(
+                self.installation,
+                name=f"m{number + 1}",
+                # One number for all: it is part of the GTIDs that the members must agree on.
+                server_id=1,
+                options=self._options(number, ports),
+                run_as="mysql",
+            )
+            self.members.append(server)
+            server.start()
+            self._wait_until_synced(server)
+            if number == 0:
+                # Further starts of the first member join as the others do.
+                server.options = server.options[:-1]
+                server.run(list(create_statements(_SCHEMA)))
+
+    def _options(self, number: int, ports: Sequence[tuple[int, int, int]]) -> list[str]:
+        group, ist, sst = ports[number]
+        address = ",".join(f"127.0.0.1:{one[0]}" for one in ports)
+        provider = (
+            f"gmcast.listen_addr=tcp://127.0.0.1:{group};ist.recv_addr=127.0.0.1:{ist};"
+            "pc.recovery=false;gcache.size=32M"
+        )
+        return [
+            "--gtid-strict-mode=OFF",
+            "--binlog-row-metadata=FULL",
+            "--innodb-autoinc-lock-mode=2",
+            "--innodb-flush-log-at-trx-commit=2",
+            "--max-connections=60",
+            "--wsrep-on=ON",
+            f"--wsrep-provider={find_provider()}",
+            f"--wsrep-cluster-address=gcomm://{address}",
+            f"--wsrep-node-address=127.0.0.1:{group}",
+            f"--wsrep-node-name=m{number + 1}",
+            "--wsrep-sst-method=rsync",
+            f"--wsrep-sst-receive-address=127.0.0.1:{sst}",
+            f"--wsrep-provider-options={provider}",
+            f"--wsrep-slave-threads={self.request.workers}",
+            "--wsrep-gtid-mode=ON",
+            "--wsrep-gtid-domain-id=7",
+            f"--gtid-domain-id={10 + number}",
+            *(["--wsrep-new-cluster"] if number == 0 else []),
+        ]
+
+    def _status(self, server: Server, name: str) -> str:
+        return str(server.query(f"SHOW GLOBAL STATUS LIKE 'wsrep_{name}'")[0][1])
+
+    def _wait_until_synced(self, server: Server) -> None:
+        self._wait(
+            server, "synced state", lambda: self._status(server, "local_state_comment") == "Synced"
+        )
+
+    def _wait(self, server: Server, what: str, condition: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + _PATIENCE_S
+        while True:
+            try:
+                if condition():
+                    return
+            except ParaplyError:
+                pass  # A member that joins refuses statements for a while.
+            if time.monotonic() > deadline:
+                raise ParaplyError(ROUND_FAILED, where=server.name, reason=f"no {what}")
+            time.sleep(0.1)
+
+    # One round
+
+    def round(self, number: int) -> LiveRound:
+        """Run the load on all members, inject the fault, wait until they agree, and tell it."""
+        request = self.request
+        seed = request.seed + number - 1
+        for server in self.members:
+            server.query("FLUSH NO_WRITE_TO_BINLOG BINARY LOGS")
+            self._marks[server.name] = server.binary_logs()[-1].name
+        readers = [SnapshotReader(one, domains=1) for one in self.members]
+        clients = Clients(
+            self.members, workload=request.workload, clients=request.clients, seed=seed,
+            round_number=number, transactions=request.transactions,
+        )  # fmt: skip
+        before = self._counters()
+        for reader in readers:
+            reader.start()
+        rejoined: list[str] = []
+        try:
+            clients.start()
+            if request.fault != HEALTHY:
+                rejoined = self._strike(clients, random.Random(seed))
+            clients.wait(request.duration_s)
+            clients.stop()
+            self._wait(self.members[0], "agreement on what was committed last", self._is_at_rest)
+        finally:
+            clients.stop(1.0)
+            snapshots = [reader.stop() for reader in readers]
+        members = [
+            self._observed(server, seen, has_log=server.name not in rejoined)
+            for server, seen in zip(self.members, snapshots, strict=True)
+        ]
+        return self._told(number, seed, members, clients, before, rejoined)
+
+    def _strike(self, clients: Clients, dice: random.Random) -> list[str]:
+        victim = self.members[-1]
+        clients.wait_for(self.request.transactions // 3, self.request.duration_s)
+        time.sleep(dice.random() * 0.05)
+        if self.request.fault == "freeze-member":
+            victim.freeze()
+            time.sleep(1.0)
+            victim.thaw()
+            return []
+        victim.kill()
+        clients.wait_for(len(clients.load.confirmed) + 50, self.request.duration_s)
+        victim.start()
+        self._wait_until_synced(victim)
+        return [victim.name]
+
+    def _is_at_rest(self) -> bool:
+        return len({self._status(one, "last_committed") for one in self.members}) == 1
+
+    def _counters(self) -> dict[str, int]:
+        names = ("local_cert_failures", "local_bf_aborts", "commit_oooe")
+        return {
+            name: sum(int(float(self._status(one, name))) for one in self.members) for name in names
+        }
+
+    def _observed(self, server: Server, seen: list[Snapshot], *, has_log: bool) -> Member:
+        files = [
+            str(file) for file in server.binary_logs() if file.name >= self._marks[server.name]
+        ]
+        first = self.members[0]
+        compared = [f"{_SCHEMA}.{table}" for table in TABLES]
+        with server.connect() as connection, connection.cursor() as cursor:
+            snapshot = SnapshotReader(server, domains=1, session="final").read(cursor)
+        return Member(
+            name=server.name,
+            # A state transfer brings data without its log: such a member is judged by its data.
+            log=[one for one in read_transactions(files) if one.complete] if has_log else (),
+            has_log=has_log,
+            snapshots=seen if has_log else [],
+            final=Final(
+                snapshot=snapshot,
+                tags=self._tags(server),
+                gtid_position="",
+                compared=tuple(compared),
+                differing=frozenset(
+                    table for table in compared
+                    if server is not first and _checksum(server, table) != _checksum(first, table)
+                ),
+            ),
+        )  # fmt: skip
+
+    def _tags(self, server: Server) -> frozenset[Tag]:
+        return frozenset(int(tag) for (tag,) in server.query(f"SELECT w FROM {_SCHEMA}.journal"))
+
+    def _told(
+        self,
+        number: int,
+        seed: int,
+        members: Sequence[Member],
+        clients: Clients,
+        before: dict[str, int],
+        rejoined: Sequence[str],
+    ) -> LiveRound:
+        request = self.request
+        history, unknown_gtids = cluster_history(
+            Run(
+                subject=f"live galera {self.installation.version_text}",
+                dialect="galera_4",
+                seed=seed,
+                options={
+                    "mode": request.mode, "fault": request.fault, "workload": request.workload,
+                    "workers": request.workers, "clients": request.clients, "round": number,
+                },
+            ),
+            members,
+            self.keys,
+        )  # fmt: skip
+        after = self._counters()
+        counted = {name: max(0, after[name] - before[name]) for name in after}
+        notes = [f"{name} was killed, and came back over a state transfer" for name in rejoined]
+        if counted["commit_oooe"]:
+            notes.append("wsrep_commit_oooe is not 0: commits were out of order")
+        confirmed = set(clients.load.confirmed)
+        kept = members[0].final.tags if members[0].final else frozenset()
+        journalled = {tag for member in members if member.final for tag in member.final.tags}
+        lost = confirmed & journalled - kept
+        if lost:
+            notes.append(f"{len(lost)} confirmed transactions are not on {members[0].name}")
+        return LiveRound(
+            number=number,
+            seed=seed,
+            history=history.check(),
+            evidence={
+                "server": self.installation.version_text,
+                "transactions": len(reference_of(members)),
+                "confirmed": len(confirmed),
+                "refused": sum(clients.load.refused.values()),
+                "unanswered": len(clients.load.unanswered),
+                "reads": sum(len(member.snapshots) for member in members),
+                "restarts": len(rejoined),
+                "certification_failures": counted["local_cert_failures"],
+                "brute_force_aborts": counted["local_bf_aborts"],
+                "unknown_gtids": unknown_gtids,
+            },
+            notes=tuple(notes),
+        )
+
+
+def _checksum(server: Server, table: str) -> object:
+    return server.query(f"CHECKSUM TABLE {table}")[0][1]

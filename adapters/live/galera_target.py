@@ -1,0 +1,29 @@
+"""The live target ``galera``: what it has to choose from, and what it answers to."""
+
+from __future__ import annotations
+
+from adapters.live.target import LiveTarget
+from adapters.live.workload import WORKLOADS
+
+GALERA = LiveTarget(
+    name="galera",
+    summary="a Galera cluster of three members, all of them written to",
+    module="adapters.live.galera",
+    modes=("multi-master",),
+    workloads=tuple(WORKLOADS),
+    faults={
+        "kill-member": "a member is killed (SIGKILL) and joins again over a state transfer",
+        "freeze-member": "a member is stopped in its tracks for a second (SIGSTOP, SIGCONT)",
+    },
+    properties=(
+        "members_decide_alike",
+        "gtids_are_unique",
+        "gtids_name_one_transaction",
+        "replica_logs_domains_in_order",
+        "domains_are_read_in_order",
+        "no_event_is_applied_twice",
+        "no_event_is_lost",
+        "final_state_is_the_sources",
+        "tables_end_as_the_sources",
+    ),
+)

@@ -1,0 +1,57 @@
+"""A cluster told as a history: the order of one member's log, and what each member made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from adapters.live.observed import Member
+from adapters.live.source_log import Keys, source_log
+from adapters.live.translation import MemberStory, Run
+from vocabulary.events import Event, EventKind, Outcome
+from vocabulary.history import Clock, EvidenceTier, History, HistoryHeader
+from vocabulary.log import LoggedTransaction
+from vocabulary.timestamps import LogicalTime
+from vocabulary.transactions import TransactionId
+
+
+class ClusterStory(MemberStory):
+    """A member that certifies: whatever is in its log it decided for, under the GTID there."""
+
+    def _engine_commit(self, place: int, attempts: Mapping[TransactionId, int]) -> Iterator[Event]:
+        for event in super()._engine_commit(place, attempts):
+            if event.kind is EventKind.FLUSHED:
+                yield event._replace(kind=EventKind.CERTIFIED, outcome=Outcome.POSITIVE, group=None)
+            yield event
+
+
+def reference_of(members: Sequence[Member]) -> Sequence[LoggedTransaction]:
+    """Return the log that counts as the cluster's: the longest, the first member's if equal."""
+    return max((member.log for member in members), key=len, default=())
+
+
+def cluster_history(run: Run, members: Sequence[Member], keys: Keys) -> tuple[History, int]:
+    """Return the history of a cluster, and how many logged groups its log has not.
+
+    What one member logged and the reference has not shows as a number, since the history has no
+    transaction for it; any such number is a difference between members.
+    """
+    log = source_log(reference_of(members), keys, origin="")
+    stories = [ClusterStory(log, member, keys) for member in members]
+    events = [event for story in stories for event in story.events()]
+    history = History(
+        header=HistoryHeader(
+            subject=run.subject,
+            dialect=run.dialect,
+            seed=run.seed,
+            options=dict(run.options),
+            members=tuple(member.name for member in members),
+            clock=Clock.ORDER,
+            tier=EvidenceTier.COMMIT_ORDER,
+            recorded_by=run.recorded_by,
+        ),
+        transactions=log.transactions,
+        events=tuple(
+            event._replace(time=LogicalTime(time)) for time, event in enumerate(events, start=1)
+        ),
+    )
+    return history, sum(len(story.unknown) for story in stories)

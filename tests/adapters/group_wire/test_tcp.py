@@ -1,0 +1,61 @@
+"""Streams come out as they were sent, whatever the interface does to the frames."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from adapters.group_wire.tcp import reassemble
+from tests.builders.group_wire import frame, stream
+from vocabulary.errors import ParaplyError
+
+DATA = bytes(range(256)) * 20
+
+
+def _joined(frames) -> bytes:
+    return b"".join(data for _, _, data in reassemble(frames))
+
+
+def test_stream_in_order_is_the_data():
+    assert _joined(stream(DATA)) == DATA
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_frames_out_of_order_and_twice_give_the_data_once(seed):
+    first, *rest = stream(DATA, cut=300)
+    shuffled = rest + rest[:5]
+    random.Random(seed).shuffle(shuffled)
+    assert _joined([first, *shuffled]) == DATA
+
+
+def test_sequence_numbers_may_wrap():
+    assert _joined(stream(DATA, start=(1 << 32) - 700, cut=300)) == DATA
+
+
+def test_overlapping_retransmission_gives_each_byte_once():
+    frames = stream(DATA[:500], cut=500)
+    longer = (9, frame(1000, 2000, 101 + 200, DATA[200:900]))
+    assert _joined([*frames, longer]) == DATA[:900]
+
+
+def test_length_zero_means_the_rest_of_a_large_frame():
+    frames = [(0, frame(1, 2, 0, syn=True)), (1, frame(1, 2, 1, DATA, total=0))]
+    assert _joined(frames) == DATA
+
+
+def test_lost_frame_is_a_user_error():
+    frames = stream(DATA, cut=300)
+    del frames[3]
+    with pytest.raises(ParaplyError, match=r"P641.*lost"):
+        list(reassemble(frames))
+
+
+def test_connection_older_than_the_capture_is_a_user_error():
+    with pytest.raises(ParaplyError, match=r"P641.*began before"):
+        list(reassemble(stream(DATA)[1:]))
+
+
+def test_new_connection_on_the_same_ports_starts_anew():
+    again = stream(DATA, start=9)
+    assert _joined([*stream(DATA), *again]) == DATA + DATA

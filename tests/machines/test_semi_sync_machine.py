@@ -1,0 +1,127 @@
+"""The machine of the semi-sync source, in every design, and what it finds in faulty ones."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from paraply.exploring import properties_of
+from paraply.registries import mutant_named, property_named, registered_mutants
+from properties.machines.semi_sync import SemiSyncMachine
+from properties.registry import Expectation
+from reference_impl.semi_sync.subject import SEMI_SYNC
+from tests.machines.semi_sync_system import ReferenceServers
+
+HUNT = settings(
+    max_examples=4_000,
+    stateful_step_count=25,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    print_blob=False,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+"""Most faults are found within 150 stories; not shrunk, since all that is asked is whether they
+are found. What Hypothesis generates depends on the modules that are imported, so the bound leaves
+room."""
+
+NEEDS_ITS_OWN_SEARCH = {
+    # Four replicas must reply in one order between three groups: test_acknowledgements compares
+    # the count itself, and test_mutants finds it in random runs.
+    "least_slot_is_the_last_smaller",
+}
+MUTANTS = [
+    mutant.name
+    for mutant in registered_mutants()
+    if mutant.family == "semi-sync" and mutant.name not in NEEDS_ITS_OWN_SEARCH
+]
+KEPT_OPTIONS = (
+    "acknowledgements", "dump_takes_lock_log", "waits_without_replicas", "abandon_by",
+)  # fmt: skip
+"""What a mutant needs of the design; how often things happen is the machine's to say."""
+COMMITTED = 8
+"""Commits before the story of a mutant that needs a long log."""
+
+
+def fewer():
+    """Return settings for a fifth of the stories that the profile asks for: there are ten tests."""
+    return settings(max_examples=settings().max_examples // 5)
+
+
+def machine_of(make, judged):
+    class Bound(SemiSyncMachine):
+        pass
+
+    Bound.make = lambda self: make()
+    Bound.judged = judged
+    return Bound
+
+
+def judged_in(dialect):
+    known = SEMI_SYNC.breaks.get(dialect, frozenset())
+    return [
+        prop
+        for prop in properties_of(SEMI_SYNC)
+        if prop.expectation is Expectation.ALWAYS and prop.name not in known
+    ]
+
+
+@pytest.mark.parametrize("dialect", SEMI_SYNC.dialects)
+def test_no_story_breaks_what_a_design_promises(dialect):
+    machine = machine_of(lambda: ReferenceServers(dialect), judged_in(dialect))
+    run_state_machine_as_test(machine, settings=fewer())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"acknowledgements": 2},
+        {"waits_without_replicas": False, "silent_crashes": True},
+        {"shutdown_waits": True, "rotation_waits": True},
+    ],
+    ids=str,
+)
+def test_no_story_breaks_the_safe_design_with_other_settings(options):
+    judged = judged_in("after_sync")
+    machine = machine_of(lambda: ReferenceServers("after_sync", **options), judged)
+    run_state_machine_as_test(machine, settings=fewer())
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_machine_finds_the_fault_of_a_mutant(name):
+    mutant = mutant_named(name)
+    workload = mutant.workload
+    options = {one: workload.options[one] for one in KEPT_OPTIONS if one in workload.options}
+    committed = COMMITTED if workload.transactions > COMMITTED else 0
+
+    def make():
+        return ReferenceServers(
+            workload.dialect, workload.members, mutant.subject.cluster, committed, **options
+        )
+
+    class JudgesAtTheEnd(machine_of(make, [property_named(mutant.caught_by)])):
+        def nothing_is_broken_so_far(self):
+            """Leave it to the end: no breach is ever undone, and a hunt has many stories."""
+
+    with pytest.raises(AssertionError, match=f"not {mutant.caught_by}"):
+        run_state_machine_as_test(JudgesAtTheEnd, settings=HUNT)
+
+
+@pytest.mark.parametrize(
+    "situation",
+    ["commit_stages_overlap", "semi_sync_comes_back_on", "source_is_lost_after_a_read",
+     "source_recovers_unacknowledged"],
+)  # fmt: skip
+def test_machine_reaches_what_the_properties_speak_of(situation):
+    """Without this the machine would have shown nothing."""
+
+    class NeverReaches(machine_of(ReferenceServers, [])):
+        def teardown(self):
+            super().teardown()
+            reached = property_named(situation).witness(self.servers.history())
+            assert not reached, "reached"
+
+    with pytest.raises(AssertionError, match="reached"):
+        run_state_machine_as_test(NeverReaches, settings=HUNT)

@@ -1,0 +1,181 @@
+"""How rounds become a result: verdicts, exit codes, controls, the command that repeats it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from adapters.live.target import LiveRequest, LiveRound, LiveTarget, target_named
+from adapters.live.targets import TARGETS
+from paraply.cli import main
+from paraply.commands.live import keep_history
+from paraply.live_judging import command_of, new_result, take_round
+from paraply.live_pages import LivePages
+from paraply.recorded_files import histories_in
+from paraply.registries import registered_properties
+from paraply.report.live_text import result_json, result_text
+from tests.adapters.live.observations import final, told, update
+from vocabulary.errors import ParaplyError
+from vocabulary.verdict import Verdict
+
+LOST, ORDER = "no_event_is_lost", "replica_logs_domains_in_order"
+LOG = [update(1, 1), update(2, 2), update(3, 1)]
+TARGET = LiveTarget(
+    name="toy",
+    summary="nothing",
+    module="nowhere",
+    modes=("plain",),
+    faults={"break": "control: breaks"},
+    documented={"plain/break": (LOST,)},
+    properties=(LOST, ORDER),
+)
+
+
+def result(*rounds, fault="none"):
+    judged = new_result(TARGET, LiveRequest(mode="plain", fault=fault))
+    for one in rounds:
+        take_round(judged, one)
+    return judged
+
+
+def healthy(number=1, **fields):
+    history = told(LOG, LOG, final=final(3, {1: 3, 2: 2}))
+    return LiveRound(number=number, seed=number, history=history,
+                     evidence={"transactions": 3, "server": "S"}, **fields)  # fmt: skip
+
+
+def broken():
+    history = told(LOG, LOG[:2], final=final(3, {1: 1, 2: 2}, missing={3}))
+    return LiveRound(number=1, seed=1, history=history, evidence={"transactions": 3})
+
+
+def nothing(**fields):
+    return LiveRound(number=1, seed=1, history=told([], []), **fields)
+
+
+def test_rounds_that_hold_make_a_result_that_holds():
+    judged = result(healthy(1), healthy(2))
+    assert judged.verdict() is Verdict.HOLDS
+    assert (judged.rounds, judged.transactions, judged.evidence["server"]) == (2, 6, "S")
+
+
+def test_one_broken_round_breaks_the_result():
+    judged = result(healthy(), broken(), healthy())
+    assert judged.verdict() is Verdict.VIOLATED
+    assert "lacks T3" in " ".join(result_text(judged).split())
+
+
+def test_no_round_is_unknown():
+    assert result().verdict() is Verdict.UNKNOWN
+
+
+def test_situation_that_never_occurs_is_unknown_with_the_reason():
+    judged = result(nothing())
+    assert judged.verdict() is Verdict.UNKNOWN
+    assert "its situation did not occur" in result_text(judged)
+
+
+def test_what_cannot_be_seen_does_not_decide_but_is_shown():
+    why = {LOST: "nobody looked"}
+    judged = result(healthy(), nothing(unknown=why))
+    assert judged.verdict() is Verdict.HOLDS
+    alone = result(nothing(unknown=why | {ORDER: "no log"}))
+    assert alone.verdict() is Verdict.UNKNOWN
+    assert "nobody looked" in result_text(alone)
+
+
+def test_breach_is_reported_also_where_unknown_was_expected():
+    judged = result(
+        LiveRound(number=1, seed=1, history=broken().history, unknown={LOST: "nobody looked"})
+    )
+    assert judged.verdict() is Verdict.VIOLATED
+
+
+def test_documented_breach_is_a_breach_unless_allowed():
+    judged = result(broken(), fault="break")
+    assert judged.verdict() is Verdict.VIOLATED
+    assert judged.verdict(allow_documented=True) is Verdict.HOLDS
+    assert "as documented" in result_text(judged)
+
+
+def test_control_that_does_not_come_out_is_named():
+    judged = result(healthy(), fault="break")
+    assert judged.silent_controls == [LOST]
+    assert "the control did not come out" in result_text(judged)
+
+
+def test_result_is_json_with_the_command_that_repeats_it():
+    judged = result(broken(), fault="break")
+    values = json.loads(json.dumps(result_json(judged)))
+    assert values["command"] == "paraply live toy --mode plain --fault break" == command_of(judged)
+    assert [one["verdict"] for one in values["properties"]] == ["violated", "holds"]
+
+
+def test_finding_is_kept_as_a_history_that_can_be_shown(tmp_path, capsys):
+    file = keep_history(tmp_path, "toy", broken().history)
+    assert histories_in(file) == [broken().history]
+    page = tmp_path / "toy.html"
+    assert main(["show", str(file), "--property", LOST, "--out", str(page)]) == 0
+    assert "lacks T3" in page.read_text()
+    capsys.readouterr()
+
+
+def test_pages_have_an_index(tmp_path):
+    pages = LivePages(tmp_path / "pages")
+    pages.add("one", broken().history, [LOST])
+    pages.add("two", healthy().history, [])
+    pages.write_index()
+    index = (tmp_path / "pages" / "index.html").read_text()
+    assert "1 of 2 rounds shown break something" in index
+    assert (tmp_path / "pages" / "one.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["live"], "name a TARGET"),
+        (["live", "oracle"], "no target 'oracle'"),
+        (["live", "mariadb", "--mode", "wild"], "no mode 'wild'"),
+        (["live", "mariadb", "--fault", "meteor"], "no fault 'meteor'"),
+        (["live", "mariadb", "--workload", "tpcc"], "no workload 'tpcc'"),
+        (["live", "mariadb", "--rounds", "0"], "must be 1 or more"),
+    ],
+)
+def test_wrong_request_is_refused_with_what_there_is(arguments, message, capsys):
+    assert main(arguments) == 3
+    assert message in capsys.readouterr().err
+
+
+def test_missing_server_names_how_to_get_one(tmp_path, capsys):
+    assert main(["live", "mariadb", "--basedir", str(tmp_path)]) == 3
+    shown = capsys.readouterr().err
+    assert "P601" in shown
+    assert "ci/servers" in shown
+
+
+def test_list_has_every_target_with_its_controls(capsys):
+    assert main(["live", "--list"]) == 0
+    shown = capsys.readouterr().out
+    for target in TARGETS:
+        assert f"{target.name}: " in shown
+    assert "forged-idempotent" in shown
+    assert "control" in shown
+
+
+def test_targets_name_properties_modes_and_faults_that_exist():
+    names = {prop.name for prop in registered_properties()}
+    for target in TARGETS:
+        assert target.properties
+        assert set(target.properties) <= names
+        for key, broken_names in target.documented.items():
+            mode, fault = key.split("/")
+            assert mode in target.modes
+            assert fault in target.faults
+            assert set(broken_names) <= set(target.properties)
+
+
+def test_target_is_found_by_name_only():
+    assert target_named("mariadb", TARGETS).name == "mariadb"
+    with pytest.raises(ParaplyError, match="P620"):
+        target_named("maria", TARGETS)
