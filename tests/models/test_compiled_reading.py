@@ -1,0 +1,46 @@
+"""The compiled reading says what the readable one says, for every action of every system."""
+
+from itertools import product
+from random import Random
+
+import pytest
+
+from models.compiled_reading import CompiledReading
+from models.concrete import Scope, World, is_enabled, step
+from models.theorems import THEOREMS
+
+SYSTEMS = {build().name: build for theorem in THEOREMS for build in theorem.systems}
+
+
+def random_world(system, scope, random):
+    tables = {}
+    for function in system.functions:
+        values = scope.values(function.result)
+        tables[function.name] = {
+            arguments: random.choice(values)
+            for arguments in scope.arguments(function)
+            if random.random() < 0.8
+        }
+    return World(scope, tables)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_guards_and_updates_are_those_of_the_readable_reading(name):
+    system = SYSTEMS[name]()
+    reading = CompiledReading(system)
+    scope = Scope(low=-1, high=2, size=2)
+    random = Random(name)
+    enabled = 0
+    for _ in range(6):
+        world = random_world(system, scope, random)
+        for action in system.actions:
+            choices = list(product(*(scope.values(p.sort) for p in action.parameters)))
+            for values in random.sample(choices, min(4, len(choices))):
+                bound = dict(zip(action.parameters, values, strict=True))
+                named = {variable.name: value for variable, value in bound.items()}
+                expected = is_enabled(action, world, bound)
+                assert reading.is_enabled(action.name, world, named) == expected
+                enabled += expected
+                after = reading.step(action.name, world, named)
+                assert after.tables == step(system, action, world, bound).tables
+    assert enabled
