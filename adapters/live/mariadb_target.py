@@ -23,13 +23,24 @@ MARIADB = LiveTarget(
     workloads=tuple(WORKLOADS),
     faults={fault.name: fault.meaning for fault in FAULTS.values()},
     documented={
-        f"{mode}/{fault}": broken
-        for mode in _SPECULATING_OR_GROUPED
-        for fault, broken in (
-            ("forged-commit-ids", ("sound_log_never_fails",)),
-            ("forged-idempotent", _HIDDEN_ERRORS),
-        )
+        **{
+            # A schema change writes its position in a transaction of its own.
+            f"{mode}/kill-replica-ddl": (
+                "position_covers_all_that_is_applied",
+                "sound_log_never_fails",
+            )
+            for mode in (*_SPECULATING_OR_GROUPED, "minimal")
+        },
+        **{
+            f"{mode}/{fault}": broken
+            for mode in _SPECULATING_OR_GROUPED
+            for fault, broken in (
+                ("forged-commit-ids", ("sound_log_never_fails",)),
+                ("forged-idempotent", _HIDDEN_ERRORS),
+            )
+        },
     },
+    rare=("kill-replica-ddl",),
     properties=(
         "domains_commit_in_order",
         "replica_logs_domains_in_order",
