@@ -91,6 +91,11 @@ class Progress:
         )
 
     @property
+    def elapsed(self) -> float:
+        """Return how long it is since this process began."""
+        return time.monotonic() - self.started
+
+    @property
     def rate(self) -> float:
         """Return histories per second made by this process; those kept do not count."""
         return (self.histories - self.histories_kept) / max(self.seconds, 1e-9)
@@ -145,7 +150,7 @@ def run_campaign(
         for done in engine.map(task, numbers):
             _count(progress, done)
             on_batch(progress)
-            if time_limit_s is not None and progress.seconds >= time_limit_s:
+            if time_limit_s is not None and progress.elapsed >= time_limit_s:
                 return progress
     progress.is_complete = True
     return progress
@@ -287,7 +292,7 @@ def _count(progress: Progress, done: Done) -> None:
     counts.novel = [*counts.novel, *done.counts.novel]
     progress.seconds_per_system[batch.system] += done.seconds
     progress.batches += 1
-    progress.seconds = time.monotonic() - progress.started
+    progress.seconds = progress.elapsed
     if done.is_kept:
         progress.batches_kept += 1
         progress.histories_kept += done.counts.histories

@@ -100,13 +100,16 @@ class Minimal:
         return len(self.history.transactions), len(self.history.events), len(self.choices)
 
 
-def clusters_of(progress: Progress, *, goals_only: bool = True) -> list[Cluster]:
+def clusters_of(
+    progress: Progress, *, goals_only: bool = True, most: int | None = None
+) -> list[Cluster]:
     """Return the clusters of a campaign, sorted.
 
     Args:
         progress: the campaign.
         goals_only: of a mutant, keep only breaches of the property that must catch it; the others
             are its side effects. Breaches of subjects are always kept.
+        most: of one system and property keep only so many, the most frequent.
     """
     found = []
     for number, (system, counts) in enumerate(
@@ -117,7 +120,15 @@ def clusters_of(progress: Progress, *, goals_only: bool = True) -> list[Cluster]
             if goals_only and system.mutant and system.goals and prop not in system.goals:
                 continue
             found.append(Cluster(system=number, prop=prop, shape=shape, specimen=specimen))
-    return sorted(found, key=lambda cluster: cluster.order)
+    found.sort(key=lambda cluster: cluster.order)
+    kept: dict[tuple[int, str], int] = {}
+    chosen = []
+    for cluster in found:
+        key = (cluster.system, cluster.prop)
+        kept[key] = kept.get(key, 0) + 1
+        if most is None or kept[key] <= most:
+            chosen.append(cluster)
+    return chosen
 
 
 def minimise_all(

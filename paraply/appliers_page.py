@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from paraply.pages import pages_main
 from paraply.registries import property_named
 from paraply.report.event_words import event_words
+from paraply.requirements_table import requirements_section
 from reference_impl.applier.row_store import item_of
 from reference_impl.subject import Workload
 from reference_impl.wl4648.clock import timing
@@ -211,7 +212,21 @@ def page() -> str:
                 bound = f"the first {count}" if column in decided.cut else count
                 cells.append(f"{'kept' if column not in decided.cut else 'not broken'} ({bound})")
         head.append(f"| {row.name} | {_workload(row)} | {' | '.join(cells)} |")
-    return "\n".join([*head, "", *_example(), *_SPEED, *speed_table(), *runs]).rstrip() + "\n"
+    return (
+        "\n".join(
+            [
+                *head,
+                "",
+                *_example(),
+                *_SPEED,
+                *speed_table(),
+                "",
+                *requirements_section()[:-1],
+                *runs,
+            ]
+        ).rstrip()
+        + "\n"
+    )
 
 
 def _workload(row: Row) -> str:

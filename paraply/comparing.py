@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import gc
+import multiprocessing
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -40,6 +42,10 @@ BINLOG = "binlog"
 TRANSACTIONS = 2_000
 WORKERS = 8
 WORKERS_MAX = 1024
+FORKS_FROM = 20_000
+"""Transactions from which on several processes are worth their start."""
+PROCESSES_MAX = 4
+"""Each has a copy of what it touches: some hundreds of megabytes for 100,000 transactions."""
 ALL = {**APPLIERS, **RULES}
 """Every applier by name."""
 
@@ -133,10 +139,7 @@ def compare(
         log = source.log
         bounds = bounds_of(log, request.workers)
         runs = [one for one in chosen if not one.stamps or one.stamps in source.stamps]
-        lines = []
-        for place, applier in enumerate(runs):
-            share = _share_of(advance, place, len(runs), log.count)
-            lines.append(_line(applier, source, request.workers, share))
+        lines = _lines(runs, source, request.workers, advance)
     return Comparison(
         request=request,
         transactions=log.count,
@@ -148,6 +151,42 @@ def compare(
         lines=tuple(lines),
         remarks=tuple(source.remarks),
     )
+
+
+def _lines(
+    runs: Sequence[ComparedApplier],
+    source: Source,
+    workers: int,
+    advance: Callable[[float], None],
+) -> list[Compared]:
+    """Return a line per applier, in their order, whatever number of processes found them."""
+    processes = min(PROCESSES_MAX, os.cpu_count() or 1, len(runs))
+    may_fork = "fork" in multiprocessing.get_all_start_methods()
+    if source.log.count < FORKS_FROM or processes < 2 or not may_fork:
+        return [
+            _line(applier, source, workers, _share_of(advance, place, len(runs), source.log.count))
+            for place, applier in enumerate(runs)
+        ]
+    # Children have the log by being copies of this process: it is not sent to them.
+    _SHARED[:] = [(runs, source, workers)]
+    try:
+        with multiprocessing.get_context("fork").Pool(processes) as pool:
+            lines = []
+            for place, found in enumerate(pool.imap(_measured_at, range(len(runs))), start=1):
+                lines.append(Compared(applier=runs[place - 1], measured=found))
+                advance(place / len(runs))
+            return lines
+    finally:
+        _SHARED.clear()
+
+
+_SHARED: list[tuple[Sequence[ComparedApplier], Source, int]] = []
+"""What children of this process are to find there."""
+
+
+def _measured_at(place: int) -> Measured:
+    runs, source, workers = _SHARED[0]
+    return _line(runs[place], source, workers, lambda _: None).measured
 
 
 def _line(

@@ -30,6 +30,8 @@ LOG_NOT_APPLICABLE = register(
 CHARACTERS_MAX = 1 << 30
 """Longest client history that is read; it is held in memory as a whole."""
 HEAD_CHARACTERS = 65_536
+HISTORY_BEGINS = "{[(#;"
+"""A map, a vector or list, a tag, a remark."""
 PARQUET_MAGIC = b"PAR1"
 """The first bytes of every Parquet file."""
 
@@ -62,6 +64,9 @@ def kind_of(name: str) -> FileKind:
         value = None
     if isinstance(value, dict) and "record" in value:
         return FileKind.OURS
+    if first_line.lstrip()[0] not in HISTORY_BEGINS:
+        reason = f"no history begins with {first_line.strip()[:40]!r}"
+        raise ParaplyError(HISTORY_NOT_READ, where=name, reason=reason)
     # In JSON the first map's first key is a text; in EDN nearly never, and then ":type" is not.
     inside = head.partition("{")[2].lstrip()
     is_json = inside[:1] in ('"', "}") if inside else path.suffix != ".edn"

@@ -23,6 +23,8 @@ class Answer:
     meaning: str
     is_documented: bool = False
     """Whether the fault is a positive control that is documented to break it."""
+    is_rare: bool = False
+    """Whether that takes luck."""
     held: int = 0
     """Rounds in which its situation occurred and nothing broke it."""
     broken: int = 0
@@ -88,7 +90,7 @@ class LiveResult:
         return [
             answer.name
             for answer in self.answers.values()
-            if answer.is_documented and not answer.broken
+            if answer.is_documented and not answer.is_rare and not answer.broken
         ]
 
 
@@ -103,6 +105,7 @@ def new_result(target: LiveTarget, request: LiveRequest) -> LiveResult:
                 name=name,
                 meaning=property_named(name).meaning,
                 is_documented=name in documented,
+                is_rare=request.fault in target.rare,
             )
             for name in target.properties
         },

@@ -79,6 +79,7 @@ def commit_stages_overlap(history: History) -> bool:
 @sometimes(source="MDEV-162, crash scenarios")
 def source_recovers_unacknowledged(history: History) -> bool:
     """The source crashed with a synced transaction that no replica had."""
+    is_found = False
     synced: set[TransactionId] = set()
     having: set[TransactionId] = set()
     for event in history.events:
@@ -87,8 +88,8 @@ def source_recovers_unacknowledged(history: History) -> bool:
         elif event.kind in (EventKind.DELIVERED, EventKind.ACKNOWLEDGED) and event.transaction:
             having.add(event.transaction)
         elif event.kind is EventKind.RECOVERED and event.member == _source(history):
-            return bool(synced - having)
-    return False
+            is_found = is_found or bool(synced - having)
+    return is_found
 
 
 @sometimes(source="MDEV-162: if we completely lose the master")

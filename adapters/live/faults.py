@@ -80,6 +80,7 @@ def _kill_replica(
             # master.info is a plain file: a crash may leave it unusable. The position is in a
             # table, and so CHANGE MASTER with slave_pos goes on where the data ends.
             notes.append(f"{replica.name}: CHANGE MASTER was needed after the crash: {reason}")
+            replica.query("RESET SLAVE ALL")
             replicate(lab.source, replica)
 
     _strike(lab, clients, dice, blow)
@@ -193,10 +194,14 @@ def wait_until(condition: Callable[[], bool], what: str, server: Server) -> None
 FAULTS: dict[str, Fault] = {
     fault.name: fault
     for fault in (
-        Fault(name="kill-replica", inject=_kill_replica, is_crash=True,
+        Fault(name="kill-replica", inject=_kill_replica, is_crash=True, workload="rows",
               meaning="the first replica is killed (SIGKILL) and started again, three times"),
-        Fault(name="kill-source", inject=_kill_source,
+        Fault(name="kill-replica-ddl", inject=_kill_replica, is_crash=True, workload="ddl",
+              meaning="control: the same under schema changes, whose position is saved apart"),
+        Fault(name="kill-source", inject=_kill_source, workload="rows",
               meaning="the source is killed (SIGKILL) and started again, three times"),
+        Fault(name="kill-source-ddl", inject=_kill_source, workload="ddl",
+              meaning="control: the same under schema changes: recovery may log one unmarked"),
         Fault(name="freeze-replica", inject=_freeze_replica,
               meaning="the first replica is stopped in its tracks and let go (SIGSTOP, SIGCONT)"),
         Fault(name="hold-rows", inject=_hold_rows,

@@ -23,13 +23,38 @@ MARIADB = LiveTarget(
     workloads=tuple(WORKLOADS),
     faults={fault.name: fault.meaning for fault in FAULTS.values()},
     documented={
-        f"{mode}/{fault}": broken
-        for mode in _SPECULATING_OR_GROUPED
-        for fault, broken in (
-            ("forged-commit-ids", ("sound_log_never_fails",)),
-            ("forged-idempotent", _HIDDEN_ERRORS),
-        )
+        **{
+            # An ALTER TABLE that was under way is logged by crash recovery, without the flag that
+            # keeps replicas from applying others beside it (seen on 10.11.19).
+            f"{mode}/kill-source-ddl": (
+                "domains_apply_without_conflict",
+                "domains_commit_in_order",
+                "domains_are_read_in_order",
+                "replica_logs_domains_in_order",
+                "position_covers_only_what_is_applied",
+                "stop_points_are_prefixes",
+                "sound_log_never_fails",
+            )
+            for mode in (*_SPECULATING_OR_GROUPED, "minimal")
+        },
+        **{
+            # A schema change writes its position in a transaction of its own.
+            f"{mode}/kill-replica-ddl": (
+                "position_covers_all_that_is_applied",
+                "sound_log_never_fails",
+            )
+            for mode in (*_SPECULATING_OR_GROUPED, "minimal")
+        },
+        **{
+            f"{mode}/{fault}": broken
+            for mode in _SPECULATING_OR_GROUPED
+            for fault, broken in (
+                ("forged-commit-ids", ("sound_log_never_fails",)),
+                ("forged-idempotent", _HIDDEN_ERRORS),
+            )
+        },
     },
+    rare=("kill-replica-ddl", "kill-source-ddl"),
     properties=(
         "domains_commit_in_order",
         "replica_logs_domains_in_order",

@@ -97,6 +97,9 @@ class LiveTarget:
     documented: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Positive controls: properties that rounds are documented to break, by ``mode/fault``."""
 
+    rare: tuple[str, ...] = ()
+    """Faults whose documented breach takes luck: its absence says nothing."""
+
     def check(self, request: LiveRequest) -> None:
         """Raise ``ParaplyError`` P620 if it has no such mode, workload or fault."""
         for what, given, known in (

@@ -166,6 +166,7 @@ WORKLOADS: dict[str, tuple[tuple[Step, int], ...]] = {
     ),
     "hot": ((_update_hot, 80), (_swap_unique, 20)),
     "chains": ((_build_chain, 90), (_update_hot, 10)),
+    "ddl": ((_change_table, 60), (_update_cold, 40)),
     "cold": ((_update_cold, 100),),
     "rows": (
         (_update_hot, 25), (_update_cold, 40), (_swap_unique, 10), (_change_family, 15),

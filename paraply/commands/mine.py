@@ -33,6 +33,7 @@ from vocabulary.verdict import Verdict
 HISTORIES = 200
 BATCH = 500
 OUT = "out/mine"
+CLUSTERS = 3
 SPARK_PAYS_FROM = 100_000
 """Histories: below this one process is done before a JVM and its workers have warmed up and paid
 for themselves (two cores make about 2,000 histories a second, a start costs 5 to 10 s)."""
@@ -117,6 +118,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     where.add_argument(
         "--minimise", choices=["goals", "all", "none"], default="goals",
         help="make counterexamples small: those that are sought, side effects of mutants too, none",
+    )  # fmt: skip
+    where.add_argument(
+        "--clusters", type=positive, default=CLUSTERS, metavar="N",
+        help=f"sorts of breach per system and property made small, frequent first ({CLUSTERS})",
     )  # fmt: skip
     where.add_argument(
         "--allow-expected", action="store_true",
@@ -214,15 +219,24 @@ def _spark_can_start() -> bool:
 
 
 def minimised(arguments: argparse.Namespace, progress: Progress, engine: Engine) -> list[Filed]:
-    """Return the counterexamples, made small and written; none if that was not wanted."""
+    """Return the counterexamples, made small and written; none if that was not wanted.
+
+    The time limit is one for all: what is left over is said, and made small by ``--resume``.
+    """
     if arguments.minimise == "none":
         return []
-    clusters = clusters_of(progress, goals_only=arguments.minimise == "goals")
+    goals_only = arguments.minimise == "goals"
+    clusters = clusters_of(progress, goals_only=goals_only, most=arguments.clusters)
     minimals = []
     with progress_bar("minimising", total=len(clusters)) as advance:
         for minimal in minimise_all(progress.plan, clusters, engine, make_small):
             minimals.append(minimal)
             advance(len(minimals))
+            if arguments.time_limit and progress.elapsed >= arguments.time_limit:
+                break
+    if len(minimals) < len(clusters):
+        left = len(clusters) - len(minimals)
+        progress.remarks.append(f"{left:,} sorts of breaches were not made small: time was over")
     store = store_at(arguments.out)
     return write_counterexamples(store, progress.plan, distinct(minimals))
 

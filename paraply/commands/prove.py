@@ -197,5 +197,6 @@ def _refutation_row(found: Refutation) -> dict[str, object]:
         "id": found.counterexample.id,
         "title": found.counterexample.title,
         "as_expected": found.as_expected,
+        "shown_shortest": found.is_shortest,
         "steps": [{"action": step.action, **step.parameters} for step in steps],
     }

@@ -71,6 +71,7 @@ def result_json(result: LiveResult) -> dict[str, Any]:
                 "rounds_held": answer.held,
                 "rounds_broken": answer.broken,
                 "documented": answer.is_documented,
+                "rare": answer.is_rare,
                 "why": answer.why(),
                 "examples": answer.examples,
             }

@@ -106,7 +106,8 @@ APPLIERS = {
             keeps_whole=False, keeps_dependencies=False),
         _of("c4-c2", C4_BREAKING, "C4 served by C2", "reference_impl/wl4648/merging.py",
             keeps_whole=False),
-        _of("p2", ByTable, "WL#4648 P2: a worker per table", _PARTS, keeps_whole=False, keeps_dependencies=False),
+        _of("p2", ByTable, "WL#4648 P2: a worker per table", _PARTS, keeps_whole=False,
+            keeps_dependencies=False),
         _of("p3", ByRow, "WL#4648 P3: rows of one transaction hashed to workers", _PARTS,
             keeps_whole=False),
         *(

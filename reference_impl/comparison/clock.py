@@ -25,6 +25,8 @@ class Moment:
     undone: list[int] = field(default_factory=list)
     ready: list[int] = field(default_factory=list)
     moving: list[int] = field(default_factory=list)
+    is_awaited: bool = False
+    """Whether the coordinator looks again, whatever happens."""
 
 
 class Clock:
@@ -125,7 +127,7 @@ class Clock:
                 self.on_undone(worker)
             for worker in moment.ready:
                 self.on_rows_done(worker)
-            if moment.ended or moment.ready or moment.undone:
+            if moment.ended or moment.ready or moment.undone or moment.is_awaited:
                 self.settle()
             moment.moving.sort(key=self.order_of)
             for worker in moment.moving:

@@ -74,6 +74,9 @@ class SemiSyncSubject(Subject):
         ),
     }
 
+    unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
+        "global_mutex": frozenset({"commit_stages_overlap", "stages_follow_the_binary_log"})
+    }
     areas: ClassVar[frozenset[str]] = frozenset({"semi_sync"})
 
     def __init__(self, cluster: type[Cluster] = Cluster, **changes: Any) -> None:

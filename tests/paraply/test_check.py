@@ -218,6 +218,7 @@ WRONG = {
     "missing.edn": (None, "P360", "No such file"),
     "empty.edn": ("", "P360", "it is empty"),
     "blank.json": ("\n\n", "P360", "it is empty"),
+    "page.md": ("\nA page about `{`", "P360", "no history begins with 'A page about"),
     "binary.edn": (b"\xff\xfe\x00", "P360", "it is not UTF-8 text"),
     "torn.edn": ("{:process 0 :type :ok", "P511", "torn.edn:1"),
     "torn.json": ('[{"process": 0, "type": "ok"', "P513", "torn.json:1"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from adapters.conformance.rules.restated import BySequence
+from paraply import comparing
 from paraply.cli import main
 from paraply.compared_rules import RULES, RuleClock
 from paraply.comparing import (
@@ -148,6 +149,17 @@ def test_log_with_domains_has_one_position_per_domain(capsys):
     # A log of MariaDB has no stamps: COMMIT_ORDER's come from its commit groups.
     assert "mysql-commit-order" in out
     assert "mysql-as-logged" not in out
+
+
+def test_several_processes_find_what_one_does(monkeypatch):
+    request = CompareRequest(workload="oltp", transactions=60, appliers=("serial", "c3", "mysql"))
+    alone = compare(request)
+    monkeypatch.setattr(comparing, "FORKS_FROM", 0)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    told = []
+    assert compare(request, told.append) == alone
+    assert told == sorted(told)
+    assert told[-1] == 1.0
 
 
 def test_beginning_of_a_log_is_said_to_be_one(capsys):

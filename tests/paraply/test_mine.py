@@ -203,6 +203,16 @@ def test_side_effects_of_a_mutant_are_clusters_only_when_asked_for(tmp_path):
     assert len(clusters_of(progress, goals_only=False)) > len(goals)
 
 
+def test_most_frequent_clusters_of_each_property_come_first(tmp_path):
+    plan = small_plan(histories=80, batch=80, subjects=(), mutants=("last_committed_off_by_one",))
+    progress = run_campaign(plan, str(tmp_path), InProcess())
+    every = clusters_of(progress)
+    assert len(every) > 2
+    assert clusters_of(progress, most=2) == every[:2]
+    counts = [one.specimen.count for one in every]
+    assert counts == sorted(counts, reverse=True)
+
+
 def test_progress_is_drawn_on_a_terminal_and_never_in_a_pipe(tmp_path):
     plan = small_plan(histories=20, batch=10)
     for is_terminal in (True, False):

@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from models.counterexamples import COUNTEREXAMPLES
 from models.proving import ObligationCache, prove
 from models.solver import Answer, Judgment
@@ -80,6 +82,14 @@ def test_stability_is_asked_of_the_solvers_only(tmp_path, capsys):
 def test_negative_number_of_seeds_is_a_usage_error(capsys):
     assert main(["prove", "P22", "--seeds", "-1"]) == 3
     assert "cannot be negative" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("judge", "searched"), [("z3", True), ("kernel", False)])
+def test_run_that_was_only_replayed_is_not_called_the_shortest(tmp_path, judge, searched):
+    results = tmp_path / "r.json"
+    assert main(["prove", "C02", "--solver", judge, "--json", str(results)]) == 0
+    (row,) = json.loads(results.read_text())
+    assert (row["as_expected"], row["shown_shortest"]) == (True, searched)
 
 
 def test_lint_warns_of_each_system_once(capsys):

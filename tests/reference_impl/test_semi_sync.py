@@ -55,7 +55,7 @@ def test_documented_loss_is_found(dialect, name):
 def test_interesting_situation_is_reached(name):
     prop = next(prop for prop in JUDGES if prop.name == name)
     workload = Workload(transactions=4, members=3)
-    reached = sum(prop.witness(SEMI_SYNC.run(s, workload)) for s in random_schedules(0, 200))
+    reached = sum(prop.witness(SEMI_SYNC.run(s, workload)) for s in random_schedules(0, 300))
     assert reached >= 10
 
 

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from models.kernel.certificate import Certificate
@@ -232,3 +235,13 @@ def test_number_is_no_truth_value():
     assert not finding(asked, [0, True], [1]).is_proved
     assert proves(asked, [0, 1], [1])
     assert Literal(True).sort == BOOL
+
+
+def test_kernel_loads_neither_solver_nor_the_door_to_them():
+    program = "import sys, models.kernel.check; print(*sys.modules, sep='\\n')"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split())
+    assert "models.kernel.search" in loaded
+    assert loaded.isdisjoint({"z3", "cvc5", "models.solver", "models.certificates"})

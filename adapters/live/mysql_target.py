@@ -1,0 +1,37 @@
+"""The live target ``mysql``: what it has to choose from, and what it answers to."""
+
+from __future__ import annotations
+
+from adapters.live.target import LiveTarget
+from adapters.live.workload import WORKLOADS
+
+DATABASE = "database"
+COMMIT_ORDER_OFF = "commit-order-off"
+OF_THE_LOGICAL_CLOCK = (
+    "starts_respect_last_committed",
+    "last_committed_is_below_sequence_number",
+    "sequence_numbers_increase",
+    "conflicting_transactions_are_ordered",
+)
+"""What DATABASE mode does not look at, and so cannot break."""
+_ORDER = "engine_commits_follow_the_log"
+
+MYSQL = LiveTarget(
+    name="mysql",
+    summary="a MySQL source with one or two parallel replicas",
+    module="adapters.live.mysql",
+    modes=("logical-clock", DATABASE),
+    workloads=tuple(WORKLOADS),
+    faults={COMMIT_ORDER_OFF: "control: replica_preserve_commit_order=OFF on the replicas"},
+    documented={f"{mode}/{COMMIT_ORDER_OFF}": (_ORDER,) for mode in ("logical-clock", DATABASE)},
+    properties=(
+        "no_conflicting_parallel_apply",
+        _ORDER,
+        *OF_THE_LOGICAL_CLOCK,
+        "no_event_is_applied_twice",
+        "no_event_is_lost",
+        "final_state_is_the_sources",
+        "tables_end_as_the_sources",
+        "gtids_name_one_transaction",
+    ),
+)

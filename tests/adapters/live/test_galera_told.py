@@ -1,0 +1,90 @@
+"""A cluster's logs as a history: what members that agree, and members that do not, are judged."""
+
+from __future__ import annotations
+
+import properties.all
+from adapters.live.galera_told import cluster_history, reference_of
+from adapters.live.observed import Member
+from adapters.live.source_log import Keys
+from properties.registry import property_named, verdict_of
+from tests.adapters.live.observations import RUN, STATEMENTS, final, snapshot, update
+from vocabulary.verdict import Verdict
+
+assert properties.all
+
+LOG = [update(1, 1, domain=7), update(2, 2, domain=7), update(3, 1, domain=7)]
+STATE = {1: 3, 2: 2}
+
+
+def member(name, log=LOG, **fields):
+    fields.setdefault("final", final(3, STATE))
+    return Member(name=name, log=log, **fields)
+
+
+def told(*members):
+    history, unknown = cluster_history(RUN, members, Keys(STATEMENTS))
+    return history.check(), unknown
+
+
+def verdict(history, name):
+    return verdict_of(history, property_named(name))
+
+
+def test_members_with_one_log_agree():
+    history, unknown = told(member("m1"), member("m2"), member("m3"))
+    assert unknown == 0
+    for name in (
+        "members_decide_alike", "gtids_are_unique", "replica_logs_domains_in_order",
+        "no_event_is_lost", "final_state_is_the_sources", "tables_end_as_the_sources",
+    ):  # fmt: skip
+        assert verdict(history, name) is Verdict.HOLDS, name
+
+
+def test_one_transaction_under_two_gtids_is_decided_differently():
+    other = [LOG[0], update(2, 2, domain=7, gtid="7-1-99"), LOG[2]]
+    history, _ = told(member("m1"), member("m2", other))
+    assert verdict(history, "members_decide_alike") is Verdict.VIOLATED
+
+
+def test_one_gtid_for_two_transactions_is_found():
+    other = [update(2, 2, place=1, gtid="7-1-1"), update(1, 1, place=2, gtid="7-1-2"), LOG[2]]
+    history, _ = told(member("m1"), member("m2", other))
+    assert verdict(history, "gtids_are_unique") is Verdict.VIOLATED
+
+
+def test_logs_in_two_orders_are_found():
+    other = [update(2, 2, place=1, domain=7), update(1, 1, place=2, domain=7), LOG[2]]
+    history, _ = told(member("m1"), member("m2", other))
+    assert verdict(history, "replica_logs_domains_in_order") is Verdict.VIOLATED
+
+
+def test_snapshot_of_a_member_that_is_behind_holds():
+    behind = member("m2", snapshots=[snapshot(1, {1: 1, 2: 0}), snapshot(2, {1: 1, 2: 2})])
+    history, _ = told(member("m1"), behind)
+    assert verdict(history, "domains_are_read_in_order") is Verdict.HOLDS
+
+
+def test_member_without_its_log_is_judged_by_its_data():
+    history, unknown = told(member("m1"), member("m2", (), has_log=False))
+    assert unknown == 0
+    assert verdict(history, "no_event_is_lost") is Verdict.HOLDS
+    assert verdict(history, "final_state_is_the_sources") is Verdict.HOLDS
+
+
+def test_member_without_its_log_that_lacks_data_has_lost_it():
+    lacking = member("m2", (), has_log=False, final=final(3, {1: 1, 2: 2}, missing={3}))
+    history, _ = told(member("m1"), lacking)
+    assert verdict(history, "no_event_is_lost") is Verdict.VIOLATED
+    assert verdict(history, "final_state_is_the_sources") is Verdict.VIOLATED
+
+
+def test_longest_log_is_the_reference_and_what_it_lacks_is_counted():
+    short, stranger = LOG[:2], [LOG[0], update(9, 2, domain=7)]
+    assert reference_of([member("m1", short), member("m2", LOG)]) is LOG
+    _, unknown = told(member("m1"), member("m2", stranger))
+    assert unknown == 1
+
+
+def test_one_member_alone_decides_alike_with_nobody():
+    history, _ = told(member("m1"))
+    assert verdict(history, "members_decide_alike") is Verdict.UNKNOWN
