@@ -7,10 +7,11 @@ READY  := $(VENV)/.ready
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check bench prove live fuzz format docs pages lock clean
+.PHONY: help install demo test check bench prove certificates stability cluster-test live fuzz \
+  format docs pages lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): requirements.lock pyproject.toml ci/bootstrap
 	@ci/bootstrap $(VENV)
@@ -30,14 +31,28 @@ check: $(READY) ## format, lint, types, layers, sizes, words, generated pages
 bench: $(READY) ## speed, side by side with baselines; one of them: make bench ARGS=audit
 	@$(BIN)/python -m ci.bench $(ARGS)
 
-prove: $(READY) ## prove every theorem with two solvers, and refute what must be refuted
+prove: $(READY) ## prove every theorem with two solvers and a kernel without one, refute the rest
 	@$(BIN)/paraply prove $(ARGS)
+
+certificates: $(READY) ## make the kernel's certificates again, after a change of models/
+	@$(BIN)/python -m models.certificates
+	@$(BIN)/python -m paraply.proof_dropping
+	@$(BIN)/python -m paraply.proof_finding
+	@$(BIN)/python -m paraply.proof_pages --write
+
+stability: $(READY) ## ten seeds and ten orders of every obligation in both solvers (ten minutes)
+	@$(BIN)/python -m paraply.proof_stability
+	@$(BIN)/python -m paraply.proof_pages --write
+
+cluster-test: $(READY) ## a campaign on a Spark cluster of this machine, a worker killed in the middle
+	@$(BIN)/python -m ci.cluster_test $(ARGS)
 
 live: $(READY) ## tests against real servers (ci/servers installs them)
 	@$(BIN)/python -m pytest -m live --hypothesis-profile=ci $(ARGS)
 
-fuzz: $(READY) ## fuzz the binary log decoder for two minutes
+fuzz: $(READY) ## fuzz the binary log decoder for two minutes, and the proof kernel
 	@$(BIN)/python -m tests.fuzz.fuzz_binlog --seconds 120
+	@$(BIN)/python -m tests.models.kernel.fuzz --problems 2000
 
 format: $(READY) ## format the code
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
