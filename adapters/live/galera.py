@@ -245,6 +245,8 @@ class GaleraLab:
         notes = [f"{name} was killed, and came back over a state transfer" for name in rejoined]
         if counted["commit_oooe"]:
             notes.append("wsrep_commit_oooe is not 0: commits were out of order")
+        if unknown_gtids:
+            notes.append(f"{unknown_gtids} groups are in one member's log and not in another's")
         confirmed = set(clients.load.confirmed)
         kept = members[0].final.tags if members[0].final else frozenset()
         journalled = {tag for member in members if member.final for tag in member.final.tags}

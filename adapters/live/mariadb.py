@@ -20,6 +20,7 @@ from adapters.live.workload import TABLES, Clients, Load, create_statements, sch
 from adapters.servers import Server, ServerRoom, find_mariadb, replicate, wait_until_applied
 from adapters.servers.replication import applier_error
 from vocabulary.errors import ParaplyError
+from vocabulary.events import EventKind
 from vocabulary.log import LoggedTransaction
 
 _OPTIONS = (
@@ -207,6 +208,13 @@ class MariadbLab:
             members,
             self.keys,
         )
+        notes = [
+            *notes,
+            *(f"{m.name}: {m.applier_error}" for m in members if m.applier_error),
+            *(f"logged by a replica, and not by the source: {gtid}" for gtid in foreign),
+        ]
+        if lost:
+            notes.append(f"{len(lost)} confirmed transactions are not in the source's log")
         evidence: dict[str, int | str] = {
             "server": self.installation.version_text,
             "transactions": len(log.transactions),
@@ -215,6 +223,7 @@ class MariadbLab:
             "unanswered": len(load.unanswered),
             "reads": sum(len(member.snapshots) for member in members),
             "touches": sum(len(member.touches) for member in members),
+            "undone": sum(one.kind is EventKind.ROLLED_BACK for one in history.events),
             # A restart begins to count anew.
             "retries": max(0, sum(map(retried, self.replicas)) - retries),
             "restarts": sum(len(member.restarts) for member in members),
@@ -227,7 +236,7 @@ class MariadbLab:
             history=history.check(),
             evidence=evidence,
             unknown=self._unknown(),
-            notes=(*notes, *(f"{m.name}: {m.applier_error}" for m in members if m.applier_error)),
+            notes=tuple(notes),
         )
 
     def _unknown(self) -> dict[str, str]:

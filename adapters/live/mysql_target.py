@@ -7,12 +7,7 @@ from adapters.live.workload import WORKLOADS
 
 DATABASE = "database"
 COMMIT_ORDER_OFF = "commit-order-off"
-OF_THE_LOGICAL_CLOCK = (
-    "starts_respect_last_committed",
-    "last_committed_is_below_sequence_number",
-    "sequence_numbers_increase",
-    "conflicting_transactions_are_ordered",
-)
+OF_THE_LOGICAL_CLOCK = ("starts_respect_last_committed",)
 """What DATABASE mode does not look at, and so cannot break."""
 _ORDER = "engine_commits_follow_the_log"
 
@@ -32,6 +27,5 @@ MYSQL = LiveTarget(
         "no_event_is_lost",
         "final_state_is_the_sources",
         "tables_end_as_the_sources",
-        "gtids_name_one_transaction",
     ),
 )

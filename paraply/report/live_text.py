@@ -17,6 +17,7 @@ _COUNTS = {
     "unanswered": "without an answer",
     "reads": "snapshots read",
     "touches": "rows seen to be touched",
+    "undone": "attempts seen to be undone",
     "retries": "retries counted by the server",
     "restarts": "restarts",
 }

@@ -27,6 +27,7 @@ from vocabulary.gtid_set import EMPTY_GTID_SET
 
 FOLDER = Path(__file__).parent.parent / "data" / "group_replication"
 MULTI_PRIMARY = "mysql-9.7.4-multi-primary.jsonl.gz"
+SINGLE_PRIMARY = "mysql-9.7.4-single-primary.jsonl.gz"
 DIALECT = "mysql_9_7"
 
 
@@ -86,6 +87,24 @@ def test_run_holds_everything_that_could_make_a_difference():
     assert any(not step.items and not step.is_empty for step in trace.transactions)
     assert any(len(set(step.items)) < len(step.items) for step in trace.transactions)
     assert {step.origin for step in trace.transactions} == set(trace.members)
+
+
+def test_group_with_one_primary_numbers_as_the_reference_numbers():
+    trace = recorded(SINGLE_PRIMARY)
+    compared = compare_with_reference(trace, DIALECT)
+    assert [str(d) for d in compared.differences] == []
+    assert {step.origin for step in trace.transactions} == {trace.members[0]}
+    assert compared.remote_transactions >= 3_500
+    assert compared.refusals == 0
+    assert compared.collections == 1
+    assert compared.collections_on_join >= 2
+
+
+def test_conflicts_are_looked_for_only_with_several_primaries():
+    as_if_multi = replace(recorded(SINGLE_PRIMARY), is_multi_primary=True)
+    assert differences(as_if_multi) == set()  # one primary's transactions saw each other
+    as_if_single = replace(beginning(), is_multi_primary=False)
+    assert "verdict" in differences(as_if_single)
 
 
 @pytest.mark.parametrize("dialect", ["wl8440", "wl8440_literal", "mysql_8_0", "mysql_8_4"])

@@ -1,0 +1,144 @@
+"""Live targets from end to end: servers start, are struck, are judged, and are gone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from adapters.live.galera import find_provider
+from adapters.live.target import LiveRequest, target_named
+from adapters.live.targets import TARGETS
+from adapters.servers import find_mariadb
+from paraply.live_judging import new_result, take_round
+from vocabulary.errors import ParaplyError
+from vocabulary.verdict import Verdict
+
+pytestmark = pytest.mark.live
+
+
+@pytest.fixture(autouse=True, scope="module")
+def mariadb():
+    try:
+        found = find_mariadb()
+    except ParaplyError as reason:
+        pytest.skip(f"{reason.text}; {reason.remedy}")
+    print(f"live: {found.version_text}")
+    return found
+
+
+def run(target, mode, fault="none", **fields):
+    settings = {"rounds": 1, "transactions": 300, "duration_s": 10, "seed": 7} | fields
+    chosen = target_named(target, TARGETS)
+    request = LiveRequest(mode=mode, fault=fault, **settings)
+    result = new_result(chosen, request)
+    for one in chosen.run(request):
+        take_round(result, one)
+    found = {name: answer.why() for name, answer in result.answers.items() if answer.broken}
+    print(target, mode, fault, result.evidence, result.notes, found)
+    return result
+
+
+def broken(result):
+    return {name for name, answer in result.answers.items() if answer.broken}
+
+
+@pytest.mark.parametrize("mode", ["optimistic", "conservative", "aggressive", "minimal"])
+def test_healthy_mariadb_pair_breaks_nothing(mode):
+    result = run("mariadb", mode)
+    assert not broken(result)
+    assert result.answers["domains_are_read_in_order"].held
+    assert result.answers["no_event_is_lost"].held
+    assert result.evidence["touches"]
+
+
+def test_domains_and_replicas_break_nothing():
+    result = run("mariadb", "optimistic", domains=2, replicas=2)
+    assert not broken(result)
+    assert result.answers["replica_logs_domains_in_order"].held
+
+
+@pytest.mark.parametrize("fault", ["kill-replica", "kill-source", "stop-start", "hold-rows"])
+def test_struck_mariadb_pair_breaks_nothing(fault):
+    result = run("mariadb", "optimistic", fault)
+    assert not broken(result)
+    assert result.answers["no_event_is_lost"].held
+
+
+def test_forged_commit_ids_stop_a_conservative_replica():
+    result = run("mariadb", "conservative", "forged-commit-ids")
+    assert "sound_log_never_fails" in broken(result)
+
+
+def test_forged_commit_ids_that_idempotent_mode_hides_are_found():
+    result = run("mariadb", "conservative", "forged-idempotent", transactions=800)
+    assert "domains_apply_without_conflict" in broken(result)
+    assert broken(result) <= set(result.answers) - {"replica_logs_domains_in_order"}
+
+
+def test_semi_sync_source_that_is_lost_takes_nothing_seen_with_it():
+    result = run("mariadb-semisync", "AFTER_SYNC")
+    assert not broken(result)
+    assert result.answers["what_was_seen_survives"].held
+    assert result.answers["what_was_confirmed_survives"].held
+
+
+@pytest.mark.parametrize(
+    ("mode", "fault"),
+    [
+        ("AFTER_SYNC", "restart-source"),
+        ("AFTER_SYNC", "empty-replica"),
+        ("AFTER_SYNC", "discard-relay-log"),
+        ("AFTER_SYNC", "kill-query"),
+        ("AFTER_COMMIT", "switch-off"),
+    ],
+)
+def test_semi_sync_ways_come_out_as_documented(mode, fault):
+    result = run("mariadb-semisync", mode, fault)
+    documented = target_named("mariadb-semisync", TARGETS).documented[f"{mode}/{fault}"]
+    assert broken(result) == set(documented)
+    assert result.evidence["seen_and_lost"] == 1
+
+
+@pytest.mark.parametrize("fault", ["none", "kill-member"])
+def test_galera_members_agree(fault):
+    try:
+        find_provider()
+    except ParaplyError as reason:
+        pytest.skip(f"{reason.text}; {reason.remedy}")
+    result = run("galera", "multi-master", fault)
+    assert not broken(result)
+    assert result.answers["members_decide_alike"].verdict is Verdict.HOLDS
+    assert result.evidence["unknown_gtids"] == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_ended_command_leaves_no_server(number, tmp_path):
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-m", "paraply", "live", "mariadb", "--out", str(tmp_path / "f")]
+    root = Path(__file__).resolve().parents[2]
+    with subprocess.Popen(
+        command, cwd=root, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        deadline = time.monotonic() + 30
+        children = []
+        while len(children) < 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+            children = [
+                one for one in psutil.Process(process.pid).children(recursive=True)
+                if any(f"--datadir={tmp_path}" in word for word in one.cmdline())
+                and any("--port" in word for word in one.cmdline())
+            ]  # fmt: skip
+        assert len(children) == 2, "source and replica never ran"
+        process.send_signal(number)
+        process.wait(60)
+    _, alive = psutil.wait_procs(children, timeout=20)
+    assert not alive
+    if number != signal.SIGKILL:
+        assert not list(tmp_path.glob("paraply-*"))

@@ -1,0 +1,74 @@
+"""A real group, observed while it runs, decides as the certifier of the reference does."""
+
+from __future__ import annotations
+
+import pytest
+
+import properties.all  # noqa: F401
+from adapters.group_wire.capture import open_loopback
+from adapters.live.group import told
+from adapters.live.group_run import record_group_run
+from adapters.live.group_target import MYSQL_GROUP
+from adapters.live.target import LiveRequest
+from adapters.servers import ServerRoom, find_mysql
+from adapters.servers.group_replication import APPLIER_CHANNEL
+from properties.registry import property_named
+from reference_impl.group.recorded import compare_with_reference
+from tests.live.decoding import compare_with_own_tool
+from vocabulary.errors import ParaplyError
+
+pytestmark = pytest.mark.live
+DIALECTS = {(9, 7): "mysql_9_7", (8, 4): "mysql_8_4"}
+"""By the first two numbers of the version; the newest is tried for those after it."""
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    try:
+        installation = find_mysql()
+        open_loopback().close()
+    except ParaplyError as reason:
+        pytest.skip(f"{reason.text}; {reason.remedy}")
+    print(f"live: {installation.version_text}")
+    with ServerRoom() as room:
+        run = record_group_run(room, installation, transactions=3_000, seed=11)
+        folder = tmp_path_factory.mktemp("dumps")
+        decoded = sum(
+            compare_with_own_tool(
+                member,
+                [*member.binary_logs(), *member.datadir.glob(f"relay-{APPLIER_CHANNEL}.0*")],
+                folder,
+            )
+            for member in room.servers
+        )
+    return installation, run, decoded
+
+
+def test_whole_run_is_decided_as_the_reference_decides(recorded):
+    installation, run, _ = recorded
+    dialect = DIALECTS.get(installation.version[:2], "mysql_9_7")
+    compared = compare_with_reference(run.trace, dialect)
+    print(f"live: {compared.remote_transactions} remote decisions, {compared.refusals} refusals")
+    assert [str(d) for d in compared.differences] == []
+    assert compared.remote_transactions >= 4_000
+    assert compared.refusals > 0
+    assert compared.collections_on_join >= 2
+    assert compared.donated_items > 0
+
+
+def test_servers_count_the_conflicts_that_the_record_shows(recorded):
+    _, run, _ = recorded
+    refused = sum(not step.decided for step in run.trace.transactions)
+    assert max(run.conflicts_detected.values()) == refused > 0
+    assert all(len(sums) == 1 for sums in run.checksums.values())
+
+
+def test_members_decide_alike(recorded):
+    _, run, _ = recorded
+    history = told(LiveRequest(mode="multi-primary"), 1, 11, run).history
+    for name in MYSQL_GROUP.properties:
+        assert property_named(name).violations(history) == (), name
+
+
+def test_every_log_reads_as_the_servers_own_tool_prints_it(recorded):
+    assert recorded[2] >= 3 * 3_000
