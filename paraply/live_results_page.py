@@ -155,7 +155,7 @@ def _faults(results: Sequence[Result]) -> Iterator[str]:
         silent = [
             f"control silent: `{each['name']}`"
             for each in one["properties"]
-            if each["documented"] and not each["rare"] and each["verdict"] != "violated"
+            if each["documented"] and not each.get("rare") and each["verdict"] != "violated"
         ]
         evidence = words["violated"][0]["why"] if broken else ""
         yield (
