@@ -35,7 +35,7 @@ from vocabulary.history import History, HistoryHeader
 from vocabulary.schedule import RecordedSchedule
 
 STATES_MAX = 200_000
-"""A minute or two, and about two gigabytes."""
+"""About a minute."""
 
 
 class Way(NamedTuple):
