@@ -26,6 +26,7 @@ GENERATED_PAGES = (
     "paraply.gtid_page",
     "paraply.isolation_page",
     "paraply.modes_page",
+    "paraply.live_results_page",
     "paraply.compare_page",
     "paraply.protocol_page",
     "paraply.commands_page",

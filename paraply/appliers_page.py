@@ -14,6 +14,7 @@ from paraply.pages import pages_main
 from paraply.registries import property_named
 from paraply.report.event_words import event_words
 from paraply.requirements_table import requirements_section
+from paraply.workload_arguments import command_line, workload_words
 from reference_impl.applier.row_store import item_of
 from reference_impl.subject import Workload
 from reference_impl.wl4648.clock import timing
@@ -191,8 +192,9 @@ def speed_table() -> list[str]:
 
 def page() -> str:
     """Return the page."""
-    head = [*_HEAD, "| scheme | workload | " + " | ".join(LEVELS) + " |",
-            "| --- " * (len(LEVELS) + 2) + "|"]  # fmt: skip
+    head = [*_HEAD, "| scheme | workload | " + " | ".join(LEVELS) + " | speed-up, N=8 |",
+            "| --- " * (len(LEVELS) + 3) + "|"]  # fmt: skip
+    scopes = ["", "## The scopes", "", *_SCOPES]
     runs = ["", "## The smallest runs", ""]
     number = 0
     for row in ROWS:
@@ -210,8 +212,11 @@ def page() -> str:
             else:
                 count = f"{decided.runs[column]:,}"
                 bound = f"the first {count}" if column in decided.cut else count
-                cells.append(f"{'kept' if column not in decided.cut else 'not broken'} ({bound})")
+                word = "kept" if column not in decided.cut else "not broken"
+                cells.append(f"[{word} ({bound})](#{_anchor(row)})")
+        cells.append(f"[{_speed_of(row)}](#speed-up-on-a-simulated-clock)")
         head.append(f"| {row.name} | {_workload(row)} | {' | '.join(cells)} |")
+        scopes += scope_lines(row)
     return (
         "\n".join(
             [
@@ -222,11 +227,40 @@ def page() -> str:
                 *speed_table(),
                 "",
                 *requirements_section()[:-1],
+                *scopes[:-1],
                 *runs,
             ]
         ).rstrip()
         + "\n"
     )
+
+
+def scope_lines(row: Row) -> list[str]:
+    """Return the commands that make a row's runs again, without and with a crash."""
+    reads = int(row.dialect == "p3_serializable")
+    workloads = [_scope(row, row.transactions, reads=reads), _scope(row, 2, reads=reads, crashes=1)]
+    lines = [f"### {row.name}, {_workload(row)}", "", "```"]
+    for workload in workloads:
+        words = ["paraply", "explore", "wl4648", "--exhaustive", *workload_words(WL4648, workload)]
+        lines.append(command_line(words))
+    return [*lines, "```", ""]
+
+
+def _anchor(row: Row) -> str:
+    """Return the anchor that the heading of the row's scope has."""
+    return f"{row.name}, {_workload(row)}".lower().replace(",", "").replace(" ", "-")
+
+
+def _speed_of(row: Row) -> str:
+    """Return the speed-up of eight workers over none, as in the table of the clock."""
+    options: dict[str, OptionValue] = {"conflicts": row.conflicts, "exec_mode": row.exec_mode}
+    rows = 24 if row.conflicts else 64
+    serial, parallel = (
+        timing(row.dialect, Workload(
+            transactions=60, rows=rows, options={**options, "workers": workers}))
+        for workers in (0, 8)
+    )  # fmt: skip
+    return f"{serial.ticks / parallel.ticks:.2f}" if parallel.has_finished else "stops"
 
 
 def _workload(row: Row) -> str:
@@ -252,7 +286,8 @@ _HEAD = [
     "transactions (three for C2, C3, C4 and conflict-free C1) over two rows, or three where "
     "transactions share none; the last two columns with one crash at any moment, in up to two "
     "transactions and in the log T1{a}, T2{a,b}, T3{b}. **broken** links to a smallest run, *kept* "
-    "has the number of runs in which nothing broke it, *not broken* stands where a scope has more "
+    "has the number of runs in which nothing broke it and links to the commands that make them, "
+    "*not broken* stands where a scope has more "
     f"than {RUNS_MAX:,} runs and only the first were made. **claimed**: the document says that the "
     "scheme keeps it. C0 with timestamps stalls where two transactions lock two rows in opposite "
     "orders, which the document asks tests to avoid (E4).", "",
@@ -278,6 +313,12 @@ _HEAD = [
     "`J.went_through - |W| + 1` counts jobs under way and loses them at a crash (mutants "
     "`watermark_counts_popped_jobs` and `popped_jobs_are_lost_at_restart`; option "
     "`watermark=as_written`).", "",
+]  # fmt: skip
+
+_SCOPES = [
+    "What was enumerated for each line of the first table: the greatest scope without a crash, and "
+    "the one with a crash; smaller ones were run first. *kept* says that none of these runs "
+    "broke the level; the command makes them again and judges every property.", "",
 ]  # fmt: skip
 
 _SPEED = [

@@ -155,18 +155,22 @@ def _faults(results: Sequence[Result]) -> Iterator[str]:
         silent = [
             f"control silent: `{each['name']}`"
             for each in one["properties"]
-            if each["documented"] and not each["rare"] and each["verdict"] != "violated"
+            if each["documented"] and not each.get("rare") and each["verdict"] != "violated"
         ]
         evidence = words["violated"][0]["why"] if broken else ""
         yield (
             f"| {one['fault']} | {_column(one)} | {one['transactions']:,} | {len(words['holds'])} |"
-            f" {', '.join(_unknown(each) for each in words['unknown'])} |"
+            f" {_unknown(words['unknown'])} |"
             f" {', '.join([*broken, *silent])} | {_cell(evidence)} |"
         )
 
 
-def _unknown(found: dict[str, Any]) -> str:
-    return f"`{found['name']}` ({_cell(found['why'])})"
+def _unknown(found: Sequence[dict[str, Any]]) -> str:
+    """Return the properties that stayed unknown, those of one reason together."""
+    names: dict[str, list[str]] = {}
+    for each in found:
+        names.setdefault(_cell(each["why"]), []).append(f"`{each['name']}`")
+    return "; ".join(f"{', '.join(own)}: {why}" for why, own in names.items())
 
 
 def _cell(text: str) -> str:

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from paraply.errors import NO_STATES
 from properties.registry import Violation
@@ -34,26 +35,33 @@ from vocabulary.history import History, HistoryHeader
 from vocabulary.schedule import RecordedSchedule
 
 STATES_MAX = 200_000
-"""A minute or two, and about two gigabytes."""
+"""About a minute."""
+
+
+class Way(NamedTuple):
+    """One shortest way to a state; a choice is None where there was nothing to choose."""
+
+    before: Way | None
+    choice: int | None
+
+    def program(self) -> tuple[int, ...]:
+        """Return the choices of the way, as a schedule records them."""
+        choices = []
+        way: Way | None = self
+        while way is not None:
+            if way.choice is not None:
+                choices.append(way.choice)
+            way = way.before
+        return tuple(reversed(choices))
 
 
 @dataclass(slots=True)
 class Node:
-    """A state, and one shortest way to it; ``choice`` counts only questions with two options."""
+    """A state, what was watched, and how it was reached. States that were left are forgotten."""
 
     state: Cluster
     watch: Watch
-    parent: Node | None = None
-    choice: int | None = None
-
-    def program(self) -> tuple[int, ...]:
-        """Return the choices that lead here."""
-        choices, node = [], self
-        while node.parent is not None:
-            if node.choice is not None:
-                choices.append(node.choice)
-            node = node.parent
-        return tuple(reversed(choices))
+    way: Way
 
 
 @dataclass
@@ -85,7 +93,7 @@ class StateSpace:
 
     def run(self, node: Node) -> History:
         """Return the run that leads to a state, and on by the first option of each question."""
-        return self.subject.run(RecordedSchedule(node.program()), self.workload)
+        return self.subject.run(RecordedSchedule(node.way.program()), self.workload)
 
     def __len__(self) -> int:
         """Return how many runs it takes to show every breach and every end."""
@@ -94,7 +102,7 @@ class StateSpace:
     def __iter__(self) -> Iterator[RecordedSchedule]:
         """Yield a schedule for every breach and for every end."""
         for node in (*self.breaches.values(), *self.ends):
-            yield RecordedSchedule(node.program())
+            yield RecordedSchedule(node.way.program())
 
     def in_words(self) -> str:
         """Return how much there is."""
@@ -162,14 +170,15 @@ def _first(subject: SemiSyncSubject, workload: Workload) -> Node:
     state = subject.start(workload, dialect, options, Recorder())
     members = (SOURCE, *(replica.name for replica in state.replicas))
     header = HistoryHeader(subject=subject.name, options=options, members=members)
-    return Node(state, Watch.of(History(header=header, transactions=(), events=())))
+    watch = Watch.of(History(header=header, transactions=(), events=()))
+    return Node(state, watch, Way(None, None))
 
 
 def _after(node: Node, index: int, count: int, space: StateSpace) -> Node:
     """Return what comes of a step, and note what it breaks."""
     state, watch = node.state.fork(), node.watch.fork()
     state.take(state.steps()[index])
-    after = Node(state, watch, node, index if count > 1 else None)
+    after = Node(state, watch, Way(node.way, index if count > 1 else None))
     for event in state.recorder.events:
         for breach in watch.follow(event):
             space.breaches.setdefault(breach, after)

@@ -34,6 +34,8 @@ MALFORMED_GROUP_TRACE = register(
     "record it again: python -m ci.record_group_trace",
 )
 FORMAT_VERSION = 1
+TEXT_BYTES_MAX = 1 << 29
+"""A run of a million transactions stays below it."""
 
 
 def write_group_trace(trace: GroupTrace, path: Path) -> None:
@@ -50,8 +52,10 @@ def read_group_trace(path: Path) -> GroupTrace:
     """
     number = 0
     try:
-        data = path.read_bytes()
-        text = gzip.decompress(data) if path.suffix == ".gz" else data
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+            text = stream.read(TEXT_BYTES_MAX + 1)
+        if len(text) > TEXT_BYTES_MAX:
+            raise ValueError(f"it has more than {TEXT_BYTES_MAX} bytes")
         lines = io.StringIO(text.decode("utf-8")).readlines()
         header, *rest = (json.loads(line) for line in lines)
         if header["format_version"] != FORMAT_VERSION or rest[-1] != {"steps": len(rest) - 1}:

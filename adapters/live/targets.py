@@ -5,6 +5,7 @@ from __future__ import annotations
 from adapters.live.galera_target import GALERA
 from adapters.live.group_target import MYSQL_GROUP
 from adapters.live.mariadb_target import MARIADB
+from adapters.live.mysql_semi_sync_target import MYSQL_SEMI_SYNC
 from adapters.live.mysql_target import MYSQL
 from adapters.live.semi_sync_target import MARIADB_SEMI_SYNC
 from adapters.live.target import LiveTarget
@@ -14,5 +15,6 @@ TARGETS: tuple[LiveTarget, ...] = (
     MARIADB_SEMI_SYNC,
     GALERA,
     MYSQL,
+    MYSQL_SEMI_SYNC,
     MYSQL_GROUP,
 )  # fmt: skip

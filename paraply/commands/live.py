@@ -103,19 +103,22 @@ def run(arguments: argparse.Namespace) -> int:
     for request in requests:
         target.check(request)
     pages = None if arguments.html is None else LivePages(arguments.html)
-    results = []
-    with _ended_in_order():
-        for request in requests:
-            result = _run_one(target, request, arguments, pages)
-            results.append(result)
-            if arguments.json != STANDARD_OUTPUT:
-                sys.stdout.write(result_text(result))
-                sys.stdout.flush()
-    if pages is not None:
-        pages.write_index()
-    if arguments.json is not None:
-        documents = [result_json(result) for result in results]
-        write_report(arguments.json, json.dumps(documents, indent=2) + "\n")
+    results: list[LiveResult] = []
+    try:
+        with _ended_in_order():
+            for request in requests:
+                results.append(new_result(target, request))
+                _run_rounds(target, results[-1], arguments, pages)
+                if arguments.json != STANDARD_OUTPUT:
+                    sys.stdout.write(result_text(results[-1]))
+                    sys.stdout.flush()
+    finally:
+        # What was learnt before an interruption or an error is not thrown away.
+        if pages is not None:
+            pages.write_index()
+        if arguments.json is not None:
+            documents = [result_json(result) for result in results]
+            write_report(arguments.json, json.dumps(documents, indent=2) + "\n")
     return combine(
         result.verdict(allow_documented=arguments.allow_expected) for result in results
     ).exit_code
@@ -156,13 +159,13 @@ def _say(line: str) -> None:
         print(f"live: {line}", file=sys.stderr)
 
 
-def _run_one(
+def _run_rounds(
     target: LiveTarget,
-    request: LiveRequest,
+    result: LiveResult,
     arguments: argparse.Namespace,
     pages: LivePages | None,
-) -> LiveResult:
-    result = new_result(target, request)
+) -> None:
+    request = result.request
     with closing(_rounds(target, request)) as rounds:
         for one in rounds:
             broken = take_round(result, one)
@@ -171,7 +174,6 @@ def _run_one(
                 result.findings.append(str(keep_history(arguments.out, name, one.history)))
             if pages is not None and (broken or one.number == 1):
                 pages.add(name, one.history, list(broken))
-    return result
 
 
 def _rounds(target: LiveTarget, request: LiveRequest) -> Generator[LiveRound, None, None]:

@@ -125,23 +125,23 @@ def _order(key: Key, known: _Key, happened: set[int], found: Versions) -> None:
                     other_reader=transactions[known.longest_reader].name, other_read=longest,
                 )
             )  # fmt: skip
-    _report_unsound(key, known, found)
+    is_one_order = len(usable) == len(known.reads)
+    if not is_one_order or not _is_sound(known, found):
+        _report_unsound(key, known, found)
     if len(set(longest)) < length:
         _report_repeated(key, known, found)
         found.unordered[key] = "a read shows an element twice"
         return
-    if len(usable) < len(known.reads):
+    if not is_one_order:
         found.unordered[key] = "reads contradict each other"
         return
     version_at = _add_chain(key, known, found)
-    _report_losses(key, known, found)
+    writers = set(known.appended.values())
+    _report_losses(key, known, writers, found)
     if known.several:
         _report_reordered(key, known, found)
-    first_own: dict[int, int] = {}
-    for place, element in enumerate(longest):
-        first_own.setdefault(known.appended.get(element, INITIAL), place)
     for index, count in usable:
-        if count > first_own.get(index, length):
+        if index in writers and any(known.appended.get(one) == index for one in longest[:count]):
             found.breaches.append(
                 OwnWriteForeseen(
                     transaction=transactions[index].name, key=key, read=longest[:count]
@@ -170,6 +170,15 @@ def _add_chain(key: Key, known: _Key, found: Versions) -> list[int]:
             version = found.add(writer, key, element, follows=True)
         version_at.append(version)
     return version_at
+
+
+def _is_sound(known: _Key, found: Versions) -> bool:
+    """Return whether all that the longest read shows was appended, and not by an aborted one."""
+    transactions, appended = found.history.transactions, known.appended
+    return all(
+        element in appended and transactions[appended[element]].ending is not Ending.ABORTED
+        for element in known.longest
+    )
 
 
 def _report_unsound(key: Key, known: _Key, found: Versions) -> None:
@@ -287,15 +296,12 @@ def _report_reordered(key: Key, known: _Key, found: Versions) -> None:
             )  # fmt: skip
 
 
-def _report_losses(key: Key, known: _Key, found: Versions) -> None:
+def _report_losses(key: Key, known: _Key, writers: set[int], found: Versions) -> None:
     """Find two committed transactions that read one list and both appended to it."""
     transactions = found.history.transactions
-    writers = {
-        index for index in known.appended.values()
-        if transactions[index].ending is Ending.COMMITTED
-    }  # fmt: skip
     first: dict[int, int] = {}
     for index, seen in known.reads:
+        # Reads are of committed transactions alone.
         if index in writers:
             other = first.setdefault(len(seen), index)
             if other != index:

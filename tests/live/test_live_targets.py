@@ -118,6 +118,16 @@ def test_galera_members_agree(fault):
     assert result.evidence["unknown_gtids"] == 0
 
 
+def is_server(process, folder):
+    try:
+        words = process.cmdline()
+    except psutil.Error:  # It has ended meanwhile.
+        return False
+    return any(f"--datadir={folder}" in word for word in words) and any(
+        word.startswith("--port=") for word in words
+    )
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_ended_command_leaves_no_server(number, tmp_path):
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
@@ -130,11 +140,8 @@ def test_ended_command_leaves_no_server(number, tmp_path):
         children = []
         while len(children) < 2 and time.monotonic() < deadline:
             time.sleep(0.05)
-            children = [
-                one for one in psutil.Process(process.pid).children(recursive=True)
-                if any(f"--datadir={tmp_path}" in word for word in one.cmdline())
-                and any("--port" in word for word in one.cmdline())
-            ]  # fmt: skip
+            below = psutil.Process(process.pid).children(recursive=True)
+            children = [one for one in below if is_server(one, tmp_path)]
         assert len(children) == 2, "source and replica never ran"
         process.send_signal(number)
         process.wait(60)

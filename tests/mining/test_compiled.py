@@ -13,7 +13,8 @@ import pytest
 from mining import fast_batches
 from mining.campaign import run_campaign
 from mining.compiled import columns as C
-from mining.compiled.applier import run_fast, run_many, settings_of
+from mining.compiled.applier import Scratch, broken_names, run_fast, run_many, settings_of
+from mining.compiled.verdict_kernel import judge
 from mining.engines import InProcess
 from mining.systems import systems_of
 from properties.registry import property_named
@@ -112,6 +113,24 @@ def test_each_property_that_the_kernels_judge_is_broken_by_some_mutant():
     assert {name for bit, name in enumerate(C.JUDGED) if broken >> bit & 1} == set(C.JUDGED) - {
         "final_state_is_the_sources"
     }
+
+
+def test_verdict_sees_a_row_left_by_another_and_an_end_that_never_came():
+    # No fault that the kernels know loses a row in silence, so the state is changed by hand.
+    settings, scratch = settings_of(system(ORDERED, {})), Scratch()
+    assert scratch.run_seed(settings, 3) == 0
+    count = int(scratch.outcome[1])
+    assert scratch.events[count - 1, C.E_KIND] == C.STOPPED
+
+    def verdict(events):
+        return broken_names(
+            judge(settings, scratch.log, scratch.events, events, scratch.rows, scratch.last)
+        )
+
+    assert verdict(count - 1) == {"applier_reaches_the_end"}
+    (row,) = np.flatnonzero(scratch.last)[:1]
+    scratch.rows[row, 1] += 1
+    assert verdict(count) == {"final_state_is_the_sources"}
 
 
 def test_reference_without_fault_breaks_nothing_in_many_runs():

@@ -12,6 +12,9 @@ from mining.session import spark_session
 from paraply.shrinking import make_small
 from tests.mining.campaigns import rows_of, small_plan
 
+# With --dist loadgroup one process runs them all, and starts one JVM.
+pytestmark = pytest.mark.xdist_group("spark")
+
 PLAN = small_plan(histories=60, batch=10)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -179,3 +181,50 @@ def test_target_is_found_by_name_only():
     assert target_named("mariadb", TARGETS).name == "mariadb"
     with pytest.raises(ParaplyError, match="P620"):
         target_named("maria", TARGETS)
+
+
+def interrupted_after(*rounds):
+    def run(request):
+        yield from rounds
+        raise KeyboardInterrupt
+
+    return SimpleNamespace(run=run)
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    """Let the command know a target whose module is given by the test."""
+
+    def install(module):
+        monkeypatch.setattr("paraply.commands.live.TARGETS", (TARGET,))
+        monkeypatch.setitem(sys.modules, TARGET.module, module)
+
+    return install
+
+
+def test_command_exits_with_the_gravest_verdict(toy, tmp_path, capsys):
+    toy(SimpleNamespace(run=lambda request: iter([healthy(), broken()])))
+    out = tmp_path / "found"
+    assert main(["live", "toy", "--fault", "break", "--out", str(out)]) == 1
+    assert main(["live", "toy", "--fault", "break", "--out", str(out), "--allow-expected"]) == 0
+    assert [file.name for file in out.iterdir()] == ["toy-plain-break-1.jsonl"]
+    assert "kept: " in capsys.readouterr().out
+
+
+def test_command_without_findings_leaves_no_folder(toy, tmp_path, capsys):
+    toy(SimpleNamespace(run=lambda request: iter([healthy()])))
+    out = tmp_path / "found"
+    assert main(["live", "toy", "--out", str(out), "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["verdict"] == "holds"
+    assert not out.exists()
+
+
+def test_interrupted_command_writes_what_it_has(toy, tmp_path, capsys):
+    toy(interrupted_after(healthy()))
+    report = tmp_path / "r.json"
+    arguments = ["live", "toy", "--fault", "all", "--json", str(report), "--out", str(tmp_path)]
+    assert main(arguments) == 130
+    assert [(one["fault"], one["rounds"]) for one in json.loads(report.read_text())] == [
+        ("none", 1)
+    ]
+    assert "interrupted" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from reference_impl.recorder import Recorder
 from reference_impl.semi_sync.subject import SEMI_SYNC
 from reference_impl.subject import Workload
 from vocabulary.errors import ParaplyError
-from vocabulary.schedule import Exploration
+from vocabulary.schedule import Exploration, RecordedSchedule
 
 CALM = {"reads": 1, "rotations": 0, "source_crashes": 0, "abandons": 0, "source_returns": False}
 
@@ -78,7 +78,7 @@ def end_of(schedule, scope):
     state.on_start()
     while steps := state.steps():
         state.take(schedule.choose(steps))
-    history = SEMI_SYNC.run(type(schedule)(schedule.choices, [], None), scope)
+    history = SEMI_SYNC.run(RecordedSchedule(schedule.choices), scope)
     watch = Watch.of(history)
     found = {type(breach) for event in history.events for breach in watch.follow(event)}
     return (state.name(), tuple(map(state.name_of, state.replicas)), watch.name()), found

@@ -194,3 +194,29 @@ def test_items_of_the_log_without_conflicts_are_written_once():
     items = [item_of(row) for one in relay_log(40, 1, conflicts=False)[1].transactions
              for row in one.rows]  # fmt: skip
     assert len(set(items)) == len(items)
+
+
+def updates_too_early(history, workers):
+    """Count updates of rli info when fewer than |W| groups had committed past the last one."""
+    committed = saved = early = 0
+    for event in history.events:
+        if event.kind is EventKind.ENGINE_COMMITTED:
+            committed += 1
+        elif event.kind is EventKind.POSITION_SAVED:
+            early += committed - saved < workers
+            saved = len(event.transactions)
+    return early
+
+
+def test_rli_info_is_updated_once_per_workers_groups_and_as_written_more_often():
+    early = {}
+    for watermark in ("exact", "as_written"):
+        options = {"workers": 3, "checkpoints": 9, "watermark": watermark, "reads": 0}
+        early[watermark] = updates = 0
+        for seed in range(40):
+            workload = Workload(transactions=9, rows=4, dialect="c3_c1", options=options)
+            history = WL4648.run(SeededSchedule(seed), workload)
+            early[watermark] += updates_too_early(history, 3)
+            updates += sum(1 for _ in history.events_of(EventKind.POSITION_SAVED))
+        assert updates > 40
+    assert early["exact"] == 0 < early["as_written"]
