@@ -158,6 +158,9 @@ def _faults(results: Sequence[Result]) -> Iterator[str]:
             if each["documented"] and not each.get("rare") and each["verdict"] != "violated"
         ]
         evidence = words["violated"][0]["why"] if broken else ""
+        lost = one["evidence"].get("seen_and_lost")
+        if lost and not broken:
+            evidence = f"seen or confirmed, and lost: {lost}; the wait had been abandoned"
         yield (
             f"| {one['fault']} | {_column(one)} | {one['transactions']:,} | {len(words['holds'])} |"
             f" {_unknown(words['unknown'])} |"

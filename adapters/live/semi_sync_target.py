@@ -25,7 +25,7 @@ MARIADB_SEMI_SYNC = LiveTarget(
         f"{mode}/{fault}": (
             # Where the engine commits before the wait, everybody sees what waits.
             (_SEEN, *(name for name in _BY_FAULT.get(fault, ()) if name != _SEEN))
-            if mode == "AFTER_COMMIT" and fault != "discard-relay-log"
+            if mode == "AFTER_COMMIT" and WAYS[fault].waits and not WAYS[fault].receives
             else _BY_FAULT.get(fault, ())
         )
         for mode in ("AFTER_SYNC", "AFTER_COMMIT")

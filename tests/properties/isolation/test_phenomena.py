@@ -114,7 +114,8 @@ FOUND = [
     ),
     (
         "read your writes", OwnWriteUnseen, registers("A: wx1", "A: rx"),
-        "in session A T1 wrote x=1, and after it T2 read x before anything was written there: an older version",
+        "in session A T1 wrote x=1, and after it T2 read x before anything was written there: "
+        "an older version",
     ),
     (
         "monotonic reads", ReadWentBackInSession, lists("ax1", "ax2", "A: rx12", "A: rx1"),
