@@ -162,6 +162,9 @@ class ChildProcess:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=0.5)
         code = self._process.returncode
+        if code is not None:
+            for reader in self._readers:  # Its last lines may still be in the pipe.
+                reader.join(timeout=0.5)
         how = (
             "closed its output"
             if code is None

@@ -16,7 +16,8 @@ PAGES = (
 def test_page_prints_what_it_says(page, tmp_path):
     found = steps((ROOT / page).read_text(encoding="utf-8"))
     assert sum(bool(step.command) for step in found) >= 2
-    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    if any("tests/" in step.command for step in found):  # Whoever reads these has a clone.
+        (tmp_path / "tests").symlink_to(ROOT / "tests")
     for step in found:
         printed = run_step(step, tmp_path)
         if step.command:
