@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ from mining.signatures import shape_signature
 from mining.systems import is_situation
 from properties.campaign import steps_of
 from properties.registry import Property
+from vocabulary.events import Event
 from vocabulary.history import History
 from vocabulary.history_jsonl import write_history
 from vocabulary.programs import encode_program
@@ -103,6 +105,7 @@ class Counts:
         violated: judge -> histories that break it.
         first_violated: judge -> the first run that breaks it.
         first_reached: judge -> the first run in which its situation occurred.
+        actions: what was done, and how it ended -> how often, in the histories judged.
         features: numbers of the features reached (``mining.coverage``).
         clusters: shape signature -> its best specimen.
         novel: programs that reached a feature that was not known when the batch began.
@@ -114,6 +117,7 @@ class Counts:
     violated: dict[str, int] = field(default_factory=dict)
     first_violated: dict[str, int] = field(default_factory=dict)
     first_reached: dict[str, int] = field(default_factory=dict)
+    actions: Counter[str] = field(default_factory=Counter)
     features: set[int] = field(default_factory=set)
     clusters: dict[str, Specimen] = field(default_factory=dict)
     novel: list[bytes] = field(default_factory=list)
@@ -131,6 +135,7 @@ class Counts:
         ):
             for name, run in others.items():
                 first[name] = min(run, first.get(name, run))
+        self.actions += other.actions
         self.features |= other.features
         for text, specimen in other.clusters.items():
             self.meet(text, specimen)
@@ -151,6 +156,7 @@ class Counts:
             "violated": self.violated,
             "first_violated": self.first_violated,
             "first_reached": self.first_reached,
+            "actions": dict(sorted(self.actions.items())),
             "features": sorted(self.features),
             "clusters": {text: one.as_json() for text, one in self.clusters.items()},
             "novel": [program.hex() for program in self.novel],
@@ -166,6 +172,7 @@ def counts_from_json(value: Mapping[str, Any]) -> Counts:
         violated=dict(value["violated"]),
         first_violated=dict(value["first_violated"]),
         first_reached=dict(value["first_reached"]),
+        actions=Counter(value["actions"]),
         features=set(value["features"]),
         clusters={text: specimen_from_json(one) for text, one in value["clusters"].items()},
         novel=[bytes.fromhex(program) for program in value["novel"]],
@@ -233,6 +240,11 @@ def seeded(plan: Plan, batch: Batch) -> Iterable[tuple[int, Schedule]]:
         yield run, SeededSchedule(plan.seed_of(run))
 
 
+def action_of(event: Event) -> str:
+    """Return what was done and how it ended, in one word or two."""
+    return event.kind.value if event.outcome is None else f"{event.kind.value} {event.outcome.value}"
+
+
 def judged(
     history: History, run: int, program: bytes, judges: Sequence[Property], counts: Counts
 ) -> dict[str, Any]:
@@ -261,6 +273,7 @@ def judged(
             unknown.append(name)
     counts.histories += 1
     counts.events += len(history.events)
+    counts.actions.update(map(action_of, history.events))
     return {
         "transactions": size[0],
         "events": size[1],

@@ -18,7 +18,7 @@ from typing import Any
 from mining.systems import System, system_from_json
 from properties.search import SEED_STRIDE
 
-PLAN_FORMAT = 1
+PLAN_FORMAT = 2
 """Version of the campaign's folder; a reader refuses another."""
 
 
