@@ -8,7 +8,8 @@ from typing import Any
 
 from paraply.registries import property_named
 from paraply.report.files import write_report
-from paraply.report.show_html import index_html, show_html
+from paraply.report.show_html import show_html
+from paraply.report.table_page import index_html
 from paraply.showing.document import Shown
 from vocabulary.history import History
 from vocabulary.verdict import Verdict, combine

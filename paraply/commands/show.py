@@ -15,7 +15,8 @@ from paraply.progress import progress
 from paraply.recorded_files import histories_in, history_files
 from paraply.registries import mutant_named, property_named, registered_properties, subject_named
 from paraply.report.files import require_writable, write_report
-from paraply.report.show_html import index_html, show_html
+from paraply.report.show_html import show_html
+from paraply.report.table_page import index_html
 from paraply.showing.alternatives import Alternatives, alternatives_of
 from paraply.showing.document import Shown
 from paraply.workload_arguments import workload_of_header

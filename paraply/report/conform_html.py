@@ -10,7 +10,8 @@ from typing import Any
 from paraply.conforming import Applier, CaseResult, Result
 from paraply.report.conform_text import summary
 from paraply.report.files import write_report
-from paraply.report.show_html import index_html, show_html
+from paraply.report.show_html import show_html
+from paraply.report.table_page import index_html
 from paraply.showing.alternatives import Alternatives
 from paraply.showing.document import Shown
 from vocabulary.verdict import Verdict

@@ -56,7 +56,7 @@ def result_text(result: LiveResult) -> str:
 def result_json(result: LiveResult) -> dict[str, Any]:
     """Return one mode and one fault as values for JSON; field names are stable."""
     request = dataclasses.asdict(result.request)
-    for name in ("say", "basedir", "keep"):
+    for name in ("say", "basedir", "keep", "servers"):
         request.pop(name, None)
     return {
         "target": result.target,

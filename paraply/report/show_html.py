@@ -1,9 +1,8 @@
-"""One history as a self-contained HTML page that is stepped through; and a page of such pages."""
+"""One history as a self-contained HTML page that is stepped through."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -41,31 +40,6 @@ def show_html(shown: Shown, *, verdict: Verdict | None = None) -> str:
             transactions_max=TRANSACTIONS_MAX,
             is_tried_out=shown.alternatives is None or shown.alternatives.is_complete,
             data=Markup(_as_script(document)),
-            version=VERSION,
-            style=Markup(style),
-            script=Markup(script),
-            policy=content_policy(style, script),
-        )
-    )
-
-
-def index_html(title: str, headline: str, verdict: Verdict, rows: Sequence[dict[str, Any]]) -> str:
-    """Return a page with a row for each page: ``href``, ``name``, ``verdict`` and ``cells``.
-
-    All rows have the same cells; columns sort, and the filter keeps the rows that have a text.
-    """
-    style = resource("audit.css") + "\n" + resource("show.css")
-    script = resource("index.js")
-    return (
-        template_environment()
-        .get_template("index.html.j2")
-        .render(
-            title=title,
-            headline=headline,
-            verdict=verdict.word,
-            mark=words.MARKS[verdict],
-            rows=rows,
-            columns=list(rows[0]["cells"]) if rows else [],
             version=VERSION,
             style=Markup(style),
             script=Markup(script),

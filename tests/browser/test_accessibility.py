@@ -8,7 +8,8 @@ import pytest
 
 from paraply.cli import main
 from paraply.registries import property_named, subject_named
-from paraply.report.show_html import index_html, show_html
+from paraply.report.show_html import show_html
+from paraply.report.table_page import index_html
 from paraply.showing.alternatives import alternatives_of
 from paraply.showing.document import Shown
 from properties.search import random_schedules, search

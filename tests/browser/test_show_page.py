@@ -7,7 +7,8 @@ import pytest
 
 from paraply.cli import main
 from paraply.registries import property_named, subject_named
-from paraply.report.show_html import index_html, show_html
+from paraply.report.show_html import show_html
+from paraply.report.table_page import index_html
 from paraply.showing.alternatives import alternatives_of
 from paraply.showing.document import Shown
 from properties.search import random_schedules, search
@@ -146,11 +147,11 @@ def test_index_sorts_and_filters(browser, tmp_path):
     browser.click("thead th:nth-child(3) button")
     assert browser.value(names) == ["a", "b", "c"]
     browser.value(
-        "(() => { const box = document.querySelector('#filter'); box.value = 'a';"
+        "(() => { const box = document.querySelector('#pages .filter'); box.value = 'a';"
         " box.dispatchEvent(new Event('input')); })()"
     )
     assert "a" in browser.value(names)
-    assert "of 3 rows" in browser.text("#count")
+    assert "of 3 rows" in browser.text("#pages .count")
     assert browser.errors == []
 
 
