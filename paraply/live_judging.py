@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapters.live.target import HEALTHY, LiveRequest, LiveRound, LiveTarget
+from adapters.servers.existing import dsn_without_password
 from paraply.registries import property_named
 from properties.registry import Violation, verdict_of
 from vocabulary.history import History
@@ -165,6 +166,9 @@ def command_of(result: LiveResult) -> str:
     ):  # fmt: skip
         if value != getattr(_DEFAULTS, option):
             words += [f"--{option}", str(value)]
+    if request.servers:
+        # As whom to connect, and never with which password.
+        words += ["--dsn", *(dsn_without_password(one) for one in request.servers)]
     return " ".join(words)
 
 

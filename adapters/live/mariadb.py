@@ -320,7 +320,7 @@ def is_trigger_fault(error: str) -> bool:
     A worker that is killed for an earlier one while it opens a table may find the text of a
     trigger "in error"; the server then keeps that with the open table.
     """
-    return "Trigger '" in error and "has an error in its body" in error
+    return "rigger" in error and "has an error in its body" in error
 
 
 def _is_ddl(log: SourceLog, tag: Tag) -> bool:

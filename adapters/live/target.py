@@ -57,6 +57,8 @@ class LiveRequest:
     """Or after this many seconds of load, whatever comes first."""
     seed: int = 0
     """The first round's; each further round has the next number."""
+    servers: tuple[str, ...] = ()
+    """Data source names of servers that are already there, the source first."""
     basedir: Path | None = None
     """The server's tree; None looks where ``adapters.servers`` looks."""
     keep: bool = False

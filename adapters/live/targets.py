@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adapters.live.existing_target import EXISTING
 from adapters.live.galera_target import GALERA
 from adapters.live.group_target import MYSQL_GROUP
 from adapters.live.mariadb_target import MARIADB
@@ -17,4 +18,5 @@ TARGETS: tuple[LiveTarget, ...] = (
     MYSQL,
     MYSQL_SEMI_SYNC,
     MYSQL_GROUP,
+    EXISTING,
 )  # fmt: skip

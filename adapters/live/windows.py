@@ -20,7 +20,7 @@ from vocabulary.events import Event, EventKind, Outcome
 from vocabulary.transactions import TransactionId
 
 if TYPE_CHECKING:
-    from adapters.servers.server import Server
+    from adapters.servers.reachable import Reachable
 
 OPTIONS = (
     "--performance-schema=ON",
@@ -44,7 +44,7 @@ class Window:
     end_ps: int
 
 
-def windows_of(server: Server) -> list[Window]:
+def windows_of(server: Reachable) -> list[Window]:
     """Return the windows of all workers since the history was last emptied, by their start."""
     rows = server.query(
         "SELECT e.gtid, e.thread_id, e.state, e.timer_start, e.timer_end"
@@ -65,7 +65,7 @@ def windows_of(server: Server) -> list[Window]:
     ]
 
 
-def forget_windows(server: Server) -> None:
+def forget_windows(server: Reachable) -> None:
     """Empty the server's history of windows."""
     server.query("TRUNCATE TABLE performance_schema.events_transactions_history_long")
 

@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from vocabulary.errors import ParaplyError
+
 if TYPE_CHECKING:
-    from adapters.servers.server import Server
+    from adapters.servers.reachable import Reachable
 
 HOT_ROWS, ACCOUNTS, SWAPS, PARENTS, CHILDREN, BULK = 4, 40, 8, 8, 24, 120
 CHAINS, LONG_CHAINS = 6, 300
@@ -196,7 +198,7 @@ class Clients:
 
     def __init__(
         self,
-        servers: Sequence[Server],
+        servers: Sequence[Reachable],
         *,
         workload: str,
         clients: int,
@@ -205,6 +207,7 @@ class Clients:
         transactions: int,
         domains: int = 1,
         session_statements: Callable[[int], Sequence[str]] = lambda domain: (),
+        schema_of: Callable[[int], str] = schema_name,
     ) -> None:
         self.load = Load()
         self._servers = servers
@@ -214,6 +217,7 @@ class Clients:
         self._transactions = transactions
         self._domains = domains
         self._session_statements = session_statements
+        self._schema_of = schema_of
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._threads = [
@@ -264,7 +268,7 @@ class Clients:
         while not self._stop.is_set():
             try:
                 connection = server.connect(autocommit=True)
-            except (pymysql.MySQLError, OSError):
+            except (pymysql.MySQLError, OSError, ParaplyError):
                 # The server is down; a fault has it start again, or the round ends.
                 self._stop.wait(0.05)
                 continue
@@ -273,7 +277,7 @@ class Clients:
                     cursor.execute(statement)
                 while (tag := self._next_tag()) is not None:
                     step = dice.choices(steps, weights)[0]
-                    if not self._transact(cursor, step, dice, tag, schema_name(domain)):
+                    if not self._transact(cursor, step, dice, tag, self._schema_of(domain)):
                         break
                 else:
                     return

@@ -64,3 +64,20 @@ GROUP_NOT_FORMED = register(
     "{size} members did not agree within {seconds} s; seen: {seen}",
     "read the members' error logs; on a busy machine give it more time",
 )
+DSN_UNREADABLE = register(
+    "P613",
+    "'{given}' names no server: {reason}",
+    "write mysql://USER@HOST:PORT, or mysql://USER@/?socket=PATH; the password may stand in"
+    " PARAPLY_DSN_PASSWORD",
+)
+SERVER_UNREACHABLE = register(
+    "P614",
+    "no connection: {reason}",
+    "connect with the same user, host and port by hand; check PARAPLY_DSN_PASSWORD",
+)
+DUMP_REFUSED = register(
+    "P615",
+    "the server does not send its binary log: {reason}",
+    "the account needs REPLICATION SLAVE and REPLICATION CLIENT (MariaDB: BINLOG MONITOR), and the"
+    " server a binary log (log_bin)",
+)

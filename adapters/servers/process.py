@@ -23,7 +23,14 @@ class ServerProcess:
     parent, which stops it in order.
     """
 
-    def __init__(self, command: Sequence[str], log: Path, *, run_as: str | None = None) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        log: Path,
+        *,
+        run_as: str | None = None,
+        temporary: Path | None = None,
+    ) -> None:
         self.log = log
         parent = os.getpid()
 
@@ -40,6 +47,8 @@ class ServerProcess:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
                 preexec_fn=die_with_parent,
+                # Programs that a server runs (state transfers) may write there, whoever it runs as.
+                env=None if temporary is None else {**os.environ, "TMPDIR": str(temporary)},
                 user=run_as,
                 group=run_as,
                 extra_groups=() if run_as else None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from adapters.servers.errors import REPLICA_BEHIND, REPLICA_STOPPED
+from adapters.servers.reachable import Reachable
 from adapters.servers.server import Server
 from vocabulary.errors import ParaplyError
 
@@ -40,13 +41,13 @@ def replicate(source: Server, replica: Server) -> None:
     wait_until_applied(source, replica)
 
 
-def executed_position(server: Server) -> str:
+def executed_position(server: Reachable) -> str:
     """Return what the server has in its binary log: a GTID set, or MariaDB's GTID position."""
     variable = "@@gtid_binlog_pos" if server.is_mariadb else "@@global.gtid_executed"
     return str(server.query(f"SELECT {variable}")[0][0]).replace("\n", "")
 
 
-def wait_until_applied(source: Server, replica: Server, *, seconds_max: float = 60) -> None:
+def wait_until_applied(source: Reachable, replica: Reachable, *, seconds_max: float = 60) -> None:
     """Return once the replica has applied all that the source has logged by now."""
     position = executed_position(source)
     if replica.is_mariadb:
@@ -70,7 +71,7 @@ def wait_until_applied(source: Server, replica: Server, *, seconds_max: float = 
             )
 
 
-def applier_error(replica: Server) -> str:
+def applier_error(replica: Reachable) -> str:
     """Return why receiver or applier has stopped, empty while both run or try again."""
     import pymysql.cursors
 

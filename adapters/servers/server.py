@@ -16,12 +16,12 @@ from adapters.servers.errors import (
     INITIALISATION_FAILED,
     SOCKET_PATH_TOO_LONG,
     START_FAILED,
-    STATEMENT_FAILED,
     TOOL_FAILED,
 )
 from adapters.servers.installation import Flavour, Installation
 from adapters.servers.ports import free_port
 from adapters.servers.process import ServerProcess
+from adapters.servers.reachable import Reachable
 from vocabulary.errors import ParaplyError
 
 if TYPE_CHECKING:
@@ -34,11 +34,8 @@ _STOP_SECONDS_MAX = 30
 _TOOL_SECONDS_MAX = 120
 _PORT_ATTEMPTS_MAX = 4
 
-Row = tuple[Any, ...]
-"""One result row; the values have the types that the driver gives them."""
 
-
-class Server:
+class Server(Reachable):
     """A server in a directory of its own, on 127.0.0.1 and a Unix socket.
 
     ``options`` are added to its command line after the project's own and so win over them; a
@@ -162,7 +159,9 @@ class Server:
         for attempt in range(_PORT_ATTEMPTS_MAX):
             if self.port == 0 or attempt:
                 self.port = free_port()
-            self._process = ServerProcess(self.command(), self.log, run_as=self.run_as)
+            self._process = ServerProcess(
+                self.command(), self.log, run_as=self.run_as, temporary=self.directory / "tmp"
+            )
             reason = self._wait_until_answering(start_seconds_max)
             if reason is None:
                 return
@@ -247,26 +246,6 @@ class Server:
             "connect_timeout": 10,
         }
         return pymysql.connect(**(settings | arguments))
-
-    def query(self, statement: str, **arguments: Any) -> list[Row]:
-        """Run one statement on a connection of its own and return all its rows."""
-        return self.run([statement], **arguments)
-
-    def run(self, statements: Sequence[str], **arguments: Any) -> list[Row]:
-        """Run statements on one connection; return the rows of the last."""
-        import pymysql
-
-        rows: list[Row] = []
-        with self.connect(**arguments) as connection, connection.cursor() as cursor:
-            for statement in statements:
-                try:
-                    cursor.execute(statement)
-                except pymysql.MySQLError as reason:
-                    raise ParaplyError(
-                        STATEMENT_FAILED, where=self.name, statement=statement[:200], reason=reason
-                    ) from reason
-                rows = list(cursor.fetchall())
-        return rows
 
     def binary_logs(self) -> list[Path]:
         """Return the binary log files in order."""

@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
 
+from adapters.live.existing_target import EXISTING
 from adapters.live.target import HEALTHY, LiveRequest, LiveRound, LiveTarget, target_named
 from adapters.live.targets import TARGETS
 from paraply.errors import USAGE
@@ -28,6 +29,7 @@ examples:
   paraply live --list
   paraply live mariadb --mode optimistic conservative --rounds 10
   paraply live mariadb --fault kill-replica --html pages/
+  paraply live --dsn mysql://me@db1:3306 mysql://me@db2:3306 --transactions 500
 
 exit codes: 0 every property that can be answered holds; 1 one is broken; 2 one is unknown, since
 its situation did not occur; 3 no server is installed, or the request is wrong
@@ -40,7 +42,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Start real servers on the loopback interface, drive a load, do what a fault says, watch\n"
         "logs, snapshots and row touches, and judge the history by every property that applies.\n"
-        "Servers and their directories are gone at the end, however it ends."
+        "Servers and their directories are gone at the end, however it ends. With --dsn, servers\n"
+        "that are already there are used: the load has a schema of its own, which is dropped at\n"
+        "the end; nothing else is written, set, stopped or dropped."
     )
     parser.epilog = _EXAMPLE
     defaults = LiveRequest(mode="")
@@ -68,6 +72,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"or after so many seconds of load ({defaults.duration_s:.0f})",
     )  # fmt: skip
     parser.add_argument("--seed", type=int, default=defaults.seed, metavar="S", help="(0)")
+    parser.add_argument(
+        "--dsn", nargs="+", default=[], metavar="DSN",
+        help="servers that are already there, the source first: mysql://USER@HOST:PORT,"
+        " mysql://USER@/?socket=PATH; password also in PARAPLY_DSN_PASSWORD",
+    )  # fmt: skip
     parser.add_argument("--basedir", type=Path, metavar="DIR", help="the server's tree")
     parser.add_argument("--keep", action="store_true", help="leave the servers' directories")
     parser.add_argument(
@@ -94,6 +103,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.list:
         sys.stdout.write(targets_text(TARGETS))
         return 0
+    if arguments.dsn and arguments.target not in (None, EXISTING.name):
+        reason = f"--dsn takes servers that are there; it goes with no TARGET '{arguments.target}'"
+        raise ParaplyError(USAGE, reason=reason, command="paraply live")
+    if arguments.dsn:
+        arguments.target = EXISTING.name
     if arguments.target is None:
         raise ParaplyError(USAGE, reason="name a TARGET, or --list", command="paraply live")
     if arguments.json is not None:
@@ -145,6 +159,7 @@ def requests_of(target: LiveTarget, arguments: argparse.Namespace) -> list[LiveR
             transactions=arguments.transactions,
             duration_s=arguments.duration,
             seed=arguments.seed,
+            servers=tuple(arguments.dsn),
             basedir=arguments.basedir,
             keep=arguments.keep,
             say=_say,

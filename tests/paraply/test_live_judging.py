@@ -114,6 +114,13 @@ def test_result_is_json_with_the_command_that_repeats_it():
     assert [one["verdict"] for one in values["properties"]] == ["violated", "holds"]
 
 
+def test_result_and_command_leave_the_password_out():
+    servers = ("mysql://me:s3cret@db1:3306", "mysql://me:s3cret@db2:3306")
+    judged = new_result(TARGET, LiveRequest(mode="plain", servers=servers))
+    assert "s3cret" not in json.dumps(result_json(judged)) + result_text(judged)
+    assert command_of(judged).endswith("--dsn mysql://me@db1:3306 mysql://me@db2:3306")
+
+
 def test_finding_is_kept_as_a_history_that_can_be_shown(tmp_path, capsys):
     file = keep_history(tmp_path, "toy", broken().history)
     assert histories_in(file) == [broken().history]
@@ -142,6 +149,9 @@ def test_pages_have_an_index(tmp_path):
         (["live", "mariadb", "--fault", "meteor"], "no fault 'meteor'"),
         (["live", "mariadb", "--workload", "tpcc"], "no workload 'tpcc'"),
         (["live", "mariadb", "--rounds", "0"], "must be 1 or more"),
+        (["live", "mariadb", "--dsn", "mysql://me@db1"], "goes with no TARGET 'mariadb'"),
+        (["live", "existing"], "at least one replica"),
+        (["live", "--dsn", "db1", "db2"], "P613"),
     ],
 )
 def test_wrong_request_is_refused_with_what_there_is(arguments, message, capsys):

@@ -1,0 +1,145 @@
+"""Servers that were there before: judged by what they send, and left as they were."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from adapters.live.own_schema import drop_schema, has_schema, make_schema
+from adapters.live.windows import OPTIONS as WINDOW_OPTIONS
+from adapters.servers import ServerRoom, find_mariadb, find_mysql, replicate, wait_until_applied
+from paraply.cli import main
+from vocabulary.errors import ParaplyError
+
+pytestmark = pytest.mark.live
+ACCOUNT = "visitor"
+PASSWORD = "pass/word"
+SCHEMA = "paraply_live"
+FOUND = {"mariadb": find_mariadb, "mysql": find_mysql}
+REPLICA_OPTIONS = {
+    "mariadb": ["--slave-parallel-threads=4", "--slave-parallel-mode=optimistic"],
+    "mysql": [*WINDOW_OPTIONS, "--replica-parallel-workers=4"],
+}
+RIGHTS = {
+    "mariadb": "REPLICATION SLAVE, BINLOG MONITOR, SLAVE MONITOR, PROCESS",
+    "mysql": "REPLICATION SLAVE, REPLICATION CLIENT, PROCESS",
+}
+
+
+@pytest.fixture(scope="module", params=sorted(FOUND))
+def pair(request):
+    """A source and a replica with somebody's data, and an account that may do what is needed."""
+    family = request.param
+    try:
+        installation = FOUND[family]()
+    except ParaplyError as reason:
+        pytest.skip(f"{reason.text}; {reason.remedy}")
+    print(f"live: {installation.version_text}")
+    with ServerRoom() as room:
+        source = room.start(installation)
+        replica = room.start(installation, options=REPLICA_OPTIONS[family])
+        replicate(source, replica)
+        source.run(
+            [
+                f"CREATE USER {ACCOUNT}@'127.0.0.1' IDENTIFIED BY '{PASSWORD}'",
+                f"GRANT {RIGHTS[family]} ON *.* TO {ACCOUNT}@'127.0.0.1'",
+                f"GRANT ALL ON `paraply\\_live%`.* TO {ACCOUNT}@'127.0.0.1'",
+                f"GRANT SELECT ON performance_schema.* TO {ACCOUNT}@'127.0.0.1'",
+                f"CREATE DATABASE {SCHEMA}",
+                f"CREATE TABLE {SCHEMA}.precious (a INT PRIMARY KEY)",
+                f"INSERT INTO {SCHEMA}.precious VALUES (1)",
+            ]
+        )
+        wait_until_applied(source, replica)
+        yield source, replica
+
+
+def names(*servers):
+    quoted = PASSWORD.replace("/", "%2F")
+    return [f"mysql://{ACCOUNT}:{quoted}@127.0.0.1:{server.port}" for server in servers]
+
+
+def state(server):
+    variables = server.query("SHOW GLOBAL VARIABLES")
+    changing = ("gtid", "timestamp", "pseudo", "binlog_snapshot", "rand_seed", "last_gtid")
+    return (
+        server.query("SHOW DATABASES"),
+        server.query(f"SELECT * FROM {SCHEMA}.precious"),
+        [row for row in variables if not row[0].startswith(changing)],
+        server.query("SELECT user, host FROM mysql.user ORDER BY 1, 2"),
+        server.query("SHOW BINARY LOGS")[0][0],
+        len(server.query("SHOW BINARY LOGS")),
+    )
+
+
+def test_run_with_few_rights_holds_and_leaves_no_trace(pair, tmp_path, capsys):
+    before = [state(server) for server in pair]
+    report = tmp_path / "r.json"
+    code = main(
+        ["live", "--dsn", *names(*pair), "--transactions", "400", "--rounds", "2",
+         "--json", str(report), "--out", str(tmp_path / "found")]
+    )  # fmt: skip
+    shown = capsys.readouterr()
+    assert code == 0, shown.out + shown.err
+    (result,) = json.loads(report.read_text())
+    held = {one["name"] for one in result["properties"] if one["verdict"] == "holds"}
+    assert held >= {
+        "readers_see_prefixes",
+        "no_event_is_lost",
+        "no_event_is_applied_twice",
+        "final_state_is_the_sources",
+        "tables_end_as_the_sources",
+    }
+    if not pair[0].is_mariadb:
+        assert "engine_commits_follow_the_log" in held
+    assert result["evidence"]["unknown_gtids"] == 0
+    assert result["transactions"] >= 800
+    for text in (shown.out, shown.err, report.read_text()):
+        assert "pass" + "/word" not in text
+        assert "pass%2Fword" not in text
+    wait_until_applied(*pair)
+    assert [state(server) for server in pair] == before
+
+
+def test_schema_with_something_of_somebody_in_it_stays(pair):
+    source, replica = pair
+    name = make_schema(source, [replica])
+    assert name == f"{SCHEMA}_2"
+    source.query(f"CREATE TABLE {name}.theirs (a INT)")
+    assert drop_schema(source, name) == ["theirs"]
+    assert has_schema(source, name)
+    assert source.query(f"SHOW TABLES IN {name}") == [("theirs",)]
+    source.query(f"DROP TABLE {name}.theirs")
+    assert drop_schema(source, name) == []
+    assert not has_schema(source, name)
+    wait_until_applied(source, replica)
+
+
+def test_name_that_only_a_replica_has_is_not_taken(pair):
+    source, replica = pair
+    replica.run(["SET SESSION sql_log_bin=0", f"CREATE DATABASE {SCHEMA}_2"])
+    try:
+        assert make_schema(source, [replica]) == f"{SCHEMA}_3"
+        drop_schema(source, f"{SCHEMA}_3")
+        wait_until_applied(source, replica)
+    finally:
+        replica.run(["SET SESSION sql_log_bin=0", f"DROP DATABASE {SCHEMA}_2"])
+
+
+def test_servers_that_do_not_fit_are_refused_before_anything_is_written(pair, capsys):
+    source, replica = pair
+    before = state(source)
+    for servers, reason in (
+        ((source,), "at least one replica"),
+        ((source, source), "it follows no source"),
+    ):
+        assert main(["live", "--dsn", *names(*servers)]) == 3
+        assert reason in capsys.readouterr().err
+    source.query("SET GLOBAL binlog_row_image=MINIMAL")
+    try:
+        assert main(["live", "--dsn", *names(source, replica)]) == 3
+        assert "binlog_row_image is MINIMAL" in capsys.readouterr().err
+    finally:
+        source.query("SET GLOBAL binlog_row_image=FULL")
+    assert state(source) == before
