@@ -85,3 +85,12 @@ def test_page_that_nobody_can_read_is_noticed(browser, tmp_path):
     file = tmp_path / "bad.html"
     file.write_text('<html><body><img src="a.png"><button></button></body></html>')
     assert {"image-alt", "button-name"} <= {name for name, _ in complaints(browser, file)}
+
+
+def test_report_of_a_campaign(browser, tmp_path, capsys):
+    campaign, pages = str(tmp_path / "mine"), tmp_path / "pages"
+    words = ["--subjects", "certifier:wl8440_literal", "--histories", "40", "--seed", "3"]
+    main(["mine", *words, "--out", campaign])
+    main(["show", campaign, "--out", str(pages)])
+    capsys.readouterr()
+    assert complaints(browser, pages / "index.html") == []

@@ -5,7 +5,7 @@
     const heads = [...box.querySelectorAll("thead th")];
     const rows = [...body.rows];
     const count = box.querySelector(".count");
-    box.querySelector(".filter").addEventListener("input", (event) => {
+    box.querySelector(".filter")?.addEventListener("input", (event) => {
       const wanted = event.target.value.trim().toLowerCase();
       let left = 0;
       for (const row of rows) {
