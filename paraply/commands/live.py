@@ -129,7 +129,7 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         # What was learnt before an interruption or an error is not thrown away.
         if pages is not None:
-            pages.write_index()
+            pages.write_index(results)
         if arguments.json is not None:
             documents = [result_json(result) for result in results]
             write_report(arguments.json, json.dumps(documents, indent=2) + "\n")
@@ -188,7 +188,7 @@ def _run_rounds(
             if broken:
                 result.findings.append(str(keep_history(arguments.out, name, one.history)))
             if pages is not None and (broken or one.number == 1):
-                pages.add(name, one.history, list(broken))
+                pages.add(name, one.history, list(result.answers))
 
 
 def _rounds(target: LiveTarget, request: LiveRequest) -> Generator[LiveRound, None, None]:

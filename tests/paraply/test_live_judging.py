@@ -130,14 +130,26 @@ def test_finding_is_kept_as_a_history_that_can_be_shown(tmp_path, capsys):
     capsys.readouterr()
 
 
-def test_pages_have_an_index(tmp_path):
+def test_pages_have_the_answers_and_link_the_rounds(tmp_path):
     pages = LivePages(tmp_path / "pages")
     pages.add("one", broken().history, [LOST])
-    pages.add("two", healthy().history, [])
-    pages.write_index()
+    pages.add("two", healthy().history, [LOST])
+    pages.write_index([result(broken())])
     index = (tmp_path / "pages" / "index.html").read_text()
-    assert "1 of 2 rounds shown break something" in index
-    assert (tmp_path / "pages" / "one.html").exists()
+    assert "1 of the 2 shown break something" in index
+    assert 'href="one.html"' in index
+    assert '<header class="violated">' in index
+    assert f">{LOST}<" in index
+    assert f">{ORDER}<" in index
+    assert "Not so:" in (tmp_path / "pages" / "one.html").read_text()
+
+
+def test_round_in_which_nothing_could_be_decided_is_not_said_to_hold(tmp_path):
+    pages = LivePages(tmp_path)
+    pages.add("one", healthy().history, ["visible_only_after_acknowledgement"])
+    assert '<header class="unknown">' in (tmp_path / "one.html").read_text()
+    pages.write_index([])
+    assert '<header class="unknown">' in (tmp_path / "index.html").read_text()
 
 
 @pytest.mark.parametrize(
