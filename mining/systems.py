@@ -72,9 +72,9 @@ class System:
 
     @property
     def known_breaches(self) -> frozenset[str]:
-        """Return the properties that the subject itself is known to break in this dialect."""
-        known = subject_named(self.subject).breaks
-        return known.get(self.workload.dialect, frozenset()) & frozenset(self.judges)
+        """Return the properties that the subject itself is known to break with this workload."""
+        known = subject_named(self.subject).known_breaches(self.workload)
+        return known & frozenset(self.judges)
 
     @property
     def situations(self) -> frozenset[str]:

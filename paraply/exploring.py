@@ -20,7 +20,8 @@ from vocabulary.verdict import Verdict, combine
 class Finding:
     """What a campaign says about one property of its subject.
 
-    ``is_expected`` says that the subject is known to break the property in this dialect.
+    ``is_expected`` says that the subject is known to break the property in this dialect, or with
+    these options.
     """
 
     tally: Tally
@@ -115,7 +116,7 @@ def explore(
     """
     campaign = run_campaign(system_of(subject, workload), properties, schedules, on_run=on_run)
     dialect = subject.dialect_of(workload)
-    known = subject.breaks.get(dialect, frozenset())
+    known = subject.known_breaches(workload)
     unreachable = subject.unreachable_in(dialect)
     findings = []
     set_aside = []

@@ -82,8 +82,7 @@ def try_mutant(mutant: Mutant, *, seed: int = 0, runs_max: int = RUNS_MAX) -> Mu
 
 def safety_properties_broken_by(mutant: Mutant, *, seed: int, runs: int) -> tuple[str, ...]:
     """Return the safety properties that the mutant breaks and its subject is not known to."""
-    dialect = mutant.subject.dialect_of(mutant.workload)
-    known = mutant.subject.breaks.get(dialect, frozenset())
+    known = mutant.subject.known_breaches(mutant.workload)
     judged = [
         prop
         for prop in properties_of(mutant.subject)
@@ -104,6 +103,6 @@ def original_breaks(
     """
     original = subject_named(mutant.subject.name)
     workload = replace(mutant.workload, dialect=original.dialect_of(mutant.workload))
-    if prop.name in original.breaks.get(workload.dialect, frozenset()):
+    if prop.name in original.known_breaches(workload):
         return None
     return search(system_of(original, workload), prop, random_schedules(seed, runs))

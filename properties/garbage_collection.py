@@ -213,13 +213,18 @@ def a_member_collects_after_broadcasts(history: History) -> bool:
     witness=a_member_collects_after_broadcasts,
 )
 def stable_set_is_executed_everywhere(history: History) -> list[UnstableCalledStable]:
-    """Whatever a member takes for stable, each online member of its view has executed.
+    """Whatever becomes stable, each member then online in that view has executed.
 
-    So nothing that they send from then on can have an older snapshot.
+    So nothing that they send from then on can have an older snapshot. Who comes online later was
+    not asked, and owes it only that it applies its backlog before it writes; so a transaction is
+    judged by the first member to call it stable.
     """
     broken: list[UnstableCalledStable] = []
     streams = {stream.member: stream for stream in member_streams(history)}
-    for collection in _collections(history):
+    stable: set[TransactionId] = set()
+    for collection in sorted(_collections(history), key=lambda one: one.index):
+        became_stable = [one for one in collection.event.transactions if one not in stable]
+        stable.update(became_stable)
         for member in _members_counted(collection):
             # A member of which the history says nothing has executed nothing.
             stream = streams.get(member, MemberStream(member=member))
@@ -227,7 +232,7 @@ def stable_set_is_executed_everywhere(history: History) -> list[UnstableCalledSt
                 UnstableCalledStable(
                     member=collection.stream.member, transaction=transaction, missing_at=member
                 )
-                for transaction in collection.event.transactions
+                for transaction in became_stable
                 if not stream.had_committed(transaction, collection.index)
             ]
     return broken

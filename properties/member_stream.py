@@ -159,10 +159,13 @@ def positive_before(stream: MemberStream, one: Certified) -> Iterator[Certified]
 def items_not_stored(history: History) -> int:
     """Return the number of items from which on certification info does not store a write set.
 
-    That is the threshold of preemptive collection; where it is off, more than any write set has.
+    That is the threshold of preemptive collection; where it is off, as it is in every group with
+    several primaries, more than any write set has.
     """
-    threshold = history.header.options.get("preemptive_rows_threshold", 0)
-    return threshold if isinstance(threshold, int) and threshold > 0 else 2**63
+    options = history.header.options
+    threshold = options.get("preemptive_rows_threshold", 0)
+    is_on = isinstance(threshold, int) and threshold > 0 and bool(options.get("single_primary"))
+    return threshold if is_on and isinstance(threshold, int) else 2**63
 
 
 def share_items(a: Transaction, b: Transaction) -> bool:

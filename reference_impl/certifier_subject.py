@@ -11,7 +11,7 @@ from reference_impl.certification.parts import STANDARD_PARTS, Parts
 from reference_impl.certifier_run import ELSEWHERE, HERE, CertifierRun
 from reference_impl.choices import choose_writes
 from reference_impl.recorder import Recorder
-from reference_impl.subject import Option, Subject, Workload, register_subject
+from reference_impl.subject import KnownBreaches, Option, Subject, Workload, register_subject
 from vocabulary.history import OptionValue
 from vocabulary.schedule import Schedule
 
@@ -57,6 +57,20 @@ class CertifierSubject(Subject):
         "mysql_8_0": frozenset({"sequence_numbers_are_contiguous"}),
         "mysql_8_3": frozenset({"sequence_numbers_are_contiguous"}),
     }
+    breaks_where = (
+        KnownBreaches(
+            where="specified=true",
+            applies=lambda options: bool(options["specified"]),
+            breaks=frozenset(
+                {"gtids_are_unique", "first_certified_wins", "certification_info_is_bounded"}
+            ),
+            because="a GTID that is certified and not yet executed may be certified again; whoever "
+            "has seen one of its two transactions passes for having seen both",
+            dialects=frozenset(
+                name for name, dialect in DIALECTS.items() if dialect.may_certify_gtid_again
+            ),
+        ),
+    )
     areas: ClassVar[frozenset[str]] = frozenset(
         {"certification", "timestamps", "garbage_collection", "view_change"}
     )

@@ -7,7 +7,7 @@ counterexamples and the reports.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, TypeVar
 
@@ -125,6 +125,25 @@ class Option:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownBreaches:
+    """Properties that a subject is known to break where its options ask for it.
+
+    Attributes:
+        where: the options, as one would say them.
+        applies: whether options are such; sizes of the workload are among them, by their names.
+        breaks: names of the properties.
+        because: why that is right of the subject.
+        dialects: those it is true of; none named means all.
+    """
+
+    where: str
+    applies: Callable[[Mapping[str, OptionValue]], bool]
+    breaks: frozenset[str]
+    because: str
+    dialects: frozenset[str] = frozenset()
+
+
 class Subject(ABC):
     """A system under test. It makes every choice through the schedule and keeps no state.
 
@@ -136,6 +155,7 @@ class Subject(ABC):
         options: what can be set beside the size of the workload.
         breaks: dialect -> names of properties that it is known to break, each explained in the
             documentation; to find them is expected, not to find them is a fault of the search.
+        breaks_where: what it is known to break in addition, with some options.
         schema: the tables it writes, where its histories have rows.
         areas: modules of ``properties`` that speak of such a system; none named means all.
         unreachable: dialect (empty for all) -> names of properties of these areas whose situation
@@ -148,6 +168,7 @@ class Subject(ABC):
     dialects: ClassVar[tuple[str, ...]] = ("",)
     options: ClassVar[tuple[Option, ...]] = ()
     breaks: ClassVar[Mapping[str, frozenset[str]]] = {}
+    breaks_where: ClassVar[tuple[KnownBreaches, ...]] = ()
     schema: ClassVar[tuple[TableSchema, ...]] = ()
     areas: ClassVar[frozenset[str]] = frozenset()
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {}
@@ -195,6 +216,26 @@ class Subject(ABC):
         """Return the workload with the options that it does not say small enough to enumerate."""
         small = {one.name: one.small for one in self.options if one.small is not None}
         return replace(workload, options={**small, **workload.options})
+
+    def known_breaches(self, workload: Workload) -> frozenset[str]:
+        """Return the properties that it is known to break in the workload's dialect and options.
+
+        Raises ``ParaplyError`` P404, P405, P406 or P409 for a dialect or an option that does not
+        fit.
+        """
+        dialect = self.dialect_of(workload)
+        settings: dict[str, OptionValue] = {
+            "transactions": workload.transactions,
+            "rows": workload.rows,
+            "members": workload.members,
+            **self.options_of(workload),
+        }
+        with_options = (
+            known.breaks
+            for known in self.breaks_where
+            if (not known.dialects or dialect in known.dialects) and known.applies(settings)
+        )
+        return self.breaks.get(dialect, frozenset()).union(*with_options)
 
     def unreachable_in(self, dialect: str) -> frozenset[str]:
         """Return the properties whose situation no run in the dialect can reach."""

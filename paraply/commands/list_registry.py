@@ -59,6 +59,19 @@ def _subjects() -> _Listing:
                     {"name": one.name, "default": one.default, "meaning": one.meaning}
                     for one in subject.options
                 ],
+                "breaks_where": [
+                    {
+                        "options": one.where,
+                        "dialects": [
+                            name
+                            for name in subject.dialects
+                            if not one.dialects or name in one.dialects
+                        ],
+                        "breaks": sorted(one.breaks),
+                        "because": one.because,
+                    }
+                    for one in subject.breaks_where
+                ],
                 "areas": sorted(subject.areas),
                 "unreachable": {
                     dialect: sorted(subject.unreachable_in(dialect)) for dialect in subject.dialects
@@ -70,6 +83,7 @@ def _subjects() -> _Listing:
             ("dialects", ", ".join(subject.dialects)),
             *((f"{one.name}={option_text(one.default)}", one.meaning) for one in subject.options),
             ("properties of", ", ".join(sorted(subject.areas)) or "every area"),
+            *((f"breaks with {one.where}", one.because) for one in subject.breaks_where),
             *(
                 (f"never reached{f' in {dialect}' if dialect else ''}", ", ".join(sorted(names)))
                 for dialect, names in subject.unreachable.items()

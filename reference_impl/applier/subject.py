@@ -10,7 +10,7 @@ from reference_impl.applier.sleeping import SleepingReplica
 from reference_impl.applier.source_log import Source, SourceSettings
 from reference_impl.certification.dialects import DIALECTS
 from reference_impl.recorder import Recorder
-from reference_impl.subject import Option, Subject, Workload, register_subject
+from reference_impl.subject import KnownBreaches, Option, Subject, Workload, register_subject
 from vocabulary.history import History, OptionValue
 from vocabulary.schedule import Schedule
 from vocabulary.transactions import TransactionId
@@ -76,6 +76,16 @@ class ApplierSubject(Subject):
         "database": frozenset({"starts_respect_last_committed"}),
         "database_unordered": _out_of_order | {"starts_respect_last_committed"},
     }
+    breaks_where = (
+        KnownBreaches(
+            where="stamps=wl8440_literal",
+            applies=lambda options: options["stamps"] == "wl8440_literal",
+            breaks=frozenset({"no_conflicting_parallel_apply", "rows_apply_as_logged"}),
+            because="step 1 of AL1 lets transactions without write set overlap with what is before "
+            "them; the applier keeps to the log it is given",
+            dialects=frozenset({"logical_clock", "logical_clock_unordered"}),
+        ),
+    )
     areas: ClassVar[frozenset[str]] = frozenset(
         {"parallel_apply", "commit_order", "replica_reads", "wake_ups"}
     )

@@ -48,7 +48,8 @@ class Settings:
         is_single_primary: only one member takes writes, and conflict detection starts off.
         preserves_commit_order: remote transactions commit in the order of the relay log.
         block_size: group_replication_gtid_assignment_block_size.
-        preemptive_rows_threshold: items at which preemptive collection strikes; 0 turns it off.
+        preemptive_rows_threshold: items at which preemptive collection strikes; 0 turns it off,
+            and so do several primaries: nothing would be left to refuse their conflicts with.
         waits_for_backlog: a new primary, or a member that comes online, takes no writes before
             it has applied what was certified until then (BEFORE_ON_PRIMARY_FAILOVER).
     """
@@ -58,6 +59,11 @@ class Settings:
     block_size: int = 1
     preemptive_rows_threshold: int = 0
     waits_for_backlog: bool = True
+
+    @property
+    def collects_preemptively(self) -> bool:
+        """Return whether a member may forget certification info before it is stable."""
+        return self.is_single_primary and self.preemptive_rows_threshold > 0
 
 
 class Member:
@@ -91,7 +97,7 @@ class Member:
             block_size=self.settings.block_size,
             detects_conflicts=not self.settings.is_single_primary,
             preemptive=PreemptiveCollection(
-                is_on=self.settings.preemptive_rows_threshold > 0,
+                is_on=self.settings.collects_preemptively,
                 rows_threshold=max(1, self.settings.preemptive_rows_threshold),
             ),
         )

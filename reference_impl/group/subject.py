@@ -12,7 +12,7 @@ from reference_impl.group.group import Group
 from reference_impl.group.member import Settings
 from reference_impl.group.run import Budget, GroupRun
 from reference_impl.recorder import Recorder
-from reference_impl.subject import Option, Subject, Workload, register_subject
+from reference_impl.subject import KnownBreaches, Option, Subject, Workload, register_subject
 from vocabulary.history import OptionValue
 from vocabulary.schedule import Schedule
 
@@ -50,7 +50,7 @@ class GroupSubject(Subject):
         Option(
             name="preemptive_rows_threshold",
             default=0,
-            meaning="items at which preemptive collection strikes (0: off)",
+            meaning="with one primary: items at which preemptive collection strikes (0: off)",
         ),
         Option(
             name="waits_for_backlog",
@@ -69,6 +69,17 @@ class GroupSubject(Subject):
         "mysql_8_0": frozenset({"sequence_numbers_are_contiguous"}),
         "mysql_8_3": frozenset({"sequence_numbers_are_contiguous"}),
     }
+    breaks_where = (
+        KnownBreaches(
+            where="single_primary=true, preemptive_rows_threshold>0, waits_for_backlog=false",
+            applies=lambda options: (
+                bool(options["single_primary"] and options["preemptive_rows_threshold"])
+                and not options["waits_for_backlog"]
+            ),
+            breaks=frozenset({"first_certified_wins"}),
+            because="a new primary writes rows whose writers were forgotten before it applied them",
+        ),
+    )
     areas: ClassVar[frozenset[str]] = frozenset(
         {"certification", "executed_sets", "timestamps", "garbage_collection", "view_change"}
     )
@@ -93,12 +104,11 @@ class GroupSubject(Subject):
     ) -> tuple[str, ...]:
         """Run a group until nothing is left to happen."""
         names = tuple(f"r{number}" for number in range(1, workload.members + 1))
-        threshold = int(options["preemptive_rows_threshold"])
         settings = Settings(
             is_single_primary=bool(options["single_primary"]),
             preserves_commit_order=bool(options["preserve_commit_order"]),
             block_size=int(options["block_size"]),
-            preemptive_rows_threshold=threshold,
+            preemptive_rows_threshold=int(options["preemptive_rows_threshold"]),
             waits_for_backlog=bool(options["waits_for_backlog"]),
         )
         group = self.group_class(names, self.parts, self.parts.dialect(dialect), settings, recorder)
@@ -110,7 +120,7 @@ class GroupSubject(Subject):
             joins=int(options["joins"]),
             departures=int(options["departures"]),
             sessions=int(options["sessions"]),
-            timers=int(options["broadcasts"]) if threshold else 0,
+            timers=int(options["broadcasts"]) if settings.collects_preemptively else 0,
             barriers=bool(options["barriers"]),
         )
         GroupRun(group, schedule, budget, workload.row_names).run()

@@ -12,7 +12,7 @@ from reference_impl.mariadb.modes import Mode, Rules
 from reference_impl.mariadb.replica import ParallelReplica
 from reference_impl.mariadb.source import GroupCommitSource, GroupSettings
 from reference_impl.recorder import Recorder
-from reference_impl.subject import Option, Subject, Workload, register_subject
+from reference_impl.subject import KnownBreaches, Option, Subject, Workload, register_subject
 from vocabulary.history import OptionValue
 from vocabulary.schedule import Schedule
 from vocabulary.transactions import Transaction, TransactionId
@@ -129,6 +129,17 @@ class ParallelModesSubject(Subject):
         "aggressive_non_transactional": _SPECULATION | _MARKS,
         "conservative_non_transactional": _MARKS | _SEEN_AT_ONCE,
     }
+    breaks_where = (
+        KnownBreaches(
+            where="retries_max=0",
+            applies=lambda options: options["retries_max"] == 0,
+            breaks=frozenset(
+                {"sound_log_never_fails", "applied_exactly_once", "final_state_is_the_sources"}
+            ),
+            because="a transaction that is killed for an earlier one is never tried again",
+            dialects=frozenset(DIALECTS) - {"none", "minimal", "minimal_by_schema"},
+        ),
+    )
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
         # No crash and no client sessions here; conflicts are not told by LC and SN.
         "": frozenset({

@@ -10,7 +10,7 @@ from reference_impl.semi_sync.binlog import ReplicaState
 from reference_impl.semi_sync.cluster import Cluster
 from reference_impl.semi_sync.settings import BY_HAND, Recovery, Settings, Staging, WaitPoint
 from reference_impl.semi_sync.state import SOURCE
-from reference_impl.subject import Option, Subject, Workload, register_subject
+from reference_impl.subject import KnownBreaches, Option, Subject, Workload, register_subject
 from vocabulary.history import OptionValue
 from vocabulary.schedule import Schedule
 from vocabulary.transactions import Transaction, TransactionId
@@ -74,6 +74,46 @@ class SemiSyncSubject(Subject):
         ),
     }
 
+    breaks_where = (
+        KnownBreaches(
+            where="sync_binlog=0",
+            applies=lambda options: options["sync_binlog"] == 0,
+            breaks=frozenset({
+                "replicas_are_never_ahead", "recovery_decides_by_the_binlog",
+                "gtids_are_not_given_twice", "commits_reach_their_end",
+            }),
+            because="replicas get what a crash of the source takes back",
+        ),
+        KnownBreaches(
+            where="acknowledgements>=members",
+            applies=lambda options: int(options["acknowledgements"]) >= int(options["members"]),
+            breaks=frozenset({"commits_reach_their_end"}),
+            because="more replicas must acknowledge than there are",
+        ),
+        KnownBreaches(
+            where="replicas_return=false, replica_crashes>0",
+            applies=lambda options: bool(
+                options["replica_crashes"] and not options["replicas_return"]
+            ),
+            breaks=frozenset({"commits_reach_their_end"}),
+            because="a wait for a replica that is gone for good ends by a time-out only",
+        ),
+        KnownBreaches(
+            where="dump_takes_lock_log=true",
+            applies=lambda options: bool(options["dump_takes_lock_log"]),
+            breaks=frozenset({"commits_reach_their_end"}),
+            because="a group holds LOCK_log until the one before it has its acknowledgement",
+            dialects=frozenset({"after_sync", "stock_recovery", "barred_recovery"}),
+        ),
+        KnownBreaches(
+            where="dump_takes_lock_log=true, rotation_waits=true",
+            applies=lambda options: bool(
+                options["dump_takes_lock_log"] and options["rotation_waits"]
+            ),
+            breaks=frozenset({"commits_reach_their_end"}),
+            because="MySQL bug 44058, point 5: rotation, waiter and dump thread wait in a ring",
+        ),
+    )  # fmt: skip
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
         "global_mutex": frozenset({"commit_stages_overlap", "stages_follow_the_binary_log"})
     }

@@ -11,7 +11,7 @@ from adapters.live.group_run import record_group_run
 from adapters.live.group_target import MYSQL_GROUP
 from adapters.live.target import LiveRequest
 from adapters.servers import ServerRoom, find_mysql
-from adapters.servers.group_replication import APPLIER_CHANNEL
+from adapters.servers.group_replication import APPLIER_CHANNEL, GroupReplication
 from properties.registry import property_named
 from reference_impl.group.recorded import compare_with_reference
 from tests.live.decoding import compare_with_own_tool
@@ -72,3 +72,44 @@ def test_members_decide_alike(recorded):
 
 def test_every_log_reads_as_the_servers_own_tool_prints_it(recorded):
     assert recorded[2] >= 3 * 3_000
+
+
+SPECIFIED = "dddddddd-dddd-4ddd-8ddd-dddddddddddd:1"
+
+
+def test_ab_members_part_over_a_specified_gtid_that_one_of_them_has_not_executed():
+    """Line (ab) of docs/wl8440-review.md, as the reference tells it in test_wl8440_review.
+
+    Both sessions set one GTID. The first transaction cannot be applied where the second session
+    owns it, so the second is certified there and refused by the members that have executed the
+    first. All stay online and report equal executed sets.
+    """
+    try:
+        installation = find_mysql()
+    except ParaplyError as reason:
+        pytest.skip(f"{reason.text}; {reason.remedy}")
+    if installation.version < (8, 4):
+        pytest.skip("servers to 8.3 refuse the second transaction everywhere")
+    with ServerRoom() as room:
+        group = GroupReplication.provision(room, installation, is_multi_primary=True)
+        group.bootstrap()
+        first, second, third = group.members
+        first.run(["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"])
+        group.wait_until_equal()
+        with second.connect() as owner:
+            cursor = owner.cursor()
+            cursor.execute(f"SET GTID_NEXT='{SPECIFIED}'")
+            cursor.execute("BEGIN")
+            cursor.execute("INSERT INTO d.t VALUES (2)")
+            first.run(
+                [f"SET GTID_NEXT='{SPECIFIED}'", "BEGIN", "INSERT INTO d.t VALUES (1)", "COMMIT"]
+            )
+            group.wait_until_equal([first, third])
+            cursor.execute("COMMIT")
+        sets = group.wait_until_equal()
+        assert SPECIFIED in sets
+        rows = [member.query("SELECT id FROM d.t") for member in group.members]
+        states = {view.state for member in group.members for view in group.view(member)}
+    print(f"live: {installation.version_text}: rows {rows}, all {states}, executed {sets!r}")
+    assert rows == [[(1,)], [(2,)], [(1,)]]
+    assert states == {"ONLINE"}

@@ -115,5 +115,14 @@ def test_member_in_recovery_is_not_asked():
     assert not stable_set_is_executed_everywhere(history)
 
 
+def test_member_that_comes_online_later_is_not_asked_for_what_was_stable_before():
+    later = "; online @r1 members=r1,r2 ; garbage_collected @r1 transactions=1"
+    history = history_of(BROADCAST.format(online="r1", r2="") + later)
+    assert not stable_set_is_executed_everywhere(history)
+    at_once = BROADCAST.format(online="r1,r2", r2="") + "; garbage_collected @r1 transactions=1"
+    (breach,) = stable_set_is_executed_everywhere(history_of(at_once))
+    assert breach.missing_at == "r2"
+
+
 def test_stable_set_is_unknown_without_broadcasts():
     assert verdict(story(), stable_set_is_executed_everywhere) is Verdict.UNKNOWN

@@ -11,7 +11,7 @@ from paraply.exploring import properties_of
 from paraply.hunt import system_of
 from paraply.registries import property_named, registered_properties, registered_subjects
 from properties.campaign import run_campaign
-from properties.search import random_schedules
+from properties.search import random_schedules, search
 from reference_impl.subject import Option, Workload
 from vocabulary.errors import ParaplyError
 from vocabulary.schedule import RecordedSchedule, SeededSchedule
@@ -19,6 +19,8 @@ from vocabulary.schedule import RecordedSchedule, SeededSchedule
 SUBJECTS = registered_subjects()
 OF_A_SUBJECT = pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
 RUNS = 60
+RUNS_MAX = 3_000
+RUNS_PER_VALUE = 5
 
 
 def test_every_module_that_registers_a_subject_or_a_mutant_is_imported(repository):
@@ -38,9 +40,70 @@ def test_subject_names_properties_and_areas_that_exist(subject):
     assert subject.areas <= areas
     assert set(subject.breaks) <= set(subject.dialects)
     assert set(subject.unreachable) <= {"", *subject.dialects}
-    for names in (*subject.unreachable.values(), *subject.breaks.values()):
+    with_options = (known.breaks for known in subject.breaks_where)
+    for names in (*subject.unreachable.values(), *subject.breaks.values(), *with_options):
         for name in names:
             assert not subject.areas or property_named(name).area in subject.areas, name
+
+
+def options_in(where):
+    """Return the options that a known breach names, as 'a=1, b>0, c=true'."""
+    options = {}
+    for part in where.split(", "):
+        name, text = re.fullmatch(r"(\w+)(=\w+|>0|>=members)", part).groups()
+        value = {">0": "1", ">=members": "2"}.get(text, text.removeprefix("="))
+        options[name] = {"true": True, "false": False}.get(
+            value, int(value) if value.isdigit() else value
+        )
+    return options
+
+
+@pytest.mark.parametrize(
+    ("subject", "known"),
+    [
+        pytest.param(subject, known, id=f"{subject.name}: {known.where}")
+        for subject in SUBJECTS
+        for known in subject.breaks_where
+    ],
+)
+def test_subject_breaks_with_options_what_it_is_known_to_break(subject, known):
+    assert known.dialects <= set(subject.dialects)
+    dialect = next(one for one in subject.dialects if not known.dialects or one in known.dialects)
+    workload = Workload(dialect=dialect, options=options_in(known.where))
+    assert known.breaks <= subject.known_breaches(workload)
+    assert not known.breaks & subject.known_breaches(Workload(dialect=dialect))
+    for name in known.breaks:
+        found = search(
+            system_of(subject, workload), property_named(name), random_schedules(0, RUNS_MAX)
+        )
+        assert found is not None, name
+
+
+@OF_A_SUBJECT
+def test_no_single_option_breaks_what_it_is_not_known_to_break(subject):
+    judged = [prop for prop in properties_of(subject) if prop.check is not None]
+    for place, (name, value) in enumerate(values_beside_defaults(subject)):
+        workload = Workload(options={name: value})
+        known = subject.known_breaches(workload)
+        campaign = run_campaign(
+            system_of(subject, workload), judged, random_schedules(100 + place, RUNS_PER_VALUE)
+        )
+        broken = {tally.prop.name for tally in campaign.tallies if tally.violated}
+        assert broken <= known, f"{name}={value}"
+
+
+def values_beside_defaults(subject):
+    """Yield values of each option that are not its default: both ends of a number's low range."""
+    for option in subject.options:
+        if isinstance(option.default, bool):
+            values = [not option.default]
+        elif isinstance(option.default, int):
+            values = sorted({option.least, option.default + 1})
+        else:
+            values = option.choices
+        for value in values:
+            if value != option.default and option.allows(value):
+                yield option.name, value
 
 
 @OF_A_SUBJECT

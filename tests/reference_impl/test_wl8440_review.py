@@ -37,7 +37,8 @@ from reference_impl.mutations.stored_numbers import FindsItself, RecordsBeforeIt
 from reference_impl.subject import Workload
 from tests.reference_impl.certifying import history_of, run_of, timestamps
 from tests.reference_impl.test_golden_traces import ScriptedGroup
-from vocabulary.events import Outcome
+from vocabulary.events import EventKind, Outcome
+from vocabulary.history import HistoryHeader
 from vocabulary.log import Operation
 from vocabulary.timestamps import LogicalTimestamp, may_overlap
 from vocabulary.transactions import RowWrite, Transaction, TransactionKind
@@ -336,6 +337,37 @@ def test_ab_one_specified_gtid_for_two_transactions_before_the_first_is_executed
     assert run.deliver(["b"], snapshot=0, specified=gtid).is_positive is second
     history = history_of(run)
     assert bool(property_named("gtids_are_unique").violations(history)) is second
+
+
+@pytest.mark.parametrize(
+    ("dialect", "is_decided_alike"), [("mysql_8_3", True), ("mysql_9_7", False)]
+)
+def test_ab_members_part_over_a_specified_gtid_that_one_of_them_has_not_executed(
+    dialect, is_decided_alike
+):
+    # What MySQL 9.7.4 did when told this story: tests/live/test_mysql_group.py.
+    story = ScriptedGroup(dialect, ("r1", "r2", "r3"), ("r1", "r2", "r3"))
+    group, gtid = story.group, Gtid("elsewhere", 1)
+    first, second = (
+        group.submit(group.members[name], items, specified=gtid)
+        for name, items in (("r1", ("a",)), ("r2", ("b",)))
+    )
+    for member in group.members.values():
+        group.deliver_next(member)
+        if member.name != "r2":  # There, the session of the second transaction owns the GTID.
+            for entry in member.applicable():
+                member.apply(entry)
+    story.settle()
+    for name in group.members:
+        story.recorder.record(EventKind.STOPPED, member=name, note="at rest")
+    history = story.recorder.history(HistoryHeader()).check()
+    for name in ("members_decide_alike", "gtids_are_unique", "members_execute_the_same"):
+        assert bool(property_named(name).violations(history)) is not is_decided_alike, name
+    executed = [{one for one, _ in member.binlog} for member in group.members.values()]
+    elsewhere = {first} if is_decided_alike else {second}
+    assert executed == [{first}, elsewhere, {first}]
+    # Yet all of them say that they have executed the same.
+    assert len({member.executed for member in group.members.values()}) == 1
 
 
 @pytest.mark.parametrize(("dialect", "last_committed"), [("mysql_8_4", 3), ("mysql_9_7", 1)])

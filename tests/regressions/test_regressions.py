@@ -52,7 +52,7 @@ def test_kept_counterexample_replays_and_breaks_its_property(name):
 @pytest.mark.parametrize("name", KEPT)
 def test_kept_counterexample_of_a_mutant_needs_the_fault(name):
     expected, recorded, _, subject = kept(name)
-    known = subject.breaks.get(recorded.header.dialect, frozenset())
+    known = subject.known_breaches(workload_of_header(recorded.header))
     if not expected["mutant"] or expected["property"] in known:
         pytest.skip("the subject itself breaks this property")
     choices = decode_program(parse_program(recorded.header.program))
