@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
 import json
 import os
 import select
 import shutil
+import struct
 import subprocess
 import time
+import zlib
 from contextlib import suppress
 
 BINARIES = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -105,6 +108,25 @@ class Chromium:
         for kind in ("keyDown", "keyUp"):
             self._ask("Input.dispatchKeyEvent", type=kind, key=key, code=key)
 
+    def resize(self, width, height, *, is_dark=False):
+        """Give the page this size in pixels, and say which colours its reader prefers."""
+        self._ask("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                  deviceScaleFactor=1, mobile=False)  # fmt: skip
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
+        self._ask("Emulation.setEmulatedMedia", features=[scheme])
+
+    def screenshot(self, selector, scale=0.25):
+        """Return the pixels of an element as rows of (red, green, blue)."""
+        box = self.value(
+            f"(() => {{ const box = document.querySelector({json.dumps(selector)})"
+            ".getBoundingClientRect(); return [box.x + scrollX, box.y + scrollY, box.width,"
+            " box.height]; })()"
+        )
+        clip = dict(zip(("x", "y", "width", "height"), box, strict=True), scale=scale)
+        answer = self._ask("Page.captureScreenshot", format="png", clip=clip,
+                           captureBeyondViewport=True)  # fmt: skip
+        return pixels_of(base64.b64decode(answer["data"]))
+
     def _ask(self, method, **params):
         number = next(self._numbers)
         message = {"id": number, "method": method, "params": params}
@@ -140,3 +162,40 @@ class Chromium:
             self._pending += chunk
         line, _, self._pending = self._pending.partition(b"\0")
         return json.loads(line)
+
+
+def pixels_of(png):
+    """Return the pixels of a PNG of 8 bits per channel as rows of (red, green, blue)."""
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    place, packed, width, channels = 8, b"", 0, 3
+    while place < len(png):
+        length, kind = struct.unpack(">I4s", png[place : place + 8])
+        body = png[place + 8 : place + 8 + length]
+        if kind == b"IHDR":
+            width, _, depth, colour = struct.unpack(">IIBB", body[:10])
+            assert depth == 8
+            channels = {2: 3, 6: 4}[colour]
+        elif kind == b"IDAT":
+            packed += body
+        place += length + 12
+    data, step = zlib.decompress(packed), width * channels
+    rows, above = [], bytearray(step)
+    for start in range(0, len(data), step + 1):
+        above = _unfiltered(
+            data[start], bytearray(data[start + 1 : start + 1 + step]), above, channels
+        )
+        rows.append([tuple(above[at : at + 3]) for at in range(0, step, channels)])
+    return rows
+
+
+def _unfiltered(kind, line, above, channels):
+    for at in range(len(line)):
+        left = line[at - channels] if at >= channels else 0
+        corner = above[at - channels] if at >= channels else 0
+        guess = (0, left, above[at], (left + above[at]) // 2, _paeth(left, above[at], corner))[kind]
+        line[at] = (line[at] + guess) & 255
+    return line
+
+
+def _paeth(left, above, corner):
+    return min((left, above, corner), key=lambda one: abs(left + above - corner - one))

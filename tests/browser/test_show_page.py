@@ -5,15 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from paraply.cli import main
-from paraply.registries import property_named, subject_named
 from paraply.report.show_html import show_html
 from paraply.report.table_page import index_html
-from paraply.showing.alternatives import alternatives_of
 from paraply.showing.document import Shown
-from properties.search import random_schedules, search
-from reference_impl.subject import Workload
 from tests.browser.chromium import Chromium, binary
+from tests.browser.pages import campaign_page, conform_page, history_page
 from vocabulary.notation_parser import parse_history
 from vocabulary.verdict import Verdict
 
@@ -32,23 +28,7 @@ def browser(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    subject = subject_named("applier")
-    workload = Workload(dialect="logical_clock_unordered")
-    prop = property_named("engine_commits_follow_the_log")
-
-    def system(schedule):
-        return subject.run(schedule, workload)
-
-    found = search(system, prop, random_schedules(0, 300))
-    shown = Shown(
-        history=found.history,
-        broken=[prop],
-        alternatives=alternatives_of(system, prop, found.choices),
-        replay="paraply replay run.jsonl",
-    )
-    file = tmp_path_factory.mktemp("page") / "run.html"
-    file.write_text(show_html(shown), encoding="utf-8")
-    return file
+    return history_page(tmp_path_factory.mktemp("page"))
 
 
 def now(browser):
@@ -155,34 +135,16 @@ def test_index_sorts_and_filters(browser, tmp_path):
     assert browser.errors == []
 
 
-def test_pages_of_a_conformance_run_open(browser, tmp_path, capsys):
-    rule = "adapters.conformance.rules.faulty:WaitsForOneNumber"
-    words = ["--case", "B-prefix-01", "--schedules", "20", "--applier", rule]
-    assert main(["conform", *words, "--html", str(tmp_path / "out")]) == 1
-    capsys.readouterr()
-    browser.open((tmp_path / "out" / "index.html").as_uri())
-    browser.open((tmp_path / "out" / "B-prefix-01.html").as_uri())
+def test_pages_of_a_conformance_run_open(browser, tmp_path):
+    index = conform_page(tmp_path)
+    browser.open(index.as_uri())
+    browser.open((index.parent / "B-prefix-01.html").as_uri())
     assert "breaks" in browser.text("#now")
     assert browser.errors == []
 
 
-def test_complaint_of_a_page_is_noticed(tmp_path):
-    file = tmp_path / "bad.html"
-    file.write_text("<script>console.error('no'); throw new Error('out')</script>")
-    with Chromium(tmp_path / "profile") as other:
-        other.open(file.as_uri())
-        assert len(other.errors) == 2
-
-
-def test_report_of_a_campaign_sorts_filters_and_opens_its_counterexamples(
-    browser, tmp_path, capsys
-):
-    campaign, pages = str(tmp_path / "mine"), tmp_path / "pages"
-    words = ["--subjects", "certifier:wl8440_literal", "--mutants", "first_item_decides"]
-    main(["mine", *words, "--histories", "40", "--seed", "3", "--out", campaign])
-    main(["show", campaign, "--out", str(pages)])
-    capsys.readouterr()
-    browser.open((pages / "index.html").as_uri())
+def test_report_of_a_campaign_sorts_filters_and_opens_its_counterexamples(browser, tmp_path):
+    browser.open(campaign_page(tmp_path).as_uri())
     shares = (
         "[...document.querySelectorAll('#situations tbody tr:not([hidden]) td:last-child')]"
         ".map((c) => +c.textContent)"
