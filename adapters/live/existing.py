@@ -36,11 +36,9 @@ from adapters.servers.binlog_dump import LogPlace, dump_log, log_end
 from adapters.servers.existing import ExistingServer, parse_dsn
 from adapters.servers.replication import applier_error, executed_position, wait_until_applied
 from vocabulary.errors import ParaplyError
-from vocabulary.events import Event
 from vocabulary.history import Clock, EvidenceTier, History, HistoryHeader
 from vocabulary.log import LoggedTransaction
 from vocabulary.timestamps import LogicalTime
-from vocabulary.transactions import INITIAL_STATE
 
 _READ_TABLES = ("account", "swap")
 """Their rows are never deleted, so that every read says of each row who wrote it last."""
@@ -202,7 +200,7 @@ class ExistingLab:
             if why is not None:
                 unknown |= dict.fromkeys(OF_THE_WORKERS, why)
             windows = [] if why is not None else windows_of(replica)
-            stories.append(_Story(log, member, self.keys, windows))
+            stories.append(WindowStory(log, member, self.keys, windows))
         for why in self.no_logs.values():
             names = ("replica_logs_domains_in_order", "no_event_is_applied_twice")
             unknown |= dict.fromkeys(names, why)
@@ -251,16 +249,6 @@ class ExistingLab:
             unknown=unknown,
             notes=tuple(f"{m.name}: {m.applier_error}" for m in members if m.applier_error),
         )
-
-
-class _Story(WindowStory):
-    """A replica whose reads have no place in its log: they stand first, in their own order."""
-
-    def events(self) -> Iterator[Event]:
-        """Yield the reads, then what happened at the member."""
-        for snapshot in self.member.snapshots:
-            yield self.read(snapshot, INITIAL_STATE)
-        yield from super().events()
 
 
 class _Reader:

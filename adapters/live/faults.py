@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adapters.live.forging import forge_commit_ids
 from adapters.live.observed import Restart
-from adapters.live.target import ROUND_FAILED
-from adapters.live.workload import HOT_ROWS, schema_name
+from adapters.live.strikes import (
+    flush_relay_logs,
+    freeze_replica,
+    hold_rows,
+    kill_source,
+    strike,
+)
 from adapters.servers.replication import replicate
 from vocabulary.errors import ParaplyError
 
@@ -19,15 +23,9 @@ if TYPE_CHECKING:
     from adapters.live.mariadb import MariadbLab
     from adapters.live.observed import Member
     from adapters.live.workload import Clients
-    from adapters.servers.server import Server
 
 Inject = Callable[["MariadbLab", "Clients", Sequence["Member"], random.Random], Sequence[str]]
 """Does it, while the clients run, and returns notes."""
-
-_STRIKES = 3
-"""How often a fault strikes in a round."""
-_HOLD_S = 1.0
-_PATIENCE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,19 +40,6 @@ class Fault:
     replica_options: tuple[str, ...] = ()
     workload: str = ""
     """The load that it needs, in place of the mixed one."""
-
-
-def _strike(
-    lab: MariadbLab, clients: Clients, dice: random.Random, blow: Callable[[], object]
-) -> None:
-    """Strike at moments spread over the round, none of them foreseeable to the servers."""
-    share = lab.request.transactions // (_STRIKES + 1)
-    began = len(clients.load.confirmed)
-    for number in range(1, _STRIKES + 1):
-        if not clients.wait_for(began + number * share, lab.request.duration_s / _STRIKES):
-            break
-        time.sleep(dice.random() * 0.05)
-        blow()
 
 
 def _kill_replica(
@@ -83,52 +68,8 @@ def _kill_replica(
             replica.query("RESET SLAVE ALL")
             replicate(lab.source, replica)
 
-    _strike(lab, clients, dice, blow)
+    strike(lab, clients, dice, blow)
     return notes
-
-
-def _kill_source(
-    lab: MariadbLab, clients: Clients, members: Sequence[Member], dice: random.Random
-) -> Sequence[str]:
-    def blow() -> None:
-        lab.source.kill()
-        lab.source.start()
-
-    _strike(lab, clients, dice, blow)
-    return ()
-
-
-def _freeze_replica(
-    lab: MariadbLab, clients: Clients, members: Sequence[Member], dice: random.Random
-) -> Sequence[str]:
-    replica = lab.replicas[0]
-
-    def blow() -> None:
-        replica.freeze()
-        try:
-            time.sleep(dice.random() * _HOLD_S)
-        finally:
-            replica.thaw()
-
-    _strike(lab, clients, dice, blow)
-    return ()
-
-
-def _hold_rows(
-    lab: MariadbLab, clients: Clients, members: Sequence[Member], dice: random.Random
-) -> Sequence[str]:
-    """Stall the worker that needs a hot row, and let those behind it run into the gate."""
-    replica = lab.replicas[0]
-
-    def blow() -> None:
-        row = dice.randint(1, HOT_ROWS)
-        with replica.connect(autocommit=False) as gate, gate.cursor() as cursor:
-            cursor.execute(f"SELECT * FROM {schema_name(0)}.account WHERE id = {row} FOR UPDATE")
-            time.sleep(_HOLD_S)
-            gate.rollback()
-
-    _strike(lab, clients, dice, blow)
-    return ()
 
 
 def _stop_and_start(
@@ -151,17 +92,7 @@ def _stop_and_start(
         )
         replica.query("START SLAVE")
 
-    _strike(lab, clients, dice, blow)
-    return ()
-
-
-def _flush_relay_logs(
-    lab: MariadbLab, clients: Clients, members: Sequence[Member], dice: random.Random
-) -> Sequence[str]:
-    _strike(
-        lab, clients, dice,
-        lambda: lab.replicas[0].run(["FLUSH NO_WRITE_TO_BINLOG RELAY LOGS"]),
-    )  # fmt: skip
+    strike(lab, clients, dice, blow)
     return ()
 
 
@@ -182,15 +113,6 @@ def _forge(
     return (f"{forged} transactions were given one commit id",)
 
 
-def wait_until(condition: Callable[[], bool], what: str, server: Server) -> None:
-    """Return once the condition holds; ``ParaplyError`` P621 if it does not within a minute."""
-    deadline = time.monotonic() + _PATIENCE_S
-    while not condition():
-        if time.monotonic() > deadline:
-            raise ParaplyError(ROUND_FAILED, where=server.name, reason=f"no {what} came")
-        time.sleep(0.02)
-
-
 FAULTS: dict[str, Fault] = {
     fault.name: fault
     for fault in (
@@ -198,17 +120,17 @@ FAULTS: dict[str, Fault] = {
               meaning="the first replica is killed (SIGKILL) and started again, three times"),
         Fault(name="kill-replica-ddl", inject=_kill_replica, is_crash=True, workload="ddl",
               meaning="control: the same under schema changes, whose position is saved apart"),
-        Fault(name="kill-source", inject=_kill_source, workload="rows",
+        Fault(name="kill-source", inject=kill_source, workload="rows",
               meaning="the source is killed (SIGKILL) and started again, three times"),
-        Fault(name="kill-source-ddl", inject=_kill_source, workload="ddl",
+        Fault(name="kill-source-ddl", inject=kill_source, workload="ddl",
               meaning="control: the same under schema changes: recovery may log one unmarked"),
-        Fault(name="freeze-replica", inject=_freeze_replica,
+        Fault(name="freeze-replica", inject=freeze_replica,
               meaning="the first replica is stopped in its tracks and let go (SIGSTOP, SIGCONT)"),
-        Fault(name="hold-rows", inject=_hold_rows,
+        Fault(name="hold-rows", inject=hold_rows,
               meaning="a session on the replica holds a hot row that the workers need"),
         Fault(name="stop-start", inject=_stop_and_start,
               meaning="STOP SLAVE and START SLAVE in the middle of the load"),
-        Fault(name="flush-relay-logs", inject=_flush_relay_logs,
+        Fault(name="flush-relay-logs", inject=flush_relay_logs,
               meaning="FLUSH RELAY LOGS in the middle of the load"),
         Fault(name="forged-commit-ids", inject=_forge, workload="chains",
               meaning="control: all transactions in the source's log get one commit id"),

@@ -13,6 +13,11 @@ from pathlib import Path
 _MAGIC = b"\xfebin"
 _HEADER = struct.Struct("<IBIIIH")
 _FORMAT_DESCRIPTION, _MARIADB_GTID = 15, 162
+_MYSQL_GTID = 33
+_CLOCK_AT, _CLOCK = 26, struct.Struct("<qq")
+"""After flags, source, number and the kind of clock: last_committed and sequence_number."""
+_LOGICAL_CLOCK = 2
+_FIRST = 1
 _IN_USE = 1
 _FLAGS_AT, _COMMIT_ID_AT = 12, 13
 _COMMIT_ID_FLAG = 2
@@ -61,6 +66,33 @@ def forged_log(data: bytes, commit_id: int) -> tuple[bytes, int]:
             event += struct.pack("<I", zlib.crc32(counted))
         log += event
     return bytes(log), count
+
+
+def forge_last_committed(file: Path) -> int:
+    """Let every transaction of a binary log depend on the first alone; return how many changed.
+
+    The log must belong to a stopped server. No length changes. A transaction whose GTID has a tag
+    is left alone.
+    """
+    log = bytearray(file.read_bytes())
+    at, count, has_checksums = len(_MAGIC), 0, False
+    while at + _HEADER.size <= len(log):
+        _, code, _, size, _, _ = _HEADER.unpack_from(log, at)
+        end = at + size
+        if code == _FORMAT_DESCRIPTION:
+            has_checksums = log[end - 5] == 1
+        clock_at = at + _HEADER.size + _CLOCK_AT
+        if code == _MYSQL_GTID and log[clock_at - 1] == _LOGICAL_CLOCK:
+            last_committed, number = _CLOCK.unpack_from(log, clock_at)
+            if last_committed > _FIRST:
+                _CLOCK.pack_into(log, clock_at, _FIRST, number)
+                count += 1
+                if has_checksums:
+                    struct.pack_into("<I", log, end - 4, zlib.crc32(log[at : end - 4]))
+        at = end
+    if count:
+        file.write_bytes(log)
+    return count
 
 
 def _with_commit_id(body: bytes, commit_id: int) -> bytes:

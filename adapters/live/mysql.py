@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import random
 import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from adapters.binlog.transactions import read_transactions
-from adapters.live.mysql_target import COMMIT_ORDER_OFF, DATABASE, OF_THE_LOGICAL_CLOCK
-from adapters.live.observed import Final, Member, Snapshot
+from adapters.live.mysql_faults import COMMIT_ORDER_OFF, MYSQL_FAULTS, MysqlFault
+from adapters.live.mysql_target import DATABASE, OF_THE_LOGICAL_CLOCK, OF_THE_WINDOWS
+from adapters.live.observed import Final, Member, Snapshot, Tag
 from adapters.live.source_log import Keys, SourceLog, source_log
-from adapters.live.target import ROUND_FAILED, LiveRequest, LiveRound
+from adapters.live.target import HEALTHY, ROUND_FAILED, LiveRequest, LiveRound
 from adapters.live.translation import SOURCE, Run, source_events
 from adapters.live.windows import OPTIONS as WINDOW_OPTIONS
 from adapters.live.windows import WindowStory, forget_windows, windows_of
@@ -44,11 +47,14 @@ _DATABASES_MIN = 4
 
 
 def run(request: LiveRequest) -> Iterator[LiveRound]:
-    """Yield one round after the other on one set of servers (``LiveTarget.run``)."""
-    with MysqlLab(request) as lab:
-        for number in range(1, request.rounds + 1):
-            request.say(f"round {number} of {request.rounds}")
-            yield lab.round(number)
+    """Yield one round after the other (``LiveTarget.run``), on new servers if a replica stopped."""
+    number = 1
+    while number <= request.rounds:
+        with MysqlLab(request) as lab:
+            while number <= request.rounds and not lab.is_spoilt:
+                request.say(f"round {number} of {request.rounds}")
+                yield lab.round(number)
+                number += 1
 
 
 class MysqlLab:
@@ -56,6 +62,9 @@ class MysqlLab:
 
     def __init__(self, request: LiveRequest) -> None:
         self.request = request
+        self.fault: MysqlFault | None = None
+        if request.fault != HEALTHY:
+            self.fault = MYSQL_FAULTS[request.fault]
         self.installation = find_mysql(request.basedir)
         self.room = ServerRoom(keep=request.keep)
         self.source: Server
@@ -70,6 +79,8 @@ class MysqlLab:
         ]
         self.keys = Keys(self._schema)
         self._marks: dict[str, str] = {}
+        self.is_spoilt = False
+        """Whether a replica is left behind, so that the next round needs new servers."""
 
     def __enter__(self) -> MysqlLab:
         try:
@@ -120,54 +131,80 @@ class MysqlLab:
     def round(self, number: int) -> LiveRound:
         """Run the load, let the replicas catch up, and tell what was seen.
 
-        The replicas begin with a backlog: an applier that keeps up has nothing to do at once.
+        Where nothing strikes under load, the replicas begin with a backlog: an applier that keeps
+        up has nothing to do at once.
         """
         request = self.request
         seed = request.seed + number - 1
+        inject = None if self.fault is None else self.fault.inject
         for replica in self.replicas:
-            replica.query("STOP REPLICA SQL_THREAD")
+            if inject is None:
+                replica.query("STOP REPLICA SQL_THREAD")
             forget_windows(replica)
         for server in (self.source, *self.replicas):
             server.query("FLUSH NO_WRITE_TO_BINLOG BINARY LOGS")
             self._marks[server.name] = server.binary_logs()[-1].name
         clients = Clients(
             [self.source],
-            workload=request.workload,
+            workload=self.workload,
             clients=request.clients,
             seed=seed,
             round_number=number,
             transactions=request.transactions,
             domains=self.domains,
         )
+        members = [Member(name=replica.name) for replica in self.replicas]
+        notes: Sequence[str] = ()
         began = time.monotonic()
         try:
             clients.start()
-            clients.wait_for(request.transactions // 2, request.duration_s / 2)
-            for replica in self.replicas:
-                replica.query("START REPLICA SQL_THREAD")
+            if inject is not None:
+                notes = inject(self, clients, members, random.Random(seed))
+            else:
+                clients.wait_for(request.transactions // 2, request.duration_s / 2)
+                for replica in self.replicas:
+                    replica.query("START REPLICA SQL_THREAD")
             clients.wait(max(0.0, request.duration_s - (time.monotonic() - began)))
         finally:
             load = clients.stop()
-        members = [self._caught_up(replica) for replica in self.replicas]
-        return self._told(number, seed, members, load)
+        for member, replica in zip(members, self.replicas, strict=True):
+            self._catch_up(member, replica)
+        return self._told(number, seed, members, load, notes)
 
-    def _caught_up(self, replica: Server) -> Member:
+    @property
+    def workload(self) -> str:
+        """Return the load: what was asked for, or what the fault needs."""
+        if self.fault is not None and self.fault.workload and self.request.workload == "mixed":
+            return self.fault.workload
+        return self.request.workload
+
+    def tags(self, server: Server) -> frozenset[Tag]:
+        """Return the tags of all transactions that a server has."""
+        return frozenset(
+            int(tag)
+            for table in self._tables(["journal"])
+            for (tag,) in server.query(f"SELECT w FROM {table}")
+        )
+
+    def _catch_up(self, member: Member, replica: Server) -> None:
         """Wait until a replica has all, or keep the error of one that never will."""
-        member = Member(name=replica.name)
         try:
             wait_until_applied(self.source, replica, seconds_max=_CATCH_UP_SECONDS)
         except ParaplyError as reason:
             member.applier_error = applier_error(replica)
             if not member.applier_error:
                 raise ParaplyError(ROUND_FAILED, where=replica.name, reason=reason) from reason
+        self.is_spoilt = self.is_spoilt or bool(member.applier_error)
         member.log = self._log(replica)
         member.final = self._final(replica, is_whole=not member.applier_error)
-        return member
 
-    def _told(self, number: int, seed: int, members: Sequence[Member], load: Load) -> LiveRound:
+    def _told(
+        self, number: int, seed: int, members: Sequence[Member], load: Load, notes: Sequence[str]
+    ) -> LiveRound:
         log = source_log(self._log(self.source), self.keys)
         log.transactions = tuple(map(of_one_table, log.transactions))
-        windows = [windows_of(replica) for replica in self.replicas]
+        # After a crash the windows before it are gone, and half of them tells nothing.
+        windows = [[] if self._is_crash else windows_of(replica) for replica in self.replicas]
         stories = [
             WindowStory(log, member, self.keys, seen)
             for member, seen in zip(members, windows, strict=True)
@@ -180,6 +217,7 @@ class MysqlLab:
             "windows": sum(story.covered for story in stories),
             "rolled_back": sum(not w.is_committed for story in stories for w in story.windows),
             "workers": max(len({w.worker for w in story.windows}) for story in stories),
+            "restarts": sum(len(member.restarts) for member in members),
             "unknown_gtids": sum(len(story.unknown) for story in stories),
         }
         return LiveRound(
@@ -188,10 +226,20 @@ class MysqlLab:
             history=self._history(number, seed, log, stories).check(),
             evidence=evidence,
             unknown=self._unknown(),
-            notes=tuple(f"{m.name}: {m.applier_error}" for m in members if m.applier_error),
+            notes=(
+                *notes,
+                *(f"{m.name}: {m.applier_error}" for m in members if m.applier_error),
+            ),
         )
 
+    @property
+    def _is_crash(self) -> bool:
+        return self.fault is not None and self.fault.is_crash
+
     def _unknown(self) -> dict[str, str]:
+        if self._is_crash:
+            why = "performance_schema, which has the workers' windows, is lost in a crash"
+            return dict.fromkeys(OF_THE_WINDOWS, why)
         if self.request.mode != DATABASE:
             return {}
         return dict.fromkeys(OF_THE_LOGICAL_CLOCK, "DATABASE mode looks at no timestamps")
@@ -208,7 +256,7 @@ class MysqlLab:
             options={
                 "mode": request.mode,
                 "fault": request.fault,
-                "workload": request.workload,
+                "workload": self.workload,
                 "workers": request.workers,
                 "clients": request.clients,
                 "databases": self.domains,
@@ -241,10 +289,12 @@ class MysqlLab:
 
     def _log(self, server: Server) -> list[LoggedTransaction]:
         """Return what a server has logged since the round began."""
-        files = [
-            str(file) for file in server.binary_logs() if file.name >= self._marks[server.name]
-        ]
+        files = [str(file) for file in self.log_files(server)]
         return [one for one in read_transactions(files) if one.complete]
+
+    def log_files(self, server: Server) -> list[Path]:
+        """Return the log files that a server has written since the round began."""
+        return [file for file in server.binary_logs() if file.name >= self._marks[server.name]]
 
     def _tables(self, names: Sequence[str]) -> list[str]:
         return [f"{schema_name(d)}.{table}" for d in range(self.domains) for table in names]
@@ -259,15 +309,10 @@ class MysqlLab:
         rows = {
             table: replica.query(f"SELECT * FROM {table}") for table in self._tables(READ_TABLES)
         }
-        tags = [
-            int(tag)
-            for table in self._tables(["journal"])
-            for (tag,) in replica.query(f"SELECT w FROM {table}")
-        ]
         position = executed_position(replica)
         return Final(
             snapshot=Snapshot(session="final", rows=rows, gtid_position=position),
-            tags=frozenset(tags),
+            tags=self.tags(replica),
             gtid_position=position,
             differing=frozenset(differing),
             compared=tuple(compared) if is_whole else (),

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from adapters.live.faults import wait_until
 from adapters.live.mysql_semi_sync_target import RESTART, SWITCH_OFF, TIME_OUT
 from adapters.live.semi_sync import SemiSyncLab, Waiter
 from adapters.live.semi_sync_told import Moment, MomentKind
 from adapters.live.semi_sync_ways import Way
+from adapters.live.strikes import wait_until
 from adapters.live.target import HEALTHY, LiveRequest, LiveRound
 from adapters.live.workload import create_statements, schema_name
 from adapters.servers import Server, ServerRoom, find_mysql, replicate, wait_until_applied

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from adapters.live.mysql_faults import COMMIT_ORDER_OFF, FORGED, MYSQL_FAULTS
 from adapters.live.target import LiveTarget
 from adapters.live.workload import WORKLOADS
 
 DATABASE = "database"
-COMMIT_ORDER_OFF = "commit-order-off"
 OF_THE_LOGICAL_CLOCK = ("starts_respect_last_committed",)
 """What DATABASE mode does not look at, and so cannot break."""
 _ORDER = "engine_commits_follow_the_log"
+OF_THE_WINDOWS = ("no_conflicting_parallel_apply", _ORDER, *OF_THE_LOGICAL_CLOCK)
+"""What only the workers' windows can answer."""
 
 MYSQL = LiveTarget(
     name="mysql",
@@ -17,12 +19,13 @@ MYSQL = LiveTarget(
     module="adapters.live.mysql",
     modes=("logical-clock", DATABASE),
     workloads=tuple(WORKLOADS),
-    faults={COMMIT_ORDER_OFF: "control: replica_preserve_commit_order=OFF on the replicas"},
-    documented={f"{mode}/{COMMIT_ORDER_OFF}": (_ORDER,) for mode in ("logical-clock", DATABASE)},
+    faults={fault.name: fault.meaning for fault in MYSQL_FAULTS.values()},
+    documented={
+        **{f"{mode}/{COMMIT_ORDER_OFF}": (_ORDER,) for mode in ("logical-clock", DATABASE)},
+        f"logical-clock/{FORGED}": ("no_conflicting_parallel_apply",),
+    },
     properties=(
-        "no_conflicting_parallel_apply",
-        _ORDER,
-        *OF_THE_LOGICAL_CLOCK,
+        *OF_THE_WINDOWS,
         "no_event_is_applied_twice",
         "no_event_is_lost",
         "final_state_is_the_sources",

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from adapters.binlog.transactions import read_transactions
-from adapters.live.faults import wait_until
 from adapters.live.observed import Tag
 from adapters.live.semi_sync_told import Moment, MomentKind, semi_sync_history
 from adapters.live.semi_sync_ways import WAYS, Way, wait_for_waiter
 from adapters.live.source_log import JOURNAL, Keys, source_log
+from adapters.live.strikes import wait_until
 from adapters.live.target import HEALTHY, LiveRequest, LiveRound
 from adapters.live.translation import SOURCE, Run
 from adapters.live.workload import Clients, create_statements, schema_name

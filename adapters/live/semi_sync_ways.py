@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from adapters.live.faults import wait_until
 from adapters.live.semi_sync_told import MomentKind
+from adapters.live.strikes import wait_until
 
 if TYPE_CHECKING:
     from adapters.live.semi_sync import SemiSyncLab, Waiter

@@ -45,13 +45,15 @@ class Window:
 
 
 def windows_of(server: Reachable) -> list[Window]:
-    """Return the windows of all workers since the history was last emptied, by their start."""
+    """Return the windows of all appliers since the history was last emptied, by their start.
+
+    Workers that have ended are in no list of threads any more, their windows still are; whoever
+    executes a transaction under the GTID of another server is an applier.
+    """
     rows = server.query(
         "SELECT e.gtid, e.thread_id, e.state, e.timer_start, e.timer_end"
         " FROM performance_schema.events_transactions_history_long e"
-        " JOIN performance_schema.threads t USING (thread_id)"
-        " WHERE t.name = 'thread/sql/replica_worker' AND e.gtid LIKE '%-%:%'"
-        " AND e.timer_end IS NOT NULL ORDER BY e.timer_start"
+        " WHERE e.gtid LIKE '%-%:%' AND e.timer_end IS NOT NULL ORDER BY e.timer_start"
     )
     return [
         Window(
@@ -105,18 +107,23 @@ class WindowStory(MemberStory):
 
     def events(self) -> Iterator[Event]:
         """Yield what happened at the member, in the order of the replica's timer."""
+        if not self.windows:
+            yield from super().events()
+            return
         committed = self._committed()
+        by_place = self._by_place()
         times = commit_times(
             [committed[one].end_ps if one in committed else None for one in self.order]
         )
         attempts = self._attempts(committed)
-        timed: list[tuple[int, int, Event]] = []
         tie = count()
+        timed = [(0, next(tie), event) for event in by_place.get(0, ())]
         last = 0
         for place, time in enumerate(times):
             last = time if time is not None else last
             for event in self._engine_commit(place, attempts):
                 timed.append((last, next(tie), event))
+            timed.extend((last, next(tie), event) for event in by_place.get(place + 1, ()))
         for time, event in self._begun(attempts):
             timed.append((time, next(tie), event))
         # At one moment commits stand before starts: what ended then was not in the way.

@@ -6,13 +6,15 @@ import pytest
 
 import properties.all  # noqa: F401
 from adapters.live.mysql import MysqlLab
-from adapters.live.mysql_target import COMMIT_ORDER_OFF, DATABASE, MYSQL
+from adapters.live.mysql_faults import COMMIT_ORDER_OFF, FORGED
+from adapters.live.mysql_target import DATABASE, MYSQL
 from adapters.live.target import HEALTHY, LiveRequest
 from adapters.servers import find_mysql
 from properties.parallel_apply import two_transactions_overlap
-from properties.registry import property_named
+from properties.registry import property_named, verdict_of
 from tests.live.decoding import compare_with_own_tool
 from vocabulary.errors import ParaplyError
+from vocabulary.verdict import Verdict
 
 pytestmark = pytest.mark.live
 ORDER = "engine_commits_follow_the_log"
@@ -44,6 +46,24 @@ def test_replica_keeps_what_its_settings_promise(fault, tmp_path):
         assert compare_with_own_tool(lab.source, lab.source.binary_logs(), tmp_path) >= 1_500
         assert compare_with_own_tool(replica, replica.binary_logs(), tmp_path) >= 1_500
         compare_with_own_tool(replica, relayed, tmp_path)
+
+
+@pytest.mark.parametrize("fault", ["kill-replica", "kill-source", "stop-start", FORGED])
+def test_struck_pair_breaks_what_is_documented_and_nothing_else(fault):
+    request = LiveRequest(mode="logical-clock", fault=fault, transactions=600, seed=5)
+    (one,) = MYSQL.run(request)
+    broken = {name for name in MYSQL.properties if broken_by(one.history, name)}
+    print(f"live: {fault}, {one.evidence}, {one.notes}")
+    assert broken == set(MYSQL.documented.get(f"logical-clock/{fault}", ()))
+    assert one.evidence["unknown_gtids"] == 0
+    assert one.evidence["restarts"] == (3 if fault in ("kill-replica", "stop-start") else 0)
+    if fault != FORGED:
+        held = {name for name in MYSQL.properties if holds(one.history, name)}
+        assert held >= {"no_event_is_lost", "no_event_is_applied_twice"}
+
+
+def holds(history, name):
+    return verdict_of(history, property_named(name)) is Verdict.HOLDS
 
 
 def broken_by(history, name):

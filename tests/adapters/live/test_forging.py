@@ -9,9 +9,9 @@ import pytest
 from adapters.binlog.report import LogReport
 from adapters.binlog.source import source_of_stream
 from adapters.binlog.transactions import read_transactions
-from adapters.live.forging import forge_commit_ids, forged_log
+from adapters.live.forging import forge_commit_ids, forge_last_committed, forged_log
 from tests.builders.log_forger import ForgedLog
-from tests.builders.sample_logs import mariadb_log
+from tests.builders.sample_logs import mariadb_log, mysql_log
 
 
 def read(data):
@@ -58,3 +58,21 @@ def test_file_without_transactions_stays_as_it_is(tmp_path):
     file.write_bytes(b"\xfebin")
     assert forge_commit_ids(file) == 0
     assert file.read_bytes() == b"\xfebin"
+
+
+@pytest.mark.parametrize("checksum", [True, False])
+def test_every_transaction_seems_to_need_the_first_alone(checksum, tmp_path):
+    original = mysql_log(checksum=checksum)
+    file = tmp_path / "bin.000001"
+    file.write_bytes(original)
+    before = read(original)
+    later = [one for one in before if (one.last_committed or 0) > 1]
+    assert later
+    assert forge_last_committed(file) == len(later)
+    after = read(file.read_bytes())
+    assert {one.last_committed for one in after if one.sequence_number} == {0, 1}
+    for one, other in zip(before, after, strict=True):
+        assert (one.gtid, one.sequence_number, one.rows, one.end_offset) == (
+            other.gtid, other.sequence_number, other.rows, other.end_offset,
+        )  # fmt: skip
+    assert forge_last_committed(file) == 0

@@ -1,0 +1,106 @@
+"""Blows that fall on any pair of servers, of either family, at moments spread over a round."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from adapters.live.target import ROUND_FAILED, LiveRequest
+from adapters.live.workload import HOT_ROWS, schema_name
+from vocabulary.errors import ParaplyError
+
+if TYPE_CHECKING:
+    from adapters.live.observed import Member
+    from adapters.live.workload import Clients
+    from adapters.servers.server import Server
+
+_STRIKES = 3
+"""How often a fault strikes in a round."""
+_HOLD_S = 1.0
+_PATIENCE_S = 60.0
+
+
+class Lab(Protocol):
+    """What a blow needs to know of the servers of a run."""
+
+    request: LiveRequest
+    source: Server
+    replicas: list[Server]
+
+
+def strike(lab: Lab, clients: Clients, dice: random.Random, blow: Callable[[], object]) -> None:
+    """Strike at moments spread over the round, none of them foreseeable to the servers."""
+    share = lab.request.transactions // (_STRIKES + 1)
+    began = len(clients.load.confirmed)
+    for number in range(1, _STRIKES + 1):
+        if not clients.wait_for(began + number * share, lab.request.duration_s / _STRIKES):
+            break
+        time.sleep(dice.random() * 0.05)
+        blow()
+
+
+def kill_source(
+    lab: Lab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Kill the source and start it again."""
+
+    def blow() -> None:
+        lab.source.kill()
+        lab.source.start()
+
+    strike(lab, clients, dice, blow)
+    return ()
+
+
+def freeze_replica(
+    lab: Lab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Stop the first replica in its tracks, and let it go."""
+    replica = lab.replicas[0]
+
+    def blow() -> None:
+        replica.freeze()
+        try:
+            time.sleep(dice.random() * _HOLD_S)
+        finally:
+            replica.thaw()
+
+    strike(lab, clients, dice, blow)
+    return ()
+
+
+def hold_rows(
+    lab: Lab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Stall the worker that needs a hot row, and let those behind it run into the gate."""
+    replica = lab.replicas[0]
+
+    def blow() -> None:
+        row = dice.randint(1, HOT_ROWS)
+        with replica.connect(autocommit=False) as gate, gate.cursor() as cursor:
+            cursor.execute(f"SELECT * FROM {schema_name(0)}.account WHERE id = {row} FOR UPDATE")
+            time.sleep(_HOLD_S)
+            gate.rollback()
+
+    strike(lab, clients, dice, blow)
+    return ()
+
+
+def flush_relay_logs(
+    lab: Lab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Let the first replica go on in a new relay log."""
+    replica = lab.replicas[0]
+    strike(lab, clients, dice, lambda: replica.run(["FLUSH NO_WRITE_TO_BINLOG RELAY LOGS"]))
+    return ()
+
+
+def wait_until(condition: Callable[[], bool], what: str, server: Server) -> None:
+    """Return once the condition holds; ``ParaplyError`` P621 if it does not within a minute."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise ParaplyError(ROUND_FAILED, where=server.name, reason=f"no {what} came")
+        time.sleep(0.02)
