@@ -11,7 +11,7 @@ from paraply.registries import property_named
 from paraply.report.escape import visible
 from paraply.report.files import write_report
 from paraply.report.show_html import show_html
-from paraply.report.sortable import Cell, Column, Table, number, verdict_cell
+from paraply.report.sortable import Cell, Table, columns, number, verdict_cell
 from paraply.report.table_page import Section, table_page
 from paraply.showing.document import Shown
 from properties.registry import verdict_of
@@ -77,13 +77,7 @@ class LivePages:
         table = Table(
             id="rounds",
             caption="The first round of each mode and fault, and every one that breaks something.",
-            columns=[
-                Column(name="round"),
-                Column(name="verdict"),
-                Column(name="broken"),
-                Column(name="transactions", is_number=True),
-                Column(name="events", is_number=True),
-            ],
+            columns=columns("round", "verdict", "broken", "#transactions", "#events"),
             rows=[
                 [
                     Cell(one.name, href=f"{one.name}.html"),
@@ -119,15 +113,9 @@ def _answers(results: Sequence[LiveResult]) -> Section:
     table = Table(
         id="answers",
         caption="Every property that was asked, in every mode and under every fault.",
-        columns=[
-            Column(name="property"),
-            Column(name="mode"),
-            Column(name="fault"),
-            Column(name="verdict"),
-            Column(name="rounds held", is_number=True),
-            Column(name="broken", is_number=True),
-            Column(name="evidence"),
-        ],
+        columns=columns(
+            "property", "mode", "fault", "verdict", "#rounds held", "#broken", "evidence"
+        ),
         rows=rows,
     )
     return Section(title="Answers", table=table)
@@ -150,12 +138,7 @@ def _evidence(results: Sequence[LiveResult]) -> Section:
     table = Table(
         id="evidence",
         caption="What was observed.",
-        columns=[
-            Column(name="observed"),
-            Column(name="mode"),
-            Column(name="fault"),
-            Column(name="what"),
-        ],
+        columns=columns("observed", "mode", "fault", "what"),
         rows=rows,
     )
     return Section(title="Evidence", table=table)

@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-
-from markupsafe import Markup
 
 from mining.campaign import Progress
 from paraply.mining_files import Filed
 from paraply.mining_result import SystemResult, discovery_curve, overall
+from paraply.report.discovery_picture import discovery_picture
 from paraply.report.mining_text import summary
-from paraply.report.sortable import Cell, Column, Table, number, verdict_cell
-from paraply.report.svg import (
-    BOTTOM,
-    LEFT,
-    RIGHT,
-    TOP,
-    WIDTH,
-    Axis,
-    picture,
-    pixel,
-    polyline_points,
-    vertical_axis,
-    x_label,
-)
+from paraply.report.sortable import Cell, Table, columns, number, verdict_cell
 from paraply.report.table_page import Section, table_page
-
-_LABELS_ROOM = 150
 
 
 def campaign_html(
@@ -85,11 +68,9 @@ def _discovery(progress: Progress) -> Section:
     table = Table(
         id="discovery",
         caption="What was known after so many histories of each system.",
-        columns=[
-            Column(name="histories of each", is_number=True),
-            Column(name=f"breaches of {sought:,}", is_number=True),
-            Column(name=f"situations of {reachable:,}", is_number=True),
-        ],
+        columns=columns(
+            "#histories of each", f"#breaches of {sought:,}", f"#situations of {reachable:,}"
+        ),
         rows=[
             [number(point.histories), number(point.found), number(point.reached)] for point in curve
         ],
@@ -97,7 +78,7 @@ def _discovery(progress: Progress) -> Section:
     return Section(
         title="Discovery",
         table=table,
-        picture=_curves(
+        picture=discovery_picture(
             [
                 (
                     name,
@@ -118,14 +99,9 @@ def _subjects(results: Sequence[SystemResult]) -> Section:
     table = Table(
         id="subjects",
         caption="Every subject, in the dialects that were run.",
-        columns=[
-            Column(name="subject"),
-            Column(name="verdict"),
-            Column(name="histories", is_number=True),
-            Column(name="per worker second", is_number=True),
-            Column(name="features", is_number=True),
-            Column(name="remark"),
-        ],
+        columns=columns(
+            "subject", "verdict", "#histories", "#per worker second", "#features", "remark"
+        ),
         rows=[
             [
                 Cell(result.system.name),
@@ -172,16 +148,16 @@ def _mutants(
     table = Table(
         id="mutants",
         caption="Every seeded fault: after how many histories the property that must catch it did.",
-        columns=[
-            Column(name="mutant"),
-            Column(name="verdict"),
-            Column(name="found at history", is_number=True),
-            Column(name="ms", is_number=True),
-            Column(name="histories that break it", is_number=True),
-            Column(name="of", is_number=True),
-            Column(name="smallest"),
-            Column(name="remark"),
-        ],
+        columns=columns(
+            "mutant",
+            "verdict",
+            "#found at history",
+            "#ms",
+            "#histories that break it",
+            "#of",
+            "smallest",
+            "remark",
+        ),
         rows=rows,
     )
     return Section(title="Mutation table", table=table)
@@ -191,16 +167,16 @@ def _counterexamples(filed: Sequence[Filed], pages: Mapping[str, str]) -> Sectio
     table = Table(
         id="counterexamples",
         caption="The smallest of every sort of breach.",
-        columns=[
-            Column(name="counterexample"),
-            Column(name="property"),
-            Column(name="like it", is_number=True),
-            Column(name="transactions", is_number=True),
-            Column(name="events", is_number=True),
-            Column(name="choices", is_number=True),
-            Column(name="sort"),
-            Column(name="replayed"),
-        ],
+        columns=columns(
+            "counterexample",
+            "property",
+            "#like it",
+            "#transactions",
+            "#events",
+            "#choices",
+            "sort",
+            "replayed",
+        ),
         rows=[
             [
                 Cell(entry.name, href=pages.get(entry.name, "")),
@@ -235,12 +211,7 @@ def _situations(results: Sequence[SystemResult]) -> Section:
     table = Table(
         id="situations",
         caption="In how many histories the situations occurred that the properties are about.",
-        columns=[
-            Column(name="situation"),
-            Column(name="system"),
-            Column(name="histories", is_number=True),
-            Column(name="percent", is_number=True),
-        ],
+        columns=columns("situation", "system", "#histories", "#percent"),
         rows=rows,
     )
     return Section(
@@ -264,12 +235,7 @@ def _actions(results: Sequence[SystemResult]) -> Section:
     table = Table(
         id="actions",
         caption="What was done, and how it ended, in all histories that the reference ran.",
-        columns=[
-            Column(name="action"),
-            Column(name="subject"),
-            Column(name="times", is_number=True),
-            Column(name="percent of the subject's", is_number=True),
-        ],
+        columns=columns("action", "subject", "#times", "#percent of the subject's"),
         rows=[
             [
                 Cell(action),
@@ -295,52 +261,3 @@ def _smallest(filed: Sequence[Filed]) -> dict[tuple[str, str], Filed]:
 
 def _rate(result: SystemResult) -> float | None:
     return result.counts.histories / result.seconds if result.seconds else None
-
-
-def _curves(curves: Sequence[tuple[str, Sequence[tuple[int, float]]]]) -> Markup:
-    """Return shares against the number of histories, on a logarithmic scale."""
-    height = 260
-    most = max(histories for histories, _ in curves[0][1])
-    decades = max(1, math.ceil(math.log10(max(most, 2))))
-    horizontal = Axis(
-        low=0, high=decades, start=LEFT, end=WIDTH - RIGHT - _LABELS_ROOM, label="histories of each"
-    )
-    vertical = Axis(low=0, high=1.04, start=height - BOTTOM, end=TOP, label="share found")
-    parts = [
-        vertical_axis(
-            vertical,
-            WIDTH - RIGHT - _LABELS_ROOM,
-            [(tick / 4, f"{tick * 25} %") for tick in range(5)],
-        ),
-        x_label("histories of each system", height, _LABELS_ROOM),
-    ]
-    parts += [
-        Markup('<text x="{}" y="{}" text-anchor="middle">{:,}</text>').format(
-            pixel(horizontal.at(power)), height - BOTTOM + 16, 10**power
-        )
-        for power in range(decades + 1)
-    ]
-    for index, (name, points) in enumerate(curves):
-        placed = [(math.log10(histories), share) for histories, share in points]
-        # Where curves end together the second name stands below the first.
-        name_y = vertical.at(placed[-1][1]) + 4 + 16 * index
-        parts.append(
-            Markup(
-                '<g class="series s{}"><polyline class="curve" points="{}"/>'
-                '<text class="name" x="{}" y="{}">{} {:.0f} %</text></g>'
-            ).format(
-                index,
-                polyline_points(placed, horizontal, vertical),
-                pixel(horizontal.at(placed[-1][0]) + 8),
-                pixel(name_y),
-                name,
-                100 * placed[-1][1],
-            )
-        )
-    return picture(
-        "Discovery curve",
-        "Shares of breaches and situations found against the number of histories of each system; "
-        "the table below has the numbers.",
-        height,
-        parts,
-    )

@@ -45,7 +45,7 @@ def counterexample_text(found: Refutation, *, table: bool) -> str:
 
 def run_lines(run: Run) -> list[str]:
     """Return the workload, then one line per step with what it changed."""
-    lines = ["     workload  " + (_true_cells(run, rigid=True) or "nothing")]
+    lines = ["     workload  " + (_workload(run) or "nothing")]
     before = run.start
     for number, step in enumerate(run.steps, start=1):
         given = ", ".join(f"{name}={value}" for name, value in step.parameters.items())
@@ -68,15 +68,17 @@ def _changes(run: Run, before: World, after: World) -> list[str]:
     return changes
 
 
-def _true_cells(run: Run, *, rigid: bool) -> str:
+def _workload(run: Run) -> str:
+    """Return what no step changes: what is true, and every number."""
     cells = []
     for function in run.system.functions:
-        if function.rigid is not rigid or function.result != BOOL:
+        if not function.rigid:
             continue
         for arguments in run.start.scope.arguments(function):
             inside = all(not isinstance(value, int) or value >= 0 for value in arguments)
-            if inside and run.start.lookup(function, arguments):
-                cells.append(_cell(function, arguments, True))
+            value = run.start.lookup(function, arguments)
+            if inside and (value or function.result != BOOL):
+                cells.append(_cell(function, arguments, value))
     return ", ".join(cells)
 
 

@@ -37,6 +37,11 @@ class Table:
     rows: Sequence[Sequence[Cell]]
 
 
+def columns(*names: str) -> list[Column]:
+    """Return headings by name; those that begin with # are of numbers."""
+    return [Column(name=name.removeprefix("#"), is_number=name.startswith("#")) for name in names]
+
+
 def number(value: float | None, digits: int = 0) -> Cell:
     """Return a number with separators that sorts as one; None is a dash, and sorts last."""
     if value is None:

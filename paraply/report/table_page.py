@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from paraply.report import words
 from paraply.report.html import content_policy, resource, template_environment
-from paraply.report.sortable import Cell, Column, Table, verdict_cell
+from paraply.report.sortable import Cell, Table, columns, verdict_cell
 from paraply.version import VERSION
 from vocabulary.verdict import Verdict
 
@@ -75,7 +75,7 @@ def index_html(title: str, headline: str, verdict: Verdict, rows: Sequence[dict[
     table = Table(
         id="pages",
         caption="All pages.",
-        columns=[Column(name="name"), Column(name="verdict"), *(Column(name=one) for one in names)],
+        columns=columns("name", "verdict", *names),
         rows=[
             [
                 Cell(row["name"], href=row["href"]),
