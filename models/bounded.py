@@ -98,7 +98,9 @@ class Unrolling:
             names = " ".join(text(c) for c in self.constants if c.sort == sort)
             if " " in names:
                 self.header.append(f"(assert (distinct {names}))")
-        self.header += [self._declare(f, f.name) for f in system.functions if f.rigid]
+        for function in system.functions:
+            if function.rigid:
+                self.header += [self._declare(function, function.name), *self._inside(function, 0)]
         self.header += [f"(assert {text(expand(axiom.closed, scope))})" for axiom in system.axioms]
 
     def _declare(self, function: Function, name: str) -> str:

@@ -5,11 +5,10 @@ They delimit the theorems: each shows what breaks without one guard, assumption 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from models.claims import SMALL, TWO, Counterexample
 from models.concrete import Scope
+from models.refuted_of_commits import REFUTED_OF_COMMITS
 from models.variants import (
-    Build,
     variant_of_applier,
     variant_of_certification,
     variant_of_commit_order,
@@ -19,27 +18,6 @@ from models.variants import (
     variant_of_semi_sync,
     variant_of_tracker,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counterexample:
-    """A statement that is false in a faulty system, with the length of the shortest run."""
-
-    id: str
-    title: str
-    system: Build
-    statement: str
-    scope: Scope
-    steps: int
-    """Length of the shortest run: found at this depth, and at no smaller one."""
-    source: str
-
-
-SMALL = Scope(high=3, size=1)
-"""Three positions and one row: enough for a pair that conflicts and one more."""
-
-TWO = Scope(high=0, low=0, size=2)
-"""Two elements of each sort, for systems without positions."""
 
 COUNTEREXAMPLES = (
     Counterexample(
@@ -224,4 +202,5 @@ COUNTEREXAMPLES = (
         statement="starts_respect_last_committed", scope=Scope(high=2, size=1), steps=2,
         source="gh-ost pull request 1454: rotation",
     ),
+    *REFUTED_OF_COMMITS,
 )  # fmt: skip

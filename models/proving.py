@@ -10,13 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from models.bounded import Run, breach_of
+from models.claims import Counterexample, Theorem
 from models.concrete import Scope
-from models.counterexamples import Counterexample
 from models.judges import JUDGES
 from models.solver import Answer, Judgment, shortest_run
 from models.system import Obligation, Statement, System, obligations
 from models.terms import Function
-from models.theorems import Theorem
 from vocabulary.verdict import Verdict, combine
 
 

@@ -1,17 +1,11 @@
-"""Every theorem and every refuted statement, by its identifier.
-
-A theorem is a claim about one or more systems, and the faulty systems (mutants) that show that the
-proof could have failed: each has a statement that is false in it and a scope in which the shortest
-run that breaks it is found. Names of claims are those of ``properties`` where both judge one thing.
-"""
+"""Every theorem and every refuted statement, by its identifier."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from models.counterexamples import COUNTEREXAMPLES, Counterexample
+from models.claims import Counterexample, Theorem
+from models.counterexamples import COUNTEREXAMPLES
+from models.theorems_of_commits import THEOREMS_OF_COMMITS
 from models.variants import (
-    Build,
     variant_of_applier,
     variant_of_certification,
     variant_of_commit_order,
@@ -21,21 +15,6 @@ from models.variants import (
     variant_of_semi_sync,
     variant_of_tracker,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Theorem:
-    """A claim, proved by induction for any number of transactions, rows and steps."""
-
-    id: str
-    claim: str
-    systems: tuple[Build, ...]
-    statements: tuple[str, ...]
-    assumes: tuple[str, ...]
-    delimited_by: tuple[str, ...]
-    """Counterexamples that show what breaks without an assumption or a guard."""
-    source: str
-
 
 DIALECTS = (variant_of_applier(name="wl8440"), variant_of_applier(name="mysql_8_0", window="burn"))
 """Both safe readings of the window after garbage collection."""
@@ -146,8 +125,8 @@ THEOREMS = (
     Theorem(
         id="P10",
         claim="No phantom visibility: under AFTER_SYNC, while the wait stands, whatever a client "
-        "saw is on the replica, across any number of crashes with either remedy.",
-        systems=REMEDIES,
+        "saw is on the replica, across any number of crashes, if recovered groups wait for it.",
+        systems=REMEDIES[:1],
         statements=("no_phantom_visibility",),
         assumes=("A5",),
         delimited_by=("C14", "C15", "C16"),
@@ -265,6 +244,7 @@ THEOREMS = (
         delimited_by=("C29", "C30"),
         source="Mts_submode_logical_clock, Slave_committed_queue::find_lwm",
     ),
+    *THEOREMS_OF_COMMITS,
 )
 
 

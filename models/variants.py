@@ -6,11 +6,15 @@ from collections.abc import Callable
 
 from models import (
     applier,
+    batches,
     certification,
     commit_order,
+    crash_points,
     low_water_mark,
     members,
+    quorum,
     restart,
+    rotation,
     semi_sync,
     trackers,
 )
@@ -58,3 +62,23 @@ def variant_of_restart(**switches: object) -> Build:
 def variant_of_low_water_mark(**switches: object) -> Build:
     """Return the coordinator with its low-water mark."""
     return lambda: low_water_mark.low_water_mark(low_water_mark.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_batches(**switches: object) -> Build:
+    """Return the workers of one MariaDB domain in conservative mode."""
+    return lambda: batches.batches(batches.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_rotation(**switches: object) -> Build:
+    """Return a source that rotates its binary log."""
+    return lambda: rotation.rotation(rotation.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_quorum(**switches: object) -> Build:
+    """Return a source that waits for several replicas, and a promotion."""
+    return lambda: quorum.quorum(quorum.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_crash_points(**switches: object) -> Build:
+    """Return a replica whose position and data are in two engines."""
+    return lambda: crash_points.crash_points(crash_points.Rules(**switches))  # type: ignore[arg-type]

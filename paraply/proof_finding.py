@@ -95,7 +95,7 @@ def page() -> str:
         result = (
             f"{len(row['found'])} | {row['obligations']} | {row['seconds']}"
             if row["found"]
-            else f"{row['reason']} | – | –"
+            else f"{row.get('reason', 'none is needed')} | – | –"
         )
         lines.append(f"| {row['system']} | `{row['statement']}` | {result} |")
     lines += [

@@ -14,16 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from models.bounded import breach_of
-from models.counterexamples import COUNTEREXAMPLES, Counterexample
+from models.claims import Counterexample, Theorem
+from models.counterexamples import COUNTEREXAMPLES
 from models.proving import needed, refute, safety_statement
 from models.system import System
-from models.theorems import THEOREMS, Theorem
+from models.theorems import THEOREMS
 from models.traces import replay, to_data
 from paraply.pages import pages_main
 from paraply.proof_dropping import page as dropping_page
 from paraply.proof_finding import page as found_page
 from paraply.proof_stability import stored as stored_stability
 from paraply.proof_stability import table
+from paraply.proof_witnesses import stored as stored_witnesses
 from paraply.report.proof_text import run_lines
 from vocabulary.counting import counted
 
@@ -63,6 +65,13 @@ def _systems(entry: Theorem) -> list[System]:
     return [build() for build in entry.systems]
 
 
+def _reached(system: System) -> str:
+    """Return the situations of a system, each with the length of the run that reaches it."""
+    runs = stored_witnesses()[system.name]
+    lengths = ((s.name, len(runs[s.name]["steps"])) for s in system.covers)
+    return ", ".join(f"`{name}` after {counted(steps, 'step')}" for name, steps in lengths)
+
+
 def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, Any]) -> str:
     """Return the page of one theorem."""
     systems = _systems(entry)
@@ -92,10 +101,10 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
         f"({', '.join(s.name for s in systems)}): each "
         "invariant holds initially, each action preserves it, together they imply the claim; by "
         "Z3 and by cvc5, from the same SMT-LIB text, and from [certificates](certificates) by a "
-        "kernel that asks no solver. That the premises are not contradictory and "
-        "that the interesting situations are reached "
-        f"({', '.join(f'`{s.name}`' for s in first.covers)}) is checked by tests. What the proof "
-        "would notice: " + ", ".join(f"[{c}]({c}.md)" for c in entry.delimited_by) + ".", "",
+        "kernel that asks no solver. That the premises are not contradictory is checked by tests. "
+        "Every action is possible in a state that a stored run reaches, and so are the situations "
+        f"that make the proof worth having: {_reached(first)}. What the proof would "
+        "notice: " + ", ".join(f"[{c}]({c}.md)" for c in entry.delimited_by) + ".", "",
         "## What is not claimed", "", prose["not_claimed"], "",
         "## How to re-run", "", "```", f"paraply prove {entry.id} --matrix", "```", "",
     ]  # fmt: skip
@@ -161,7 +170,9 @@ def readme_page() -> str:
     lines += [
         "", "[ASSUMPTIONS.md](ASSUMPTIONS.md) says what each assumption is and what breaks without "
         "it. `prose.toml` and `assumptions.toml` are written by hand, `counterexamples.json` by "
-        "`python -m paraply.proof_pages --search`; the pages and `manifest.toml` are generated.",
+        "`python -m paraply.proof_pages --search`, `witnesses.json` (a run to each action and to each "
+        "situation that must be reachable) by `python -m paraply.proof_witnesses`; the pages and "
+        "`manifest.toml` are generated.",
         "", "## Three judges", "",
         "Each obligation is judged by Z3, by cvc5, and by a kernel of about a thousand lines of "
         "Python (`models/kernel/`) that imports neither. For each there is a certificate "

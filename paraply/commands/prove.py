@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from models.bounded import breach_of
-from models.counterexamples import COUNTEREXAMPLES, Counterexample
+from models.claims import Counterexample, Theorem
+from models.counterexamples import COUNTEREXAMPLES
 from models.judges import JUDGES
 from models.proving import ObligationCache, Proof, Refutation, prove, refute, safety_statement
 from models.quantifier_lint import lint
 from models.smtlib import script
 from models.solver import SOLVERS, Answer
 from models.system import obligations
-from models.theorems import THEOREMS, Theorem, theorem
+from models.theorems import THEOREMS, theorem
 from models.traces import replay
 from paraply.errors import USAGE
 from paraply.progress import progress
