@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 from adapters.live.target import HEALTHY, LiveRequest, LiveRound, LiveTarget
 from adapters.servers.existing import dsn_without_password
+from paraply import live_conformance
 from paraply.registries import property_named
 from properties.registry import Violation, verdict_of
+from vocabulary.group_trace import GroupTrace
 from vocabulary.history import History
 from vocabulary.verdict import Verdict, combine
 
@@ -118,12 +120,31 @@ def take_round(result: LiveResult, one: LiveRound) -> Mapping[str, Sequence[Viol
     result.rounds += 1
     add_evidence(result.evidence, one.evidence)
     result.notes += [note for note in one.notes if note not in result.notes]
+    if one.trace is not None:
+        _compare(result, one.trace)
     broken: dict[str, Sequence[Violation]] = {}
     for name, answer in result.answers.items():
+        if name == live_conformance.NAME:
+            continue
         violations = judge(answer, one.history, one.unknown.get(name))
         if violations:
             broken[name] = violations
     return broken
+
+
+def _compare(result: LiveResult, trace: GroupTrace) -> None:
+    """Add what the certifier of the reference says of a round."""
+    answer = result.answers.setdefault(
+        live_conformance.NAME,
+        Answer(name=live_conformance.NAME, meaning=live_conformance.MEANING),
+    )
+    differences, counts = live_conformance.compare(trace)
+    add_evidence(result.evidence, counts)
+    if differences:
+        answer.broken += 1
+        answer.examples += differences[: max(0, EXAMPLES_MAX - len(answer.examples))]
+    else:
+        answer.held += counts["remote_decisions_compared"] > 0
 
 
 def judge(answer: Answer, history: History, out_of_reach: str | None) -> Sequence[Violation]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from adapters.live.group_run import GroupRun, record_group_run
 from adapters.live.group_story import history_of_trace
-from adapters.live.group_target import MULTI_PRIMARY
+from adapters.live.group_target import DEPARTURES, MULTI_PRIMARY
 from adapters.live.target import LiveRequest, LiveRound
 from adapters.servers import ServerRoom, find_mysql
 from vocabulary.group_trace import ViewInstalled
@@ -25,6 +25,7 @@ def run(request: LiveRequest) -> Iterator[LiveRound]:
                 transactions=request.transactions,
                 seed=seed,
                 is_multi_primary=request.mode == MULTI_PRIMARY,
+                departure=DEPARTURES[request.fault],
                 writers=max(1, request.clients // 3),
                 say=request.say,
             )
@@ -49,8 +50,11 @@ def told(request: LiveRequest, number: int, seed: int, recorded: GroupRun) -> Li
         number=number,
         seed=seed,
         history=history_of_trace(
-            trace, seed=seed, options={"mode": request.mode, "round": number}
+            trace,
+            seed=seed,
+            options={"mode": request.mode, "fault": request.fault, "round": number},
         ).check(),
         evidence=evidence,
+        trace=trace,
         notes=tuple(f"members end with different rows in {name}" for name in differing),
     )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from adapters.group_wire.capture import Capture
 from adapters.group_wire.logged import LoggedContents
 from adapters.group_wire.observe import observe_group
+from adapters.live.group_target import FREEZE, KILL
 from adapters.live.group_workload import SCHEMA, TABLES, Load, Writer
 from adapters.live.target import Say
 from adapters.servers.group_replication import APPLIER_CHANNEL, GROUP_NAME, GroupReplication
@@ -18,6 +21,8 @@ from adapters.servers.server import Server
 from vocabulary.group_trace import GroupTrace
 
 _PHASE_SECONDS_MAX = 120.0
+_FREEZE_S = 3.0
+"""Shorter than the five seconds after which a member is suspected."""
 _COLLECTION_SECONDS_MAX = 75.0
 """Members report their executed sets once a minute."""
 
@@ -43,12 +48,14 @@ def record_group_run(
     is_multi_primary: bool = True,
     collections: int = 1,
     writers: int = 2,
+    departure: str = "",
     say: Say = lambda _: None,
 ) -> GroupRun:
     """Run a group of three and return what was observed.
 
-    Under load the third member leaves and returns; then the load is throttled until as many
-    periodic garbage collections as asked for are over. ``writers`` are clients per member.
+    Under load the third member leaves (``departure``: in order, if empty) and returns; then the
+    load is throttled until as many periodic garbage collections as asked for are over.
+    ``writers`` are clients per member.
 
     Raises:
         ParaplyError: P60x, the group cannot be run; P64x, it cannot be observed.
@@ -70,9 +77,12 @@ def record_group_run(
             load.wait_until_committed(transactions * 3 // 10, _PHASE_SECONDS_MAX)
             load.paused.add(third.name)
             say(f"{load.committed} committed; the third member leaves")
-            group.leave(third)
+            _depart(group, third, departure)
+            saved = _saved_relay_logs(third, room.directory / "saved")
             load.wait_until_committed(transactions * 5 // 10, _PHASE_SECONDS_MAX)
             load.pause_s = 0.01
+            if not third.is_running:
+                third.start()
             group.join(third, size=3)
             load.pause_s = 0.0
             say(f"{load.committed} committed; it is back")
@@ -101,7 +111,7 @@ def record_group_run(
     return GroupRun(
         trace=observe_group(
             capture.path,
-            [_logs(member) for member in group.members],
+            [_logs(member, saved if member is third else ()) for member in group.members],
             server_version=installation.version_text,
             group_name=GROUP_NAME,
             block_size=_block_size(first),
@@ -113,9 +123,42 @@ def record_group_run(
     )
 
 
-def _logs(member: Server) -> LoggedContents:
-    relay = sorted(member.datadir.glob(f"relay-{APPLIER_CHANNEL}.0*"))
-    return LoggedContents(member.server_uuid, member.binary_logs(), relay)
+def _depart(group: GroupReplication, member: Server, how: str) -> None:
+    """Let a member leave in order, after a stop in its tracks, or by a crash."""
+    if how == KILL:
+        member.kill()
+        group.wait_until_online(group.members[0], size=len(group.members) - 1)
+        return
+    if how == FREEZE:
+        member.freeze()
+        try:
+            time.sleep(_FREEZE_S)
+        finally:
+            member.thaw()
+    group.leave(member)
+
+
+def _saved_relay_logs(member: Server, folder: Path) -> list[Path]:
+    """Copy the relay logs of a member: one that comes back from a crash begins them anew."""
+    if member.is_running:
+        return []
+    folder.mkdir()
+    return [Path(shutil.copy(file, folder)) for file in _relay_logs(member)]
+
+
+def _relay_logs(member: Server) -> list[Path]:
+    return sorted(member.datadir.glob(f"relay-{APPLIER_CHANNEL}.0*"))
+
+
+def _logs(member: Server, saved: Sequence[Path]) -> LoggedContents:
+    relay = _relay_logs(member)
+    there = {file.name: file for file in relay}
+    gone = [
+        file
+        for file in saved
+        if file.name not in there or not there[file.name].read_bytes().startswith(file.read_bytes())
+    ]
+    return LoggedContents(member.server_uuid, member.binary_logs(), [*gone, *relay])
 
 
 def _block_size(member: Server) -> int:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from adapters.live.target import LiveTarget
+from adapters.live.target import HEALTHY, LiveTarget
 
 MULTI_PRIMARY = "multi-primary"
+KILL, FREEZE = "kill-member", "freeze-member"
+DEPARTURES = {HEALTHY: "", KILL: KILL, FREEZE: FREEZE}
+"""What is done to the third member before it returns, by fault."""
 
 MYSQL_GROUP = LiveTarget(
     name="mysql-gr",
     summary="three members of MySQL Group Replication; one leaves and returns under load",
     module="adapters.live.group",
     modes=(MULTI_PRIMARY, "single-primary"),
+    faults={
+        KILL: "the third member is killed (SIGKILL), expelled by the others, and joins again",
+        FREEZE: "the third member is stopped for three seconds (SIGSTOP, SIGCONT) before it leaves",
+    },
     properties=(
         "members_decide_alike",
         "gtids_are_unique",

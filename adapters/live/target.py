@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from vocabulary.errors import ParaplyError, register
+from vocabulary.group_trace import GroupTrace
 from vocabulary.history import History
 
 UNKNOWN_CHOICE = register(
@@ -77,6 +78,8 @@ class LiveRound:
     """Counts that say how much was seen: transactions, reads, retries, restarts."""
     unknown: Mapping[str, str] = field(default_factory=dict)
     """Properties that this round may well leave unknown, each with the reason."""
+    trace: GroupTrace | None = None
+    """What was delivered to a replication group, and how its members decided."""
     notes: tuple[str, ...] = ()
     """What happened that no property speaks of: errors of the servers, documented behaviour."""
 

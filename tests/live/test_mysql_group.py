@@ -12,14 +12,13 @@ from adapters.live.group_target import MYSQL_GROUP
 from adapters.live.target import LiveRequest
 from adapters.servers import ServerRoom, find_mysql
 from adapters.servers.group_replication import APPLIER_CHANNEL, GroupReplication
+from paraply.live_conformance import dialect_for
 from properties.registry import property_named
 from reference_impl.group.recorded import compare_with_reference
 from tests.live.decoding import compare_with_own_tool
 from vocabulary.errors import ParaplyError
 
 pytestmark = pytest.mark.live
-DIALECTS = {(9, 7): "mysql_9_7", (8, 4): "mysql_8_4"}
-"""By the first two numbers of the version; the newest is tried for those after it."""
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +45,7 @@ def recorded(tmp_path_factory):
 
 def test_whole_run_is_decided_as_the_reference_decides(recorded):
     installation, run, _ = recorded
-    dialect = DIALECTS.get(installation.version[:2], "mysql_9_7")
+    dialect = dialect_for(installation.version_text)
     compared = compare_with_reference(run.trace, dialect)
     print(f"live: {compared.remote_transactions} remote decisions, {compared.refusals} refusals")
     assert [str(d) for d in compared.differences] == []
