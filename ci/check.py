@@ -24,6 +24,7 @@ GENERATED_PAGES = (
     "paraply.semi_sync_page",
     "paraply.appliers_page",
     "paraply.gtid_page",
+    "paraply.known_faults_page",
     "paraply.isolation_page",
     "paraply.modes_page",
     "paraply.live_results_page",

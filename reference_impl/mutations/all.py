@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from reference_impl.applier import mutants as applier
 from reference_impl.applier import recovery_mutants, wake_up_mutants
-from reference_impl.mariadb import commit_mutants
+from reference_impl.mariadb import commit_mutants, waiting_mutants
 from reference_impl.mariadb import mutants as mariadb_modes
 from reference_impl.mariadb_gtid import gap_free_mutants, positions_mutants, topology_mutants
 from reference_impl.mutations import (
     certification,
+    chunked_collection,
     garbage_collection,
     retries,
     stored_numbers,
@@ -26,6 +27,7 @@ from reference_impl.wl4648 import mutants as wl4648
 __all__ = [
     "applier",
     "certification",
+    "chunked_collection",
     "commit_mutants",
     "gap_free_mutants",
     "garbage_collection",
@@ -42,6 +44,7 @@ __all__ = [
     "topology_mutants",
     "trackers",
     "view_changes",
+    "waiting_mutants",
     "wake_up_mutants",
     "wl4648",
     "write_sets",

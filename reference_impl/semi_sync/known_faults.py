@@ -7,22 +7,7 @@ unless it says why.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownFault:
-    """One entry: its bug numbers, what went wrong, and the mutants that do the same.
-
-    ``instead`` says what stands for it where no mutant does.
-    """
-
-    known_as: str
-    server: str
-    what: str
-    mutants: tuple[str, ...] = ()
-    instead: str = ""
-
+from reference_impl.known_faults.fault import KnownFault
 
 KNOWN_FAULTS = (
     KnownFault(known_as="44058 (5); the 5.6 three-way deadlock", server="MySQL",
