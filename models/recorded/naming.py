@@ -1,0 +1,32 @@
+"""What the abstraction functions share: places of transactions, and names of rows."""
+
+from __future__ import annotations
+
+from models.concrete import Scope
+from vocabulary.history import History
+
+
+class Rows:
+    """Rows named as a scope names them, in the order in which they are met."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+
+    def name(self, item: object) -> str:
+        """Return the name of a row, a new one where it has none."""
+        return self._known.setdefault(str(item), f"row{len(self._known)}")
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Return the names given so far."""
+        return tuple(self._known.values())
+
+
+def places_of(history: History) -> dict[int, int]:
+    """Return the place of each transaction in the log."""
+    return {one.id: place for place, one in enumerate(history.transactions)}
+
+
+def scope_of(places: dict[int, int], rows: Rows) -> Scope:
+    """Return the scope in which these places and rows lie."""
+    return Scope(high=len(places), size=max(1, len(rows.all)))
