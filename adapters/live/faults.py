@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 from adapters.live.forging import forge_commit_ids
 from adapters.live.observed import Restart
 from adapters.live.strikes import (
+    cut_network,
     flush_relay_logs,
     freeze_replica,
     hold_rows,
     kill_source,
     strike,
+    wait_until,
 )
+from adapters.live.tails import cut_tail
 from adapters.servers.replication import replicate
 from vocabulary.errors import ParaplyError
 
@@ -37,39 +40,80 @@ class Fault:
     inject: Inject
     is_crash: bool = False
     """Whether a replica is killed: what is not in a transactional table may be lost."""
+    reuses_gtids: bool = False
+    """Whether GTIDs come to name two transactions, so that a touch does not tell whose it is."""
     replica_options: tuple[str, ...] = ()
     workload: str = ""
     """The load that it needs, in place of the mixed one."""
+    needs_link: bool = False
+    """Whether the first replica follows its source over a link that can be cut."""
+
+
+def _restarted(lab: MariadbLab, members: Sequence[Member], notes: list[str]) -> None:
+    """Start the first replica after a crash, look at it, and let it go on."""
+    replica = lab.replicas[0]
+    replica.start()
+    members[0].restarts.append(
+        Restart(
+            file=replica.binary_logs()[-1].name,
+            tags=lab.tags(replica),
+            gtid_position=lab.position_table(replica),
+            position_before=str(replica.query("SELECT @@gtid_slave_pos")[0][0]),
+        )
+    )
+    try:
+        replica.query("START SLAVE")
+    except ParaplyError as reason:
+        # master.info is a plain file: a crash may leave it unusable. The position is in a
+        # table, and so CHANGE MASTER with slave_pos goes on where the data ends.
+        notes.append(f"{replica.name}: CHANGE MASTER was needed after the crash: {reason}")
+        replica.query("RESET SLAVE ALL")
+        replicate(lab.source, replica)
 
 
 def _kill_replica(
     lab: MariadbLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    replica, member = lab.replicas[0], members[0]
+    notes: list[str] = []
+
+    def blow() -> None:
+        lab.replicas[0].kill()
+        _restarted(lab, members, notes)
+
+    strike(lab, clients, dice, blow)
+    return notes
+
+
+def _cut_relay_log(
+    lab: MariadbLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Lose the end of the relay log, which nobody syncs: the replica has to ask for it again."""
+    replica = lab.replicas[0]
     notes: list[str] = []
 
     def blow() -> None:
         replica.kill()
-        replica.start()
-        member.restarts.append(
-            Restart(
-                file=replica.binary_logs()[-1].name,
-                tags=lab.tags(replica),
-                gtid_position=lab.position_table(replica),
-                position_before=str(replica.query("SELECT @@gtid_slave_pos")[0][0]),
-            )
-        )
-        try:
-            replica.query("START SLAVE")
-        except ParaplyError as reason:
-            # master.info is a plain file: a crash may leave it unusable. The position is in a
-            # table, and so CHANGE MASTER with slave_pos goes on where the data ends.
-            notes.append(f"{replica.name}: CHANGE MASTER was needed after the crash: {reason}")
-            replica.query("RESET SLAVE ALL")
-            replicate(lab.source, replica)
+        lost = cut_tail(sorted(replica.datadir.glob("*relay-bin.[0-9]*"))[-1], dice)
+        notes.append(f"{lost} bytes of the relay log were lost")
+        _restarted(lab, members, notes)
 
     strike(lab, clients, dice, blow)
     return notes
+
+
+def _cut_source_log(
+    lab: MariadbLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Lose the end of the source's log (sync_binlog=0), and not what its engine has."""
+    clients.wait_for(lab.request.transactions // 4, lab.request.duration_s / 2)
+    # What is lost the replica has already: it asks the source for what comes after it.
+    replica = lab.replicas[0]
+    confirmed = list(clients.load.confirmed)
+    wait_until(lambda: lab.tags(replica).issuperset(confirmed), "replica that has it", replica)
+    lab.source.kill()
+    lost = cut_tail(lab.log_files_at_rest(lab.source)[-1], dice)
+    lab.source.start()
+    return (f"{lost} bytes of the source's log were lost",)
 
 
 def _stop_and_start(
@@ -128,6 +172,13 @@ FAULTS: dict[str, Fault] = {
               meaning="the first replica is stopped in its tracks and let go (SIGSTOP, SIGCONT)"),
         Fault(name="hold-rows", inject=hold_rows,
               meaning="a session on the replica holds a hot row that the workers need"),
+        Fault(name="cut-relay-log", inject=_cut_relay_log, is_crash=True, workload="rows",
+              meaning="the first replica is killed, and the end of its relay log is lost"),
+        Fault(name="cut-source-log", inject=_cut_source_log, workload="rows",
+              reuses_gtids=True,
+              meaning="control: the source is killed, and the end of its log is lost"),
+        Fault(name="cut-network", inject=cut_network, needs_link=True,
+              meaning="packets between source and replica are lost, then the connection is"),
         Fault(name="stop-start", inject=_stop_and_start,
               meaning="STOP SLAVE and START SLAVE in the middle of the load"),
         Fault(name="flush-relay-logs", inject=flush_relay_logs,

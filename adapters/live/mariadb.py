@@ -18,6 +18,7 @@ from adapters.live.touches import touches_after, trigger_statements
 from adapters.live.translation import MemberStory, Run, history_of
 from adapters.live.workload import TABLES, Clients, Load, create_statements, schema_name
 from adapters.servers import Server, ServerRoom, find_mariadb, replicate, wait_until_applied
+from adapters.servers.link import Link
 from adapters.servers.replication import applier_error
 from vocabulary.errors import ParaplyError
 from vocabulary.events import EventKind
@@ -53,6 +54,7 @@ class MariadbLab:
         self.room = ServerRoom(keep=request.keep)
         self.source: Server
         self.replicas: list[Server] = []
+        self.link: Link | None = None
         self.keys = Keys(self._schema())
         self._marks: dict[str, str] = {}
         self._touches_seen: dict[str, int] = {}
@@ -72,8 +74,8 @@ class MariadbLab:
 
     @property
     def records_touches(self) -> bool:
-        """Return whether triggers record what is touched: not where their table would be lost."""
-        return self.fault is None or not self.fault.is_crash
+        """Return whether triggers record what is touched: not where that is lost or ambiguous."""
+        return self.fault is None or not (self.fault.is_crash or self.fault.reuses_gtids)
 
     @property
     def workload(self) -> str:
@@ -102,10 +104,13 @@ class MariadbLab:
             *(TOUCH_OPTIONS if self.records_touches else ()),
             *(self.fault.replica_options if self.fault else ()),
         ]
+        if self.fault is not None and self.fault.needs_link:
+            self.link = self.room.link(self.source)
         for number in range(1, request.replicas + 1):
             replica = self.room.start(self.installation, name=f"replica{number}", options=options)
             self.replicas.append(replica)
-            replicate(self.source, replica)
+            over = self.link if number == 1 else None
+            replicate(self.source, replica, port=0 if over is None else over.port)
         self.source.run(self._schema())
         for replica in self.replicas:
             wait_until_applied(self.source, replica)
@@ -241,7 +246,9 @@ class MariadbLab:
 
     def _unknown(self) -> dict[str, str]:
         """Return what may stay unknown because nothing that is observed could answer it."""
-        if not self.records_touches:
+        if self.fault is not None and self.fault.reuses_gtids:
+            why = "GTIDs name two transactions under this fault: a touch does not tell whose it is"
+        elif not self.records_touches:
             why = "attempts are not recorded under this fault: a crash would lose the record"
         elif self.request.mode == "minimal":
             why = "in this mode only commits overlap, and no two attempts are seen at once"
@@ -270,6 +277,11 @@ class MariadbLab:
     def log_files(self, server: Server) -> list[Path]:
         """Return the log files that a server has written since the round began."""
         return [file for file in server.binary_logs() if file.name >= self._marks[server.name]]
+
+    def log_files_at_rest(self, server: Server) -> list[Path]:
+        """Return the log files of the round, of a server that cannot be asked."""
+        files = sorted(server.datadir.glob("bin.[0-9]*"))
+        return [file for file in files if file.name >= self._marks[server.name]]
 
     def _final(self, replica: Server, *, is_whole: bool) -> Final:
         """Stop the applier, and look at all that the replica has."""

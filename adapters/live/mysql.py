@@ -27,6 +27,7 @@ from adapters.live.workload import (
     schema_name,
 )
 from adapters.servers import Server, ServerRoom, find_mysql, replicate, wait_until_applied
+from adapters.servers.link import Link
 from adapters.servers.replication import applier_error, executed_position
 from vocabulary.errors import ParaplyError
 from vocabulary.history import Clock, EvidenceTier, History, HistoryHeader
@@ -69,6 +70,7 @@ class MysqlLab:
         self.room = ServerRoom(keep=request.keep)
         self.source: Server
         self.replicas: list[Server] = []
+        self.link: Link | None = None
         self.domains = request.domains
         if request.mode == DATABASE:
             self.domains = max(request.domains, _DATABASES_MIN)
@@ -111,10 +113,13 @@ class MysqlLab:
             "--replica-transaction-retries=100",
             "--skip-replica-start",
         ]
+        if self.fault is not None and self.fault.needs_link:
+            self.link = self.room.link(self.source)
         for number in range(1, request.replicas + 1):
             replica = self._started(f"replica{number}", options)
             self.replicas.append(replica)
-            replicate(self.source, replica)
+            over = self.link if number == 1 else None
+            replicate(self.source, replica, port=0 if over is None else over.port)
         self.source.run(self._schema)
         for replica in self.replicas:
             wait_until_applied(self.source, replica)

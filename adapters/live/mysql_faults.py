@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from adapters.live.forging import forge_last_committed
 from adapters.live.observed import Restart
 from adapters.live.strikes import (
+    cut_network,
     flush_relay_logs,
     freeze_replica,
     hold_rows,
@@ -39,6 +40,8 @@ class MysqlFault:
     is_crash: bool = False
     """Whether a replica is killed: performance_schema is lost with it."""
     workload: str = ""
+    needs_link: bool = False
+    """Whether the first replica follows its source over a link that can be cut."""
 
 
 def _restart(lab: MysqlLab, *, is_crash: bool) -> Restart:
@@ -117,6 +120,8 @@ MYSQL_FAULTS: dict[str, MysqlFault] = {
                    meaning="the first replica is stopped and let go (SIGSTOP, SIGCONT)"),
         MysqlFault(name="hold-rows", inject=hold_rows,
                    meaning="a session on the replica holds a hot row that the workers need"),
+        MysqlFault(name="cut-network", inject=cut_network, needs_link=True,
+                   meaning="packets between source and replica are lost, then the connection is"),
         MysqlFault(name="stop-start", inject=_stop_and_start,
                    meaning="STOP REPLICA and START REPLICA in the middle of the load"),
         MysqlFault(name="flush-relay-logs", inject=flush_relay_logs,

@@ -14,6 +14,7 @@ from vocabulary.errors import ParaplyError
 if TYPE_CHECKING:
     from adapters.live.observed import Member
     from adapters.live.workload import Clients
+    from adapters.servers.link import Link
     from adapters.servers.server import Server
 
 _STRIKES = 3
@@ -28,6 +29,8 @@ class Lab(Protocol):
     request: LiveRequest
     source: Server
     replicas: list[Server]
+    link: Link | None
+    """Over which the first replica follows the source, if the fault needs one."""
 
 
 def strike(lab: Lab, clients: Clients, dice: random.Random, blow: Callable[[], object]) -> None:
@@ -83,6 +86,27 @@ def hold_rows(
             cursor.execute(f"SELECT * FROM {schema_name(0)}.account WHERE id = {row} FOR UPDATE")
             time.sleep(_HOLD_S)
             gate.rollback()
+
+    strike(lab, clients, dice, blow)
+    return ()
+
+
+def cut_network(
+    lab: Lab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Lose all packets for a while, then break the connection, and let it be made again."""
+    link = lab.link
+    if link is None:
+        raise ValueError("the first replica follows its source over no link")
+
+    def blow() -> None:
+        try:
+            link.silence()
+            time.sleep(dice.random() * _HOLD_S)
+            link.cut()
+            time.sleep(dice.random() * _HOLD_S / 2)
+        finally:
+            link.mend()
 
     strike(lab, clients, dice, blow)
     return ()

@@ -13,8 +13,12 @@ _USER = "repl"
 _PASSWORD = "repl-password"  # a throw-away account on the loopback interface
 
 
-def replicate(source: Server, replica: Server) -> None:
-    """Let ``replica`` follow ``source`` by GTID, from the beginning, and wait until it does."""
+def replicate(source: Server, replica: Server, *, port: int = 0) -> None:
+    """Let ``replica`` follow ``source`` by GTID, from the beginning, and wait until it does.
+
+    ``port`` is that of a :class:`Link` to the source, if it is to go over one.
+    """
+    port = port or source.port
     for node in (source, replica):
         node.run(
             [
@@ -25,14 +29,14 @@ def replicate(source: Server, replica: Server) -> None:
         )
     if replica.is_mariadb:
         follow = (
-            f"CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={source.port},"
+            f"CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={port},"
             f" MASTER_USER='{_USER}', MASTER_PASSWORD='{_PASSWORD}', MASTER_USE_GTID=slave_pos,"
             " MASTER_CONNECT_RETRY=1"
         )
         start = "START SLAVE"
     else:
         follow = (
-            f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={source.port},"
+            f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={port},"
             f" SOURCE_USER='{_USER}', SOURCE_PASSWORD='{_PASSWORD}', SOURCE_AUTO_POSITION=1,"
             " GET_SOURCE_PUBLIC_KEY=1, SOURCE_CONNECT_RETRY=1, SOURCE_RETRY_COUNT=1000"
         )

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 
 from adapters.servers.installation import Installation
+from adapters.servers.link import Link
 from adapters.servers.server import Server
 
 
@@ -30,6 +31,7 @@ class ServerRoom:
         # A server that runs as another user must be able to reach its own directory.
         self.directory.chmod(0o755)
         self.servers: list[Server] = []
+        self.links: list[Link] = []
         self._keep = keep
 
     def __enter__(self) -> ServerRoom:
@@ -90,6 +92,11 @@ class ServerRoom:
         server.start()
         return server
 
+    def link(self, source: Server) -> Link:
+        """Return a link to a running server over which a replica can follow it."""
+        self.links.append(Link(source.port))
+        return self.links[-1]
+
     def close(self) -> None:
         """End all servers and remove the directory, unless it is kept.
 
@@ -98,6 +105,8 @@ class ServerRoom:
         """
         keep = self._keep or bool(os.environ.get("PARAPLY_KEEP_SERVERS"))
         try:
+            for link in self.links:
+                link.close()
             for server in reversed(self.servers):
                 if keep:
                     server.stop()

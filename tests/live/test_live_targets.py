@@ -64,7 +64,10 @@ def test_domains_and_replicas_break_nothing():
     assert result.answers["replica_logs_domains_in_order"].held
 
 
-@pytest.mark.parametrize("fault", ["kill-replica", "kill-source", "stop-start", "hold-rows"])
+@pytest.mark.parametrize(
+    "fault",
+    ["kill-replica", "kill-source", "stop-start", "hold-rows", "cut-relay-log", "cut-network"],
+)
 def test_struck_mariadb_pair_breaks_nothing(fault):
     result = run("mariadb", "optimistic", fault)
     assert not broken(result)
@@ -80,6 +83,14 @@ def test_forged_commit_ids_that_idempotent_mode_hides_are_found():
     result = run("mariadb", "conservative", "forged-idempotent", transactions=800)
     assert "domains_apply_without_conflict" in broken(result)
     assert broken(result) <= set(result.answers) - {"replica_logs_domains_in_order"}
+
+
+def test_source_that_lost_the_end_of_its_log_is_followed_past_new_transactions():
+    result = run("mariadb", "conservative", "cut-source-log", transactions=1_500)
+    assert "position_covers_only_what_is_applied" in broken(result)
+    documented = target_named("mariadb", TARGETS).documented["conservative/cut-source-log"]
+    assert broken(result) <= set(documented)
+    assert result.evidence["unknown_gtids"]
 
 
 def test_semi_sync_source_that_is_lost_takes_nothing_seen_with_it():

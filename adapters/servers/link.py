@@ -1,0 +1,121 @@
+"""A network link between two servers that can be cut: a forwarder on the loopback interface.
+
+What its ends see is what a network does to them: silence while packets are lost, then a broken
+connection, then nobody there, then a peer again. It takes no privilege and no namespace.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import threading
+from contextlib import suppress
+
+_CHUNK_BYTES = 1 << 16
+_BEAT_S = 0.05
+_BACKLOG = 16
+
+
+class Link:
+    """Forwards connections to ``port`` from a port of its own until it is closed."""
+
+    def __init__(self, port: int) -> None:
+        self._target = port
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
+        self._listener.setblocking(False)
+        self.port: int = self._listener.getsockname()[1]
+        """Where to connect instead."""
+        self._peers: dict[socket.socket, socket.socket] = {}
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._listener, selectors.EVENT_READ)
+        self._lock = threading.Lock()
+        self._is_silent = self._is_broken = False
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    @property
+    def connections(self) -> int:
+        """Return how many connections go over the link."""
+        return len(self._peers) // 2
+
+    def silence(self) -> None:
+        """Deliver nothing any more; connections stay, and their ends know nothing."""
+        with self._lock:
+            self._is_silent = True
+
+    def cut(self) -> None:
+        """Break every connection, and refuse new ones."""
+        with self._lock:
+            self._is_broken = True
+            for one in list(self._peers):
+                self._drop(one)
+
+    def mend(self) -> None:
+        """Let everything through again; what was kept back in silence is delivered."""
+        with self._lock:
+            self._is_silent = self._is_broken = False
+
+    def close(self) -> None:
+        """End: break all connections and free the port."""
+        self._ended.set()
+        self._thread.join(10)
+        with self._lock:
+            for one in list(self._peers):
+                self._drop(one)
+        self._listener.close()
+        self._selector.close()
+
+    def _run(self) -> None:
+        while not self._ended.is_set():
+            ready = self._selector.select(_BEAT_S)
+            with self._lock:
+                if self._is_silent and not self._is_broken:
+                    # What waits in the sockets is what the network has not delivered yet.
+                    ready = []
+                for key, _ in ready:
+                    if key.fileobj is self._listener:
+                        self._accept()
+                    elif isinstance(key.fileobj, socket.socket):
+                        self._forward(key.fileobj)
+            if self._is_silent:
+                self._ended.wait(_BEAT_S)
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            near, _ = self._listener.accept()
+            if self._is_broken:
+                near.close()
+                return
+            try:
+                far = socket.create_connection(("127.0.0.1", self._target), timeout=1)
+            except OSError:
+                near.close()
+                return
+            for one, other in ((near, far), (far, near)):
+                one.settimeout(5)
+                self._peers[one] = other
+                self._selector.register(one, selectors.EVENT_READ)
+
+    def _forward(self, one: socket.socket) -> None:
+        other = self._peers.get(one)
+        if other is None:
+            return
+        try:
+            data = one.recv(_CHUNK_BYTES)
+            if data:
+                other.sendall(data)
+                return
+        except OSError:
+            pass
+        self._drop(one)
+
+    def _drop(self, one: socket.socket) -> None:
+        other = self._peers.pop(one, None)
+        if other is None:
+            return
+        self._peers.pop(other, None)
+        for end in (one, other):
+            with suppress(KeyError, ValueError):
+                self._selector.unregister(end)
+            end.close()
