@@ -1,0 +1,97 @@
+"""``proofs/REPLAYS.md``: each counterexample on the reference implementation."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from models.claims import Counterexample
+from models.counterexamples import COUNTEREXAMPLES
+from paraply.reference_replays import ReferenceRun, Shown, shown
+from paraply.reference_runs import RUNS
+from paraply.workload_arguments import command_line, workload_words
+from vocabulary.counting import counted
+
+
+@cache
+def _shown(identifier: str) -> Shown:
+    counter = next(one for one in COUNTEREXAMPLES if one.id == identifier)
+    entry = RUNS[identifier]
+    return shown(entry, counter, entry.run())
+
+
+def command(entry: ReferenceRun) -> str:
+    """Return the command that makes the run again."""
+    who = ["--mutant", entry.mutant] if entry.mutant else ["--subject", entry.subject]
+    words = workload_words(entry.system, entry.scope)
+    judged = ["--property", entry.breaks] if entry.breaks else []
+    return command_line(["paraply", "replay", *who, *words, "--program", entry.program, *judged])
+
+
+def reference_section(counter: Counterexample) -> list[str]:
+    """Return the section of a counterexample's page; none where the table has no row for it."""
+    entry = RUNS.get(counter.id)
+    if entry is None:
+        return []
+    lines = ["## On the reference implementation", ""]
+    if not entry.program:
+        return [*lines, f"Not expressed: {entry.because}.", ""]
+    lines += ["```", command(entry), "```", ""]
+    found = _shown(counter.id)
+    if entry.breaks:
+        lines += [f"Breaks `{entry.breaks}`: {found.violations[0]}.", ""]
+    if entry.because:
+        lines += [f"{entry.because[0].upper()}{entry.because[1:]}.", ""]
+    return [*lines, *_held_against(counter, found)]
+
+
+def _held_against(counter: Counterexample, found: Shown) -> list[str]:
+    """Return what the specifications say of the run, in words."""
+    if found.followed is None:
+        return []
+    values = ", ".join(f"{name}={value}" for name, value in found.followed.broken_for.items())
+    told = [
+        f"Read as steps of `{counter.system().name}`, the run makes `{counter.statement}` false "
+        f"for {values} after {counted(found.followed.broken_after or 0, 'step')} that were seen."
+    ]
+    told += [
+        f"`{name}` does not allow step {followed.steps + 1}, `{followed.refused}`."
+        for name, followed in found.refused_by.items()
+    ]
+    told += [f"It is no run of {reason}." for reason in found.assumes.values()]
+    return [" ".join(told), ""]
+
+
+def replays_page() -> str:
+    """Return the table of all counterexamples."""
+    expressed = [one for one in COUNTEREXAMPLES if one.id in RUNS and RUNS[one.id].program]
+    read = [one for one in expressed if RUNS[one.id].reading is not None]
+    lines = [
+        "# Counterexamples on the reference implementation", "",
+        "A counterexample is found in a specification. Here each is a run of the reference "
+        "implementation as well, with the dialect, the option or the mutant that has the fault: "
+        f"{len(expressed)} of {len(COUNTEREXAMPLES)} are. The property named is broken by the run. "
+        f"{len(read)} runs are also read as steps of the specifications (`models/recorded/`): the "
+        "faulty one allows the run up to where its statement is false, and the one that is proved "
+        "allows it nowhere. The pages of the counterexamples have the commands.", "",
+        "| | on the reference | breaks | the statement | read by |",
+        "| --- | --- | --- | --- | --- |",
+    ]  # fmt: skip
+    for counter in COUNTEREXAMPLES:
+        entry = RUNS.get(counter.id)
+        if entry is None:
+            continue
+        name = f"[{counter.id}]({counter.id}.md)"
+        if not entry.program:
+            lines.append(f"| {name} | not expressed: {entry.because} | – | – | – |")
+            continue
+        breaks = f"`{entry.breaks}`" if entry.breaks else f"nothing: {entry.because}"
+        reading = f"`{entry.reading_name}`" if entry.reading else "–"
+        lines.append(f"| {name} | {_what(entry)} | {breaks} | `{counter.statement}` | {reading} |")
+    return "\n".join([*lines, ""])
+
+
+def _what(entry: ReferenceRun) -> str:
+    """Return what has the fault: a mutant, or a subject with its dialect and options."""
+    if entry.mutant:
+        return f"mutant `{entry.mutant}` of `{entry.system.name}`"
+    return f"`{entry.subject}` with `{entry.fault}`"

@@ -1,0 +1,70 @@
+"""Every counterexample of the proofs is a run of the reference, and breaks the property there."""
+
+from __future__ import annotations
+
+import pytest
+
+from models.compiled_reading import CompiledReading
+from models.counterexamples import COUNTEREXAMPLES
+from models.recorded.following import follow
+from paraply.reference_replays import counterexample_named, shown
+from paraply.reference_replays_page import command
+from paraply.reference_runs import RUNS
+from paraply.registries import mutant_named, property_named, subject_named
+from vocabulary.programs import decode_program, parse_program
+from vocabulary.schedule import RecordedSchedule
+
+EXPRESSED = sorted(name for name, entry in RUNS.items() if entry.program)
+READ = [name for name in EXPRESSED if RUNS[name].reading is not None]
+OF_MUTANTS = [name for name in EXPRESSED if RUNS[name].mutant]
+
+
+def test_every_counterexample_has_a_row_with_a_run_or_a_reason():
+    assert set(RUNS) >= {counter.id for counter in COUNTEREXAMPLES}
+    for name, entry in RUNS.items():
+        assert entry.program or entry.because, name
+        assert entry.breaks or entry.because, name
+        assert bool(entry.program) == bool(entry.mutant or entry.subject), name
+        assert bool(entry.subject) == bool(entry.fault), name
+    assert len(EXPRESSED) >= 43
+    assert len(READ) >= 30
+
+
+@pytest.mark.parametrize("name", EXPRESSED)
+def test_run_of_the_reference_breaks_the_property(name):
+    entry = RUNS[name]
+    schedule = RecordedSchedule(decode_program(parse_program(entry.program)), strict=True)
+    history = entry.run(schedule)
+    assert schedule.is_faithful, command(entry)
+    if entry.breaks:
+        assert property_named(entry.breaks).violations(history)
+
+
+@pytest.mark.parametrize("name", READ)
+def test_run_is_one_of_the_faulty_specification_and_of_no_other(name):
+    entry = RUNS[name]
+    found = shown(entry, counterexample_named(name), entry.run())
+    assert found.is_the_same
+    assert found.followed.steps >= found.followed.broken_after
+    assert set(found.refused_by) | set(found.assumes)
+
+
+@pytest.mark.parametrize("name", OF_MUTANTS)
+def test_same_choices_without_the_fault_break_nothing(name):
+    entry = RUNS[name]
+    schedule = RecordedSchedule(decode_program(parse_program(entry.program)))
+    sound = subject_named(mutant_named(entry.mutant).subject.name)
+    assert not property_named(entry.breaks).violations(sound.run(schedule, entry.scope))
+
+
+def test_a_run_without_the_fault_does_not_pass_for_the_counterexample():
+    entry, counter = RUNS["C29"], counterexample_named("C29")
+    schedule = RecordedSchedule(decode_program(parse_program(entry.program)))
+    sound = subject_named("applier").run(schedule, entry.scope)
+    assert not shown(entry, counter, sound).is_the_same
+
+
+def test_specification_with_another_fault_does_not_follow_the_run():
+    entry = RUNS["C11"]
+    other = CompiledReading(counterexample_named("C13").system())
+    assert follow(other, entry.reading(entry.run())).refused is not None
