@@ -44,6 +44,7 @@ class CompiledReading:
                 function.name: _table(parameters, function, variables, value)
                 for function, (variables, value) in action.updates.items()
             }
+        self._statements: dict[Term, Callable[..., Any]] = {}
         self._parameters = {
             action.name: tuple(parameter.name for parameter in action.parameters)
             for action in system.actions
@@ -53,6 +54,12 @@ class CompiledReading:
         """Return whether an action's guard holds for these parameters, by their names."""
         given = [bound[name] for name in self._parameters[action]]
         return bool(self._guards[action](world.tables, _values(world.scope), *given))
+
+    def holds(self, statement: Term, world: World) -> bool:
+        """Return whether a closed term is true in a world."""
+        if statement not in self._statements:
+            self._statements[statement] = _function([], text(statement))
+        return bool(self._statements[statement](world.tables, _values(world.scope)))
 
     def step(self, action: str, world: World, bound: Mapping[str, Value]) -> World:
         """Return the world after the action; ``world`` itself stays as it is."""

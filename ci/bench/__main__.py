@@ -26,6 +26,7 @@ MODULES = (
     "ci.bench.mining",
     "ci.bench.proofs",
     "ci.bench.states",
+    "ci.bench.traces",
 )
 """Modules that register benchmarks; add yours."""
 

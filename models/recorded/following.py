@@ -49,6 +49,8 @@ class Recorded:
         hidden: actions that leave no trace in a record and choose nothing.
         possible_afterwards: actions that may follow the run, though nobody took them: what a
             replica would be allowed to do.
+        ghosts: functions that no guard reads. Worlds that differ in these alone count as one, as
+            long as no statement is asked about.
     """
 
     scope: Scope
@@ -56,6 +58,7 @@ class Recorded:
     steps: tuple[RecordedStep, ...]
     hidden: frozenset[str] = frozenset()
     possible_afterwards: frozenset[str] = frozenset()
+    ghosts: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,23 +94,25 @@ def follow(
     start = World(recorded.scope, dict(recorded.start))
     system = reading.system
     for given in (*system.initially, *system.axioms):
-        if not evaluate(given.closed, start, {}):
+        if not reading.holds(given.closed, start):
             raise ValueError(f"{system.name}: {given.name} does not hold at the start")
+    ignored = recorded.ghosts if statement is None else frozenset[str]()
+    telling = [f.name for f in system.functions if not f.rigid and f.name not in ignored]
     hidden = [action for action in system.actions if action.name in recorded.hidden]
-    worlds = _closed(reading, [start], hidden)
-    broken = _breach(statement, worlds)
+    worlds = _closed(reading, [start], hidden, telling)
+    broken = _breach(reading, statement, worlds)
     after = 0 if broken is not None else None
     for number, step in enumerate(recorded.steps):
-        worlds = _closed(reading, _stepped(reading, worlds, step), hidden)
+        worlds = _closed(reading, _stepped(reading, worlds, step), hidden, telling)
         if not worlds:
             return Followed(steps=number, refused=step, broken_after=after, broken_for=broken or {})
         if broken is None:
-            broken = _breach(statement, worlds)
+            broken = _breach(reading, statement, worlds)
             after = number + 1 if broken is not None else None
     if broken is None and recorded.possible_afterwards:
         allowed = recorded.hidden | recorded.possible_afterwards
         later = [action for action in system.actions if action.name in allowed]
-        broken = _breach(statement, _closed(reading, worlds, later))
+        broken = _breach(reading, statement, _closed(reading, worlds, later, telling))
         after = len(recorded.steps) if broken is not None else None
     return Followed(
         steps=len(recorded.steps), refused=None, broken_after=after, broken_for=broken or {}
@@ -143,13 +148,17 @@ def _taken(
             yield reading.step(action.name, world, bound)
 
 
-def _closed(reading: CompiledReading, worlds: Iterable[World], hidden: list[Action]) -> list[World]:
+def _closed(
+    reading: CompiledReading, worlds: Iterable[World], hidden: list[Action], telling: list[str]
+) -> list[World]:
     """Return the worlds that hidden actions lead to, the given ones among them, each once."""
     found: dict[object, World] = {}
     pending = list(worlds)
+    if not hidden and len(pending) < 2:
+        return pending
     while pending:
         world = pending.pop()
-        key = _key(world)
+        key = _key(world, telling)
         if key in found:
             continue
         if len(found) >= WORLDS_MAX:
@@ -160,20 +169,25 @@ def _closed(reading: CompiledReading, worlds: Iterable[World], hidden: list[Acti
     return list(found.values())
 
 
-def _key(world: World) -> object:
+def _key(world: World, telling: list[str]) -> object:
+    """Return what tells a world from others of the same workload."""
     return frozenset(
         (name, arguments, value)
-        for name, table in world.tables.items()
-        for arguments, value in table.items()
+        for name in telling
+        for arguments, value in world.tables.get(name, {}).items()
         if value is not False and value != 0 and value != ""
     )
 
 
-def _breach(statement: Statement | None, worlds: Iterable[World]) -> dict[str, Value] | None:
+def _breach(
+    reading: CompiledReading, statement: Statement | None, worlds: Iterable[World]
+) -> dict[str, Value] | None:
     """Return values for which a statement is false in one of the worlds, None if there are none."""
     if statement is None:
         return None
     for world in worlds:
+        if reading.holds(statement.closed, world):
+            continue
         for values in product(*(world.scope.values(v.sort) for v in statement.variables)):
             bound = dict(zip(statement.variables, values, strict=True))
             if not evaluate(statement.body, world, bound):

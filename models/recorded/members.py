@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from models.concrete import Scope, Table
 from models.recorded.following import Recorded, RecordedStep
-from models.recorded.naming import Rows
+from models.recorded.naming import AL1_GHOSTS, Rows
 from vocabulary.events import DEFAULT_MEMBER, Event, EventKind, Outcome
 from vocabulary.history import History
 from vocabulary.transactions import Transaction, TransactionKind
@@ -63,6 +63,7 @@ def timestamps(history: History, member: str = DEFAULT_MEMBER) -> Recorded:
     return Recorded(
         scope=Scope(high=len(places), size=max(1, len(rows.all))), start=start,
         steps=tuple(steps), hidden=frozenset({"start"}), possible_afterwards=frozenset({"finish"}),
+        ghosts=AL1_GHOSTS,
     )  # fmt: skip
 
 

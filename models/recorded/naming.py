@@ -5,6 +5,9 @@ from __future__ import annotations
 from models.concrete import Scope
 from vocabulary.history import History
 
+AL1_GHOSTS = frozenset({"window", "parent", "shared", "item_position"})
+"""Of ``models/applier.py``: where an LC comes from, which no guard reads."""
+
 
 class Rows:
     """Rows named as a scope names them, in the order in which they are met."""

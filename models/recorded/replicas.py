@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from models.concrete import Scope, Table, Value
 from models.recorded.following import Recorded, RecordedStep
-from models.recorded.naming import Rows, places_of, scope_of
+from models.recorded.naming import AL1_GHOSTS, Rows, places_of, scope_of
 from vocabulary.events import EventKind, Outcome
 from vocabulary.history import History
 from vocabulary.transactions import TransactionKind
@@ -178,4 +178,6 @@ def log_and_starts(history: History) -> Recorded:
     start: dict[str, Table] = {
         "ws": written, "empty": empty, "vc": views, "next_sn": {(): 2}, "lc_global": {(): 1},
     }  # fmt: skip
-    return Recorded(scope=scope_of(places, rows), start=start, steps=tuple(steps))
+    return Recorded(
+        scope=scope_of(places, rows), start=start, steps=tuple(steps), ghosts=AL1_GHOSTS
+    )

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from models.compiled_reading import CompiledReading
-from models.concrete import Scope, World, is_enabled, step
+from models.concrete import Scope, World, evaluate, is_enabled, step
 from models.theorems import THEOREMS
 
 SYSTEMS = {build().name: build for theorem in THEOREMS for build in theorem.systems}
@@ -44,3 +44,19 @@ def test_guards_and_updates_are_those_of_the_readable_reading(name):
                 after = reading.step(action.name, world, named)
                 assert after.tables == step(system, action, world, bound).tables
     assert enabled
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_statements_are_true_where_the_readable_reading_says_so(name):
+    system = SYSTEMS[name]()
+    reading = CompiledReading(system)
+    random = Random(name)
+    stated = [*system.initially, *system.axioms, *system.invariants, *system.safety]
+    truths = set()
+    for _ in range(4):
+        world = random_world(system, Scope(low=-1, high=1, size=2), random)
+        for statement in stated:
+            true = evaluate(statement.closed, world, {})
+            assert reading.holds(statement.closed, world) == true, statement.name
+            truths.add(true)
+    assert truths == {True, False}
