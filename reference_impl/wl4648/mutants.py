@@ -57,11 +57,17 @@ class HighestCommitted(CommitWatermark):
 
 
 class CountsBeforeTheCrash(JobReplica):
-    """After a restart, what committed before the crash still counts for the watermark."""
+    """A restart saves a watermark that counts what it is about to execute again."""
 
     def executed_at_restart(self) -> list[TransactionId]:
         """Forget nothing."""
         return self.executed
+
+    def on_crash(self) -> None:
+        """Begin at the old watermark, and update rli info at once."""
+        super().on_crash()
+        self.checkpoints_left += 1
+        self.on_checkpoint()
 
 
 class StrictAtRestart(JobReplica):
@@ -217,7 +223,8 @@ scheme_mutant(
     "watermark_counts_before_the_crash", source="WL#4648, re-entrant mode",
     fault="after a restart the watermark covers jobs that are to be executed again",
     caught_by="restart_reaches_the_sources_state", dialect="c3_c1",
-    parts={"replica": CountsBeforeTheCrash}, checkpoints=3, crashes=2, reads=0, rows=2,
+    parts={"replica": CountsBeforeTheCrash}, crashes=6, reads=0, rows=1, transactions=3,
+    workers=1, sessions=1,
 )  # fmt: skip
 scheme_mutant(
     "restart_is_strict", source="WL#4648, re-entrant mode; slave_exec_mode",
