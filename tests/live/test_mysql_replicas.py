@@ -54,7 +54,8 @@ def test_struck_pair_breaks_what_is_documented_and_nothing_else(fault):
     (one,) = MYSQL.run(request)
     broken = {name for name in MYSQL.properties if broken_by(one.history, name)}
     print(f"live: {fault}, {one.evidence}, {one.notes}")
-    assert broken == set(MYSQL.documented.get(f"logical-clock/{fault}", ()))
+    assert broken <= set(MYSQL.documented.get(f"logical-clock/{fault}", ()))
+    assert bool(broken) == (fault == FORGED)
     assert one.evidence["unknown_gtids"] == 0
     assert one.evidence["restarts"] == (3 if fault in ("kill-replica", "stop-start") else 0)
     if fault != FORGED:

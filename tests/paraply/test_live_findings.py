@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 import properties.all
+from adapters.live.group_story import history_of_trace
+from adapters.live.group_target import MYSQL_GROUP
+from adapters.live.mariadb_target import MARIADB
+from paraply.cli import main
 from paraply.recorded_files import histories_in
 from properties.registry import property_named, verdict_of
+from tests.conformance.test_recorded_groups import beginning
+from vocabulary.history_jsonl import write_history
 from vocabulary.transactions import TransactionKind
 from vocabulary.verdict import Verdict
 
@@ -49,3 +56,25 @@ def test_later_transactions_overtook_it(recovered_ddl, name, expected):
 def test_those_that_overtook_it_are_named(recovered_ddl):
     breaches = property_named("domains_apply_without_conflict").violations(recovered_ddl)
     assert str(breaches[0]) == "replica1: T5 began before T4 had committed"
+
+
+@pytest.mark.parametrize("name", ["recovered_ddl_unmarked"])
+def test_check_judges_a_finding_by_what_its_target_answers_to(name, tmp_path, capsys):
+    report = tmp_path / "checked.json"
+    assert main(["check", str(FINDINGS / f"{name}.jsonl"), "--json", str(report)]) == 1
+    rows = json.loads(report.read_text())["rows"]
+    assert {row["name"] for row in rows} <= set(MARIADB.properties)
+    broken = {row["name"] for row in rows if row["verdict"] == "violated"}
+    assert broken == set(MARIADB.documented["optimistic/kill-source-ddl"]) & broken
+    assert broken >= {"domains_apply_without_conflict", "sound_log_never_fails"}
+    capsys.readouterr()
+
+
+def test_check_finds_nothing_in_a_healthy_live_history(tmp_path, capsys):
+    group = tmp_path / "group.jsonl"
+    history = history_of_trace(beginning(), seed=0, options={})
+    group.write_text("".join(f"{line}\n" for line in write_history(history)))
+    assert main(["check", str(group)]) == 0
+    shown = capsys.readouterr().out
+    for name in MYSQL_GROUP.properties:
+        assert name in shown
