@@ -136,12 +136,12 @@ class _Reading:
         files = self.report.files
         # A file that stopped before its first transaction (encrypted, say) gave nothing to judge.
         if not result.transactions and not any(file.read_to_end for file in files):
-            raise _nothing_read(self.report)
-        result.files = [_summary(file, *self._gtids.get(file.file, ("", ""))) for file in files]
+            raise nothing_read(self.report)
+        result.files = [summary_of(file, *self._gtids.get(file.file, ("", ""))) for file in files]
         if is_text:
             for summary in result.files:
                 summary.format = "text"
-        _note_what_was_not_read(result, self.report)
+        note_what_was_not_read(result, self.report)
         result.assumptions += self.registry.assumptions
         return result
 
@@ -168,12 +168,14 @@ def _judged_by_readable_engine(
     return auditor.result()
 
 
-def _nothing_read(report: LogReport) -> ParaplyError:
+def nothing_read(report: LogReport) -> ParaplyError:
+    """Return the error for files that all stopped before their first transaction."""
     first = next(report.diagnostics())
     return ParaplyError(NOTHING_READ, reason=first.text, remedy=first.remedy)
 
 
-def _summary(file: FileReport, first_gtid: str, last_gtid: str) -> FileSummary:
+def summary_of(file: FileReport, first_gtid: str, last_gtid: str) -> FileSummary:
+    """Return what the report says of a file."""
     version = file.server_version
     return FileSummary(
         name=file.file,
@@ -192,7 +194,7 @@ def _summary(file: FileReport, first_gtid: str, last_gtid: str) -> FileSummary:
     )
 
 
-def _note_what_was_not_read(result: AuditResult, report: LogReport) -> None:
+def note_what_was_not_read(result: AuditResult, report: LogReport) -> None:
     """Let what could not be read keep the verdict from holding."""
     for file in report.files:
         for diagnostic in file.diagnostics:

@@ -21,18 +21,20 @@ from vocabulary.keys import ConflictKey
 from vocabulary.log import LoggedTransaction
 
 
-class _Source:
+class LogQuestions:
     """Answers the judges' questions from the files."""
 
     def __init__(self, rereader: Rereader) -> None:
         self._rereader = rereader
 
     def reread(self, ordinal: int, at: int) -> LoggedTransaction:
+        """Return the transaction at a place."""
         txn = self._rereader.read(at)
         txn.ordinal = ordinal
         return txn
 
     def keys_with(self, ordinal: int, at: int, digests: frozenset[int]) -> dict[int, ConflictKey]:
+        """Return its keys that have one of the digests."""
         return self._rereader.keys_with(self.reread(ordinal, at), at, digests)
 
 
@@ -52,7 +54,7 @@ def audit_compiled(
     used. ``sizes`` are those of :class:`CompiledStream`, for tests.
     """
     stream = CompiledStream(keys, report, **sizes)
-    auditor = CompiledAuditor(keys, _Source(stream.rereader), options)
+    auditor = CompiledAuditor(keys, LogQuestions(stream.rereader), options)
     try:
         for item in stream.read(files):
             if isinstance(item, Batch):

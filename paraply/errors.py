@@ -46,3 +46,8 @@ NO_STATES = register(
     "subject {subject} does not name its states",
     "use --exhaustive, which enumerates runs; semi_sync is one that names its states",
 )
+NOT_IN_PARTS = register(
+    "P329",
+    "the input cannot be audited in parts: {reason}",
+    "leave --spark out",
+)

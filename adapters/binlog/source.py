@@ -29,6 +29,9 @@ class Source:
     is raised as ``ParaplyError`` P109 where it is met; all bytes before it were delivered.
     """
 
+    resumes = False
+    """Whether what it delivers goes on where another source of the same file has ended."""
+
     def __init__(self, name: str, stream: BinaryIO, compression: str = "plain") -> None:
         self.name = name
         self.compression = compression

@@ -73,6 +73,8 @@ class TransactionStream:
         self.current_tables: dict[str, TableMap] = {}
         self.skips: set[tuple[str, str]] = set()
         self.file = FileReport(file="")
+        self.resumes = False
+        """Whether the source being read goes on in a file whose beginning was read before."""
         self._handlers: dict[type, Callable[..., Iterable[LoggedTransaction]]] = {
             RowsEvent: self.on_rows_event,
             TableMapEvent: self.on_table_map_event,
@@ -97,6 +99,7 @@ class TransactionStream:
             self.file.diagnostics.append(diagnostic_of(fault, ends_file=True))
             return
         self.file.compression = source.compression
+        self.resumes = source.resumes
         reader = BinlogReader(source)
         try:
             for event in read_events(reader, self.decoder):
@@ -221,7 +224,7 @@ class TransactionStream:
                 self.file.closed = False
                 # A source's own file starts its sequence numbers anew; in a relay log only the
                 # names in ROTATE events tell, since each reconnection sends a format again.
-                if not own and header.offset == len(MAGIC):
+                if not own and header.offset == len(MAGIC) and not self.resumes:
                     self.clock.on_new_file()
             case RotateEvent(header=header, next_file=next_file):
                 if not header.flags & HeaderFlag.RELAY_LOG:

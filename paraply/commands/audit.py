@@ -9,6 +9,7 @@ import shutil
 import sys
 from typing import TextIO
 
+from adapters.binlog.blocks import BLOCK_BYTES
 from paraply.audit import APPLIERS, ENGINES, AuditRequest, audit
 from paraply.errors import MALFORMED_WORKERS, STDIN_TWICE, STDOUT_TWICE, UNKNOWN_APPLIER
 from paraply.input_files import bytes_total
@@ -19,6 +20,7 @@ from paraply.report.json_form import render_json
 from paraply.report.junit import render_junit
 from paraply.report.terminal import render_terminal
 from vocabulary.audit_result import AuditResult
+from vocabulary.counting import counted
 from vocabulary.errors import ParaplyError
 from vocabulary.verdict import Verdict
 
@@ -91,6 +93,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="readable or compiled implementation; the result is the same (default: %(default)s)",
     )
+    parser.add_argument(
+        "--spark",
+        action="store_true",
+        help="judge parts of the log side by side, for terabytes (docs/spark.md)",
+    )
+    parser.add_argument(
+        "--master",
+        metavar="URL",
+        default="auto",
+        help="with --spark: auto (this process if small, else local[*]), none, or Spark's master "
+        "(default: %(default)s)",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        help="with --spark: write every violation to DIR/violations.parquet, sorted, each once",
+    )
+    parser.add_argument(
+        "--part-megabytes",
+        metavar="N",
+        type=int,
+        help="with --spark: size of a part, in steps of 32 (default: 512)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -116,8 +141,11 @@ def run(arguments: argparse.Namespace) -> int:
     for name in outputs.values():
         require_writable(name)
 
-    with progress("reading", total=bytes_total(request.files)) as advance:
-        result = audit(request, advance)
+    if arguments.spark:
+        result = _audit_on_spark(request, arguments)
+    else:
+        with progress("reading", total=bytes_total(request.files)) as advance:
+            result = audit(request, advance)
 
     renderers = {
         "json": lambda: render_json(result),
@@ -129,6 +157,29 @@ def run(arguments: argparse.Namespace) -> int:
     for option, name in outputs.items():
         write_report(name, renderers[option]())
     return exit_code(result, strict=arguments.strict)
+
+
+def _audit_on_spark(request: AuditRequest, arguments: argparse.Namespace) -> AuditResult:
+    # Imported only here: a plain audit needs neither Spark nor Arrow.
+    from paraply.audit_on_spark import VIOLATIONS_FILE, SparkRequest, audit_on_spark
+
+    megabytes = arguments.part_megabytes
+    spark = SparkRequest(
+        master=arguments.master,
+        out=arguments.out,
+        part_blocks=None if megabytes is None else max(1, (megabytes << 20) // BLOCK_BYTES),
+    )
+    with progress("judging parts", total=1) as advance:
+        found, judge = audit_on_spark(request, spark, advance)
+    again = sum(found.judged_again.values())
+    sys.stderr.write(
+        f"{counted(found.parts, 'part')} judged by {judge}"
+        + (f", {counted(again, 'of them again', 'of them again')}" if again else "")
+        + (f"; {len(found.violations):,} violations in {arguments.out}/{VIOLATIONS_FILE}"
+           if arguments.out else "")
+        + "\n"
+    )  # fmt: skip
+    return found.result
 
 
 def terminal_report(result: AuditResult, stream: TextIO, *, plain: bool) -> str:

@@ -93,6 +93,16 @@ class Auditor:
         self._safety.remember(seen, touches)
         self._replay.observe(txn)
 
+    def settle(self) -> None:
+        """Bring what was counted to where :mod:`properties.logs.parts` looks for it."""
+
+    def has_forgotten(self) -> tuple[bool, bool]:
+        """Return whether the horizon was reached for writers, and for readers, of keys."""
+        return bool(self._index.writes._forgotten), bool(self._index.reads._forgotten)
+
+    def forget_counts(self) -> None:
+        """Drop what was counted elsewhere than :mod:`properties.logs.parts` knows of."""
+
     def result(self) -> AuditResult:
         """Return everything found so far, with the verdict it supports."""
         path = self._parallelism.path.trace()

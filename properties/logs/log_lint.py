@@ -89,6 +89,8 @@ class LogLint:
         self._gtids = GtidLint(self.findings)
         self.groups = CommitGroupLint(self.findings)
         self._half: LoggedTransaction | None = None
+        self.closing: LintFinding | None = None
+        """What to say of the end of a log whose parts were checked one by one."""
         self._servers: dict[int, None] = {}
         self._time_s = 0
         self._committed_at_us = 0
@@ -170,6 +172,8 @@ class LogLint:
     def results(self) -> list[LintFinding]:
         """Return every finding: single ones in log order, then those told once with a count."""
         found = list(self.findings.listed)
+        if self.closing is not None:
+            found.append(self.closing)
         if self._half is not None:
             closing = Findings(1)
             closing.add(

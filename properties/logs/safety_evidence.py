@@ -64,13 +64,19 @@ class SafetyEvidence:
 
     def note_undecided(self, table: str, earlier: SeenTransaction, later: SeenTransaction) -> None:
         """Count a pair that may overlap in ``table``, where keys do not tell if it conflicts."""
+        self.add_undecided(table, 1, earlier.ref, later.ref)
+
+    def add_undecided(
+        self, table: str, pairs: int, earlier: TransactionRef, later: TransactionRef
+    ) -> None:
+        """Count so many such pairs, of which the first is given."""
         known = self.undecided.get(table)
         if known is not None:
-            known.pairs += 1
+            known.pairs += pairs
         elif len(self.undecided) < UNDECIDED_TABLES_MAX:
-            self.undecided[table] = _Undecided(1, earlier.ref, later.ref)
+            self.undecided[table] = _Undecided(pairs, earlier, later)
         else:
-            self.undecided_more += 1
+            self.undecided_more += pairs
 
     def note_crossing(self, earlier: int, table: str) -> None:
         """Count a transaction that conflicts with ``earlier`` of another domain."""

@@ -34,6 +34,11 @@ class TableCensus:
             # Asked now: a later DROP TABLE would take the answer away.
             self._schemas[table] = self._row_keys.schema_of(table)
 
+    def forget(self) -> None:
+        """Begin to count anew."""
+        self._counts.clear()
+        self._schemas.clear()
+
     def summaries(self) -> list[TableSummary]:
         """Return one summary per changed table, by name."""
         return [self._summary(table) for table in sorted(self._counts)]

@@ -23,6 +23,7 @@ class ChunkSource(Source):
     ) -> None:
         self.name = inner.name
         self.compression = inner.compression
+        self.resumes = inner.resumes
         self.offset = inner.offset
         self.at_end = False
         self.data: NDArray[np.uint8] = np.zeros(chunk_bytes, np.uint8)
@@ -39,9 +40,9 @@ class ChunkSource(Source):
         self.begin += have
         self.offset += have
         if have < count:
-            # What is not buffered goes straight through.
+            # What is not buffered goes straight through; a stretch of a file leaps after its head.
             more = self._inner.read(count - have)
-            self.offset += len(more)
+            self.offset = self._inner.offset
             data = data + more if data else more
         return data
 

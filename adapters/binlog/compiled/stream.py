@@ -8,7 +8,7 @@ report cannot tell who read what.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from adapters.binlog.keys.builder import KeyBuilder, plan_of
 from adapters.binlog.reading import read_events
 from adapters.binlog.report import FileReport, LogReport, diagnostic_of
 from adapters.binlog.rows_events import table_id_bytes
-from adapters.binlog.source import open_source
+from adapters.binlog.source import Source, open_source
 from adapters.binlog.table_map import TableMap, parse_table_map
 from adapters.binlog.transactions import ROW_BYTES_MAX, _Stream
 from vocabulary.errors import ParaplyError
@@ -80,25 +80,25 @@ class CompiledStream(_Stream):
     def _on_table_map(self, table: TableMap) -> None:
         self.keys.registry.observe_table_map(table.table_schema())
 
-    def read(self, files: tuple[str, ...]) -> Iterator[Batch | LoggedTransaction]:
+    def read(self, files: Sequence[str | Source]) -> Iterator[Batch | LoggedTransaction]:
         """Yield everything in the files, in order; like ``read_transactions`` it never raises."""
         for file in files:
             yield from self.scan_file(file)
         yield from self.finish()
 
-    def scan_file(self, file: str) -> Iterator[Batch | LoggedTransaction]:
+    def scan_file(self, file: str | Source) -> Iterator[Batch | LoggedTransaction]:
         """Yield what ends in this file: ``_Stream.read_file`` with the scanner between events."""
-        self.file = FileReport(file=file)
+        self.file = FileReport(file=file if isinstance(file, str) else file.name)
         self.report.files.append(self.file)
         try:
-            source = ChunkSource(
-                open_source(file), chunk_bytes=self._chunk_bytes, bytes_max=self._bytes_max
-            )
+            opened = open_source(file) if isinstance(file, str) else file
+            source = ChunkSource(opened, chunk_bytes=self._chunk_bytes, bytes_max=self._bytes_max)
         except ParaplyError as fault:
             self.file.diagnostics.append(diagnostic_of(fault, ends_file=True))
             return
         self.file.compression = source.compression
-        self.rereader.add_file(file)
+        self.resumes = source.resumes
+        self.rereader.add_file(self.file.file)
         reader = BinlogReader(source)
         events = read_events(reader, self.decoder)
         try:

@@ -25,7 +25,13 @@ from properties.logs.compiled.judge_kernel import judge
 from properties.logs.compiled.path import CompiledPath
 from properties.logs.compiled.replay import CompiledReplay
 from properties.logs.compiled.rule_kernel import GAP
-from properties.logs.compiled.state import LANES_MAX, grown, new_state, with_tables
+from properties.logs.compiled.state import (
+    LANES_MAX,
+    drop_counts,
+    grown,
+    new_state,
+    with_tables,
+)
 from properties.logs.conflict_index import SeenTransaction
 from properties.logs.critical_path import RING_MAX
 from properties.logs.dependency_safety import (
@@ -325,10 +331,23 @@ class CompiledAuditor(Auditor):
 
     # Result
 
-    def result(self) -> AuditResult:
-        """Return everything found so far, put together by the readable auditor."""
+    def settle(self) -> None:
+        """Copy what the kernels counted to the readable judges."""
         self._copy_safety()
         self._copy_parallelism()
+
+    def has_forgotten(self) -> tuple[bool, bool]:
+        """Return whether the horizon was reached; keys are only written here."""
+        return int(self._state.scalars[C.S_OLDEST]) > 1, False
+
+    def forget_counts(self) -> None:
+        """Drop what the kernels have counted, not what they remember."""
+        drop_counts(self._state)
+        self._compiled_replay.drop_counts()
+
+    def result(self) -> AuditResult:
+        """Return everything found so far, put together by the readable auditor."""
+        self.settle()
         result = super().result()
         result.engine = "compiled"
         return result

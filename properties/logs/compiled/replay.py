@@ -157,6 +157,15 @@ class CompiledReplay(RowReplay):
             )
         )
 
+    def drop_counts(self) -> None:
+        """Begin to count anew; the rows stay."""
+        counts = self.rows.arrays.counts
+        for dropped in (
+            R.N_FOUND, R.N_MISSING, R.N_UNKNOWN, R.N_DUPLICATE, R.N_CHECKED, R.N_LISTED,
+            R.N_DROPPED,
+        ):  # fmt: skip
+            counts[dropped] = 0
+
     def copy_counts(self) -> None:
         """Bring what the arrays counted into the result."""
         counts, result = self.rows.arrays.counts, self._result

@@ -268,3 +268,13 @@ def with_tables(state: State, schema_of_table: list[int]) -> State:
         )
     state.table_schema[: len(schema_of_table)] = schema_of_table
     return state
+
+
+def drop_counts(state: State) -> None:
+    """Begin to count anew; what is remembered of transactions stays."""
+    for array in (state.evidence, state.apart, state.slices, state.line.width_max):
+        array[:] = 0
+    scalars = state.scalars
+    for counted in (C.S_CLOCK_SEEN, C.S_GROUPS_SEEN, C.S_PAIRS, C.S_ROUNDS, C.S_LISTED):
+        scalars[counted] = 0
+    scalars[C.S_SLICE_SIZE] = 1

@@ -1,0 +1,228 @@
+"""Judging one part of a log: the same function in this process and on a worker of Spark."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from adapters.binlog.blocks import Block
+from adapters.binlog.keys.builder import KeyBuilder
+from adapters.binlog.report import FileReport, LogReport
+from adapters.binlog.schema.ddl import SchemaStatement
+from adapters.binlog.schema.dump import load_schema_file
+from adapters.binlog.schema.registry import SchemaRegistry
+from adapters.binlog.transaction_stream import ROW_BYTES_MAX, TransactionStream
+from properties.logs.audit import AuditOptions, Auditor
+from properties.logs.part_borders import PartBorders, PartLint
+from properties.logs.parts import Part, begin_part, end_part
+from vocabulary.log import LoggedTransaction
+from vocabulary.schema import SchemaSource, TableSchema
+
+_HEAD = "FORMAT_DESCRIPTION"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A schema statement of the log."""
+
+    sql: str
+    default_schema: str
+    where: str
+
+
+Lesson = TableSchema | Statement
+"""Something a log teaches of its tables: a table map's metadata or a statement."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartTask:
+    """One part of a log to judge: ``blocks``, after reading ``approach``."""
+
+    number: int
+    approach: tuple[Block, ...]
+    blocks: tuple[Block, ...]
+    lessons: tuple[Lesson, ...]
+    """What the log before the approach teaches of its tables."""
+    schema: str | None
+    options: AuditOptions
+    engine: str
+    """``readable``, ``compiled``, or ``auto`` for the latter where it can."""
+
+
+@dataclass(slots=True, kw_only=True)
+class JudgedPart:
+    """What judging a part gave."""
+
+    task: PartTask
+    part: Part
+    borders: PartBorders
+    engine: str
+    reports: list[FileReport]
+    """One per block of the part."""
+    gtids: list[tuple[str, str]]
+    """First and last GTID per block."""
+    lessons: list[list[Lesson]]
+    """What each block of the part teaches of its tables."""
+    assumptions: tuple[str, ...]
+
+
+class _AttentiveRegistry(SchemaRegistry):
+    """A registry that notes what changed it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lessons: list[Lesson] = []
+
+    def observe_table_map(self, metadata: TableSchema) -> None:
+        """Take in a table map, and note it if it is new."""
+        version = self.version
+        is_new = self._seen_maps.get(metadata.name) != metadata
+        super().observe_table_map(metadata)
+        if is_new or self.version != version:
+            self.lessons.append(metadata)
+
+    def observe_statement(
+        self,
+        sql: str,
+        default_schema: str = "",
+        *,
+        where: str = "",
+        source: SchemaSource = SchemaSource.LOGGED_DDL,
+    ) -> SchemaStatement:
+        """Take in a statement, and note it if the log has it."""
+        if source is SchemaSource.LOGGED_DDL:
+            self.lessons.append(Statement(sql=sql, default_schema=default_schema, where=where))
+        return super().observe_statement(sql, default_schema, where=where, source=source)
+
+
+def taught(lessons: Iterable[Lesson], schema: str | None) -> _AttentiveRegistry:
+    """Return a registry that knows a dump, if any, and what a log teaches."""
+    registry = _AttentiveRegistry()
+    if schema is not None:
+        load_schema_file(registry, schema)
+    for lesson in lessons:
+        if isinstance(lesson, Statement):
+            registry.observe_statement(lesson.sql, lesson.default_schema, where=lesson.where)
+        else:
+            registry.observe_table_map(lesson)
+    registry.lessons.clear()
+    return registry
+
+
+@dataclass(slots=True)
+class _Progress:
+    """What the reading of a part's blocks shows besides the transactions."""
+
+    reports: list[FileReport] = field(default_factory=list)
+    gtids: list[tuple[str, str]] = field(default_factory=list)
+    lessons: list[list[Lesson]] = field(default_factory=list)
+
+
+def judge_part(task: PartTask) -> JudgedPart:
+    """Judge one part of a log."""
+    if task.engine != "readable":
+        try:
+            from paraply.compiled_parts import CompiledPartReader
+            from properties.logs.compiled.batches import NotCompilable
+        except ImportError:
+            if task.engine == "compiled":
+                raise
+        else:
+            try:
+                return _judge(task, CompiledPartReader(task), "compiled")
+            except NotCompilable:
+                if task.engine == "compiled":
+                    raise
+    return _judge(task, ReadablePartReader(task), "readable")
+
+
+class ReadablePartReader:
+    """Leads the readable auditor through blocks."""
+
+    def __init__(self, task: PartTask) -> None:
+        self.registry = taught(task.lessons, task.schema)
+        self.keys = KeyBuilder(self.registry)
+        self.report = LogReport()
+        self.auditor = Auditor(self.keys, task.options)
+        self._stream = TransactionStream(
+            report=self.report,
+            on_table_map=lambda table: self.registry.observe_table_map(table.table_schema()),
+            on_rows=None,
+            row_bytes_max=ROW_BYTES_MAX,
+        )
+
+    def read(self, block: Block) -> Iterator[tuple[str, str]]:
+        """Judge what a block holds; yield first and last GTID of each step."""
+        for txn in self._stream.read_file(block.open()):
+            yield self._take(txn)
+
+    def finish(self) -> Iterator[tuple[str, str]]:
+        """Judge what is still open when the log ends."""
+        for txn in self._stream.finish():
+            yield self._take(txn)
+
+    def _take(self, txn: LoggedTransaction) -> tuple[str, str]:
+        self.keys.complete_transaction(txn)
+        self.auditor.observe(txn)
+        return txn.gtid, txn.gtid
+
+
+def _judge(task: PartTask, reader: ReadablePartReader, engine: str) -> JudgedPart:
+    first = (*task.approach, *task.blocks)[0]
+    auditor, registry = reader.auditor, reader.registry
+    lint = PartLint(task.options.lint_max, from_file_start=first.begin == 0)
+    auditor._lint = lint
+    for block in task.approach:
+        for _ in reader.read(block):
+            pass
+    approach_reports = len(reader.report.files)
+    reached = begin_part(auditor)
+    begin, before = lint.border(), lint.begin_part()
+    writes_settled, reads_settled = auditor.has_forgotten()
+    assumed = set(registry.assumptions)
+    progress = _Progress()
+    for block in task.blocks:
+        registry.lessons.clear()
+        steps = list(reader.read(block))
+        if block is task.blocks[-1]:
+            steps.extend(reader.finish())
+        named = [step for step in steps if step[0] or step[1]]
+        progress.gtids.append((named[0][0], named[-1][1]) if named else ("", ""))
+        progress.lessons.append(list(registry.lessons))
+    progress.reports = reader.report.files[approach_reports:]
+    for block, report in zip(task.blocks, progress.reports, strict=True):
+        _settle_report(block, report)
+    part = end_part(auditor, reached)
+    return JudgedPart(
+        task=task,
+        part=part,
+        borders=PartBorders(
+            begin=begin,
+            end=lint.border(),
+            transactions_before=before,
+            reaches_back=lint.reaches_back,
+            writes_settled=writes_settled,
+            reads_settled=reads_settled,
+            has_writes=bool(part.counts["transactions",]),
+            has_reads=bool(len(auditor._index.reads)),
+            has_groups=lint.has_groups,
+            from_file_start=first.begin == 0,
+            numbers=lint.own_numbers(),
+            servers=frozenset(lint.own_servers),
+        ),
+        engine=engine,
+        reports=progress.reports,
+        gtids=progress.gtids,
+        lessons=progress.lessons,
+        assumptions=tuple(each for each in registry.assumptions if each not in assumed),
+    )
+
+
+def _settle_report(block: Block, report: FileReport) -> None:
+    """Take out of a block's report what it owes to the file's head."""
+    if block.begin:
+        report.bytes_read = max(0, report.bytes_read - block.begin)
+        report.events = Counter(report.events)
+        report.events[_HEAD] -= 1
+        report.events += Counter()

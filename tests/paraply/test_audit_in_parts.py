@@ -1,0 +1,195 @@
+"""An audit in parts finds what one auditor finds, wherever the log is cut."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import fields, replace
+
+import pyarrow.parquet as pq
+import pytest
+
+from adapters.binlog.blocks import cut_file
+from adapters.violations_parquet import read_violations, write_violations
+from ci.bench import workload
+from ci.bench.generate_log import generate
+from paraply.audit import AuditRequest, audit
+from paraply.audit_at_scale import DIFFERENCES, PartSizes, audit_in_parts
+from paraply.cli import main
+from properties.logs import audit as readable_audit
+from properties.logs.conflict_index import Horizon
+from properties.logs.part_borders import Carried
+from tests.builders.log_forger import ForgedLog
+from vocabulary.audit_result import AuditResult
+from vocabulary.errors import ParaplyError
+from vocabulary.verdict import Verdict
+
+GTID_CODES = (33, 34, 162)
+NOT_COMPARED = {
+    "replay",
+    "parallelism",
+    "width_over_time",
+    "blockers",
+    "critical_path",
+    "assumptions",
+}
+"""What a part cannot know, as ``DIFFERENCES`` and docs/spark.md say."""
+SMALL_HORIZON = Horizon(keys=120, transactions=25)
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory):
+    """A small log per dialect, with few and therefore hot rows."""
+    folder = tmp_path_factory.mktemp("parts")
+    patch = pytest.MonkeyPatch()
+    patch.setattr(workload, "SBTEST_ROWS", 200)
+    patch.setattr(workload, "ACCOUNTS", 200)
+    patch.setattr("ci.bench.generate_log.BLOCK_TRANSACTIONS", 100)
+    made = {}
+    for dialect in ("mariadb", "mysql"):
+        made[dialect] = folder / f"{dialect}.000001"
+        generate(made[dialect], dialect=dialect, size_bytes=420_000, seed=5)
+    patch.undo()
+    return made
+
+
+@pytest.fixture(autouse=True)
+def short_memory(monkeypatch):
+    """Give every auditor a memory shorter than the log, so that approaches need not be whole."""
+    monkeypatch.setattr(
+        readable_audit.AuditOptions, "__init__", _with_horizon(readable_audit.AuditOptions.__init__)
+    )
+
+
+def _with_horizon(init):
+    def wrapped(self, **given):
+        init(self, **{"horizon": SMALL_HORIZON, **given})
+
+    return wrapped
+
+
+def differences(whole, parts):
+    return [
+        f"{each.name}: {getattr(whole, each.name)} in parts {getattr(parts, each.name)}"
+        for each in fields(AuditResult)
+        if each.name not in NOT_COMPARED and getattr(whole, each.name) != getattr(parts, each.name)
+    ] + [
+        f"work of {one.model}"
+        for one, other in zip(whole.parallelism, parts.parallelism, strict=True)
+        if (one.model, one.work, one.safe) != (other.model, other.work, other.safe)
+    ]
+
+
+def audit_both(*files, engine="readable", sizes):
+    request = AuditRequest(files=tuple(map(str, files)), engine=engine)
+    return audit(request), audit_in_parts(request, sizes=sizes)
+
+
+def random_sizes(seed):
+    rng = random.Random(seed)
+    return PartSizes(
+        block_bytes=rng.choice((4_000, 9_000, 20_000)),
+        part_blocks=rng.choice((2, 3, 5)),
+        approach_blocks=rng.choice((0, 1, 4)),
+    )
+
+
+def forge_conflicts(path, target, seed):
+    """Let some transactions overlap what they must not, at random places."""
+    log = ForgedLog.read(path)
+    rng = random.Random(seed)
+    for at in rng.sample(range(len(log) // 2, len(log)), 12):
+        log.set_timestamp(at, last_committed=max(1, at - rng.choice((3, 20))))
+    return log.save(target)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("dialect", ["mariadb", "mysql"])
+def test_sound_log_cut_at_random_gives_the_same_result(logs, dialect, seed):
+    engine = "compiled" if seed % 2 else "readable"
+    whole, parts = audit_both(logs[dialect], engine=engine, sizes=random_sizes(seed))
+    assert parts.parts > 1
+    assert differences(whole, parts.result) == []
+    assert whole.conflicting_pairs_ordered > 20
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_log_with_conflicts_cut_at_random_gives_the_same_violations(logs, tmp_path, seed):
+    forged = forge_conflicts(logs["mysql"], tmp_path / "forged.000001", seed)
+    engine = "compiled" if seed % 2 else "readable"
+    whole, parts = audit_both(forged, engine=engine, sizes=random_sizes(seed))
+    assert whole.verdict is Verdict.VIOLATED
+    assert differences(whole, parts.result) == []
+    assert parts.violations == whole.violations
+
+
+def test_border_that_is_not_compared_loses_violations(logs, tmp_path, monkeypatch):
+    """The control: without widened approaches the parts are not the whole."""
+    forged = forge_conflicts(logs["mysql"], tmp_path / "forged.000001", 0)
+    monkeypatch.setattr(Carried, "get_faults", lambda self, part: [])
+    sizes = PartSizes(block_bytes=4_000, part_blocks=2, approach_blocks=0)
+    whole, parts = audit_both(forged, sizes=sizes)
+    assert differences(whole, parts.result)
+    assert len(parts.violations) < len(whole.violations)
+
+
+def test_two_files_and_a_repeated_gtid_give_the_same_findings(logs, tmp_path):
+    whole = ForgedLog.read(logs["mysql"])
+    gtids = [at for at, event in enumerate(whole.events) if event.code in GTID_CODES]
+    second = ForgedLog.read(logs["mysql"])
+    # The second file begins with the last transactions of the first, again.
+    second.events = second.events[: gtids[0]] + second.events[gtids[-30] :]
+    files = [whole.save(tmp_path / "bin.000001"), second.save(tmp_path / "bin.000002")]
+    alone, parts = audit_both(*files, sizes=random_sizes(1))
+    assert any(each.rule == "gtids_are_unique" for each in alone.lint)
+    assert differences(alone, parts.result) == []
+    assert any("seen before" in reason for reason in parts.judged_again)
+
+
+def test_log_damaged_in_the_middle_is_read_as_far_as_by_one_auditor(logs, tmp_path):
+    data = bytearray(logs["mariadb"].read_bytes())
+    data[len(data) * 2 // 3] ^= 0xFF
+    damaged = tmp_path / "damaged.000001"
+    damaged.write_bytes(data)
+    whole, parts = audit_both(damaged, logs["mariadb"], sizes=random_sizes(2))
+    assert whole.files[0].stopped
+    for result in (whole, parts.result):
+        # A table map that was told of before CREATE came again is told of again by a part only.
+        result.tables = [replace(table, sources=()) for table in result.tables]
+    assert differences(whole, parts.result) == []
+
+
+def test_transaction_longer_than_a_part_is_never_cut(logs):
+    sizes = PartSizes(block_bytes=40, part_blocks=2, approach_blocks=1)
+    blocks = cut_file(str(logs["mariadb"]), sizes.block_bytes)
+    ends = [block.end for block in blocks[:-1]]
+    assert ends == [block.begin for block in blocks[1:]]
+    assert max(end - b.begin for end, b in zip(ends, blocks, strict=False)) > 100 * 40
+
+
+def test_compressed_log_is_one_block(logs, tmp_path):
+    import gzip
+
+    packed = tmp_path / "log.000001.gz"
+    packed.write_bytes(gzip.compress(logs["mysql"].read_bytes()))
+    assert [block.is_file for block in cut_file(str(packed), 100)] == [True]
+
+
+def test_standard_input_is_refused_with_the_way_out():
+    with pytest.raises(ParaplyError, match="P329"):
+        audit_in_parts(AuditRequest(files=("-",)))
+
+
+def test_violations_are_written_sorted_and_each_once(logs, tmp_path):
+    forged = forge_conflicts(logs["mysql"], tmp_path / "forged.000001", 1)
+    found = audit(AuditRequest(files=(str(forged),))).violations
+    path = tmp_path / "out" / "violations.parquet"
+    assert write_violations(path, [*reversed(found), *found]) == len(found) > 1
+    assert read_violations(path) == found
+
+
+def test_command_writes_the_violations_and_exits_1(logs, tmp_path, capsys):
+    forged = forge_conflicts(logs["mysql"], tmp_path / "forged.000001", 2)
+    out = tmp_path / "out"
+    assert main(["audit", "--spark", "--master", "none", "--out", str(out), str(forged)]) == 1
+    assert pq.read_table(out / "violations.parquet").num_rows > 0
+    assert DIFFERENCES[0].split(":")[0] not in capsys.readouterr().out  # One part: no difference.
