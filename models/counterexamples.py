@@ -12,12 +12,16 @@ from models.variants import (
     variant_of_applier,
     variant_of_certification,
     variant_of_commit_order,
+    variant_of_end_to_end,
     variant_of_low_water_mark,
     variant_of_members,
     variant_of_restart,
     variant_of_semi_sync,
     variant_of_tracker,
 )
+
+PAIR = Scope(low=-1, high=2, size=1)
+"""Two positions and one row of one table."""
 
 COUNTEREXAMPLES = (
     Counterexample(
@@ -203,4 +207,52 @@ COUNTEREXAMPLES = (
         source="gh-ost pull request 1454: rotation",
     ),
     *REFUTED_OF_COMMITS,
+    Counterexample(
+        id="C48", title="purging what this member has not executed",
+        system=variant_of_end_to_end(name="purges_unexecuted", purges_executed_only=False),
+        statement="changes_land_as_certified", scope=PAIR, steps=3,
+        source="assumption A11; a member whose executed set is not in the intersection",
+    ),
+    Counterexample(
+        id="C49", title="a certified local transaction that had not seen a version of its row",
+        system=variant_of_end_to_end(name="blind_session", snapshot_is_executed=False),
+        statement="changes_land_as_certified", scope=PAIR, steps=2,
+        source="WL#8440 EX2: the snapshot version must be inside the executed set",
+    ),
+    Counterexample(
+        id="C50", title="a session that gives up its row locks between certification and commit",
+        system=variant_of_end_to_end(name="no_row_locks", row_locks=False),
+        statement="changes_land_as_certified", scope=PAIR, steps=4,
+        source="row locks are held until the engine commit",
+    ),
+    Counterexample(
+        id="C51", title="workers that do not wait for LC",
+        system=variant_of_end_to_end(name="no_lc_wait", waits_for_lc=False),
+        statement="changes_land_as_certified", scope=PAIR, steps=5,
+        source="WL#8440 EX2: the change would silently fail",
+    ),
+    Counterexample(
+        id="C52", title="a joiner that lets sessions in before the view change waited",
+        system=variant_of_end_to_end(name="no_barrier", barrier=False),
+        statement="changes_land_as_certified", scope=Scope(high=3, size=1), steps=6,
+        source="WL#8440 View_change_log_event; EX7",
+    ),
+    Counterexample(
+        id="C53", title="DDL on one member beside users of the table on another",
+        system=variant_of_end_to_end(name="ddl_beside_users", ddl_is_apart=False),
+        statement="definitions_are_as_certified", scope=PAIR, steps=2,
+        source="assumption A12; MySQL manual, group replication limitations: concurrent DDL",
+    ),
+    Counterexample(
+        id="C54", title="a local DDL without metadata lock",
+        system=variant_of_end_to_end(name="no_metadata_locks", metadata_locks=False),
+        statement="definitions_are_as_certified", scope=PAIR, steps=4,
+        source="metadata locking; WL#8440 leaves local DDL to it",
+    ),
+    Counterexample(
+        id="C55", title="workers that do not wait for LC: what was certified first is stored last",
+        system=variant_of_end_to_end(name="no_lc_wait", waits_for_lc=False),
+        statement="members_converge", scope=PAIR, steps=8,
+        source="WL#8440 EX2; members that diverge silently",
+    ),
 )  # fmt: skip

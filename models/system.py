@@ -16,6 +16,7 @@ from models.terms import (
     TRUE,
     Apply,
     Function,
+    Quantified,
     Sort,
     Term,
     Variable,
@@ -61,11 +62,17 @@ class Action:
     meaning: str = ""
 
     def post(self, node: Term) -> Term:
-        """Return ``node`` of the state after this action, written over the state before it."""
+        """Return ``node`` of the state after this action, written over the state before it.
+
+        Raises ``ValueError`` where ``node`` quantifies over the name of a parameter, which would
+        then be taken for that variable.
+        """
 
         def visit(inner: Term) -> Term:
             return self.post(inner)
 
+        if isinstance(node, Quantified) and node.variable in self.parameters:
+            raise ValueError(f"{self.name} has a parameter {node.variable.name}: name it apart")
         if isinstance(node, Apply) and node.function in self.updates:
             variables, value = self.updates[node.function]
             arguments = tuple(self.post(argument) for argument in node.arguments)

@@ -9,6 +9,7 @@ from models.variants import (
     variant_of_applier,
     variant_of_certification,
     variant_of_commit_order,
+    variant_of_end_to_end,
     variant_of_low_water_mark,
     variant_of_members,
     variant_of_restart,
@@ -33,6 +34,9 @@ RESTARTS = (
 
 IN_ONE_DOMAIN = variant_of_restart(name="position", by_position=True, commits_in_order=True)
 """A replica with one position, committing in order."""
+
+END_TO_END = variant_of_end_to_end(name="end_to_end")
+"""One member, from certification to what is stored."""
 
 THEOREMS = (
     Theorem(
@@ -245,6 +249,36 @@ THEOREMS = (
         source="Mts_submode_logical_clock, Slave_committed_queue::find_lwm",
     ),
     *THEOREMS_OF_COMMITS,
+    Theorem(
+        id="P31",
+        claim="End to end: every change lands on the version that the certified writer before it "
+        "left, through certification, collection, joining, sessions, workers and locks.",
+        systems=(END_TO_END,),
+        statements=("changes_land_as_certified",),
+        assumes=("A11", "A12"),
+        delimited_by=("C48", "C49", "C50", "C51", "C52"),
+        source="WL#8440 EX2 (silently fail), EX5, EX7",
+    ),
+    Theorem(
+        id="P32",
+        claim="With metadata locks, every change finds its table, and every DDL its definition, as "
+        "the certified DDL before it left them.",
+        systems=(END_TO_END,),
+        statements=("definitions_are_as_certified", "alterations_are_as_certified"),
+        assumes=("A11", "A12"),
+        delimited_by=("C53", "C54"),
+        source="WL#8440 EX4; metadata locking",
+    ),
+    Theorem(
+        id="P33",
+        claim="Members converge: when all that was certified has committed, rows and tables depend "
+        "only on the order of certification.",
+        systems=(END_TO_END,),
+        statements=("members_converge",),
+        assumes=("A11", "A12"),
+        delimited_by=("C55",),
+        source="WL#8440; strong eventual consistency of a group",
+    ),
 )
 
 

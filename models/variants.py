@@ -10,6 +10,7 @@ from models import (
     certification,
     commit_order,
     crash_points,
+    end_to_end,
     low_water_mark,
     members,
     quorum,
@@ -82,3 +83,8 @@ def variant_of_quorum(**switches: object) -> Build:
 def variant_of_crash_points(**switches: object) -> Build:
     """Return a replica whose position and data are in two engines."""
     return lambda: crash_points.crash_points(crash_points.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_end_to_end(**switches: object) -> Build:
+    """Return one member from certification to storage."""
+    return lambda: end_to_end.end_to_end(end_to_end.Rules(**switches))  # type: ignore[arg-type]

@@ -170,9 +170,9 @@ def readme_page() -> str:
     lines += [
         "", "[ASSUMPTIONS.md](ASSUMPTIONS.md) says what each assumption is and what breaks without "
         "it. `prose.toml` and `assumptions.toml` are written by hand, `counterexamples.json` by "
-        "`python -m paraply.proof_pages --search`, `witnesses.json` (a run to each action and to each "
-        "situation that must be reachable) by `python -m paraply.proof_witnesses`; the pages and "
-        "`manifest.toml` are generated.",
+        "`python -m paraply.proof_pages --search`, `witnesses.json` (a run to each action and to "
+        "each situation that must be reachable) by `python -m paraply.proof_witnesses`; the pages "
+        "and `manifest.toml` are generated.",
         "", "## Three judges", "",
         "Each obligation is judged by Z3, by cvc5, and by a kernel of about a thousand lines of "
         "Python (`models/kernel/`) that imports neither. For each there is a certificate "

@@ -17,7 +17,7 @@ from models.proving import (
 )
 from models.solver import SOLVERS, Answer, Judgment
 from models.system import Obligation, System, obligations
-from models.terms import FALSE, INT, Variable, conj, eq, implies
+from models.terms import BOOL, FALSE, INT, Variable, conj, eq, forall, implies
 from models.theorems import THEOREMS, theorem
 from vocabulary.verdict import Verdict
 
@@ -151,6 +151,15 @@ def test_update_of_a_rigid_function_is_refused():
         system.action("a", updates={ws: lambda p: p})
     with pytest.raises(ValueError, match="twice"):
         system.state("ws", INT)
+
+
+def test_parameter_is_not_taken_for_a_variable_of_the_same_name():
+    system = System("s")
+    marked, p = system.state("marked", INT, BOOL), Variable("p", INT)
+    system.action("mark", (p,), updates={marked: lambda q: eq(p, q)})
+    assert system.actions[0].post(marked(3)) == eq(p, 3)
+    with pytest.raises(ValueError, match="mark has a parameter p"):
+        system.actions[0].post(forall(p, marked(p)))
 
 
 def test_sorts_are_checked_when_a_term_is_made():
