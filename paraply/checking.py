@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from adapters.elle.histories import BankHistory
-from adapters.live.target import LiveTarget
-from adapters.live.targets import TARGETS
+from paraply.live_histories import live_properties_of
 from paraply.registries import property_named, registered_properties, registered_subjects
 from properties.isolation.bank import judge_bank
 from properties.isolation.judging import Finding, LevelFinding, judge
@@ -129,9 +128,9 @@ def _properties_of(history: History, names: Sequence[str]) -> list[Property]:
     """Return the properties that a history is judged by."""
     if names:
         return [property_named(name) for name in dict.fromkeys(names)]
-    live = live_target_of(history)
+    live = live_properties_of(history)
     if live is not None:
-        return [property_named(name) for name in live.properties]
+        return live
     known = {subject.name: subject for subject in registered_subjects()}
     subject = known.get(history.header.subject)
     if subject is None:
@@ -142,19 +141,6 @@ def _properties_of(history: History, names: Sequence[str]) -> list[Property]:
         for prop in registered_properties()
         if (not subject.areas or prop.area in subject.areas) and prop.name not in unreachable
     ]
-
-
-def live_target_of(history: History) -> LiveTarget | None:
-    """Return the live target that recorded a history, None if none did.
-
-    What it observed answers to the properties of that target and to no others: a row that nobody
-    looked at is not missing.
-    """
-    kind, _, rest = history.header.subject.partition(" ")
-    if kind != "live":
-        return None
-    name = rest.partition(" ")[0]
-    return next((target for target in TARGETS if target.name == name), None)
 
 
 def check_clients(name: str, history: ClientHistory, level: str) -> Checked:

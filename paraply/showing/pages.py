@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paraply.exploring import properties_of
+from paraply.live_histories import live_properties_of
 from paraply.registries import mutant_named, property_named, registered_properties, subject_named
 from paraply.report.files import write_report
 from paraply.report.show_html import show_html
@@ -54,7 +55,7 @@ def page_of(
         with_alternatives: run the choices that were not taken, where the run can be made again.
     """
     subject = _subject(history, mutant)
-    judges = _properties(subject, properties)
+    judges = _properties(history, subject, properties)
     broken = [prop for prop in judges if prop.violations(history)]
     again = subject is not None and bool(history.header.program)
     alternatives: Alternatives | None = None
@@ -113,9 +114,12 @@ def _subject(history: History, mutant: str) -> Subject | None:
         return None
 
 
-def _properties(subject: Subject | None, names: Sequence[str]) -> list[Property]:
+def _properties(history: History, subject: Subject | None, names: Sequence[str]) -> list[Property]:
     if names:
         return [property_named(name) for name in names]
+    live = live_properties_of(history)
+    if live is not None:
+        return live
     if subject is not None:
         return [
             prop for prop in properties_of(subject, []) if prop.expectation is Expectation.ALWAYS

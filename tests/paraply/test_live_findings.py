@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from adapters.live.group_story import history_of_trace
 from adapters.live.group_target import MYSQL_GROUP
 from adapters.live.mariadb_target import MARIADB
 from paraply.cli import main
+from paraply.live_pages import LivePages
 from paraply.recorded_files import histories_in
 from properties.registry import property_named, verdict_of
 from tests.conformance.test_recorded_groups import beginning
@@ -78,3 +81,23 @@ def test_check_finds_nothing_in_a_healthy_live_history(tmp_path, capsys):
     shown = capsys.readouterr().out
     for name in MYSQL_GROUP.properties:
         assert name in shown
+
+
+def test_shown_finding_is_judged_by_what_its_target_answers_to(tmp_path, capsys):
+    page = tmp_path / "finding.html"
+    finding = FINDINGS / "recovered_ddl_unmarked.jsonl"
+    assert main(["show", str(finding), "--out", str(page)]) == 0
+    text = page.read_text()
+    assert "domains_apply_without_conflict" in text
+    assert "members_execute_the_same" not in text  # Not of a pair that replicates.
+    capsys.readouterr()
+
+
+def test_pages_of_a_live_run_are_linked_and_are_those_of_show(recovered_ddl, tmp_path):
+    pages = LivePages(tmp_path / "pages")
+    pages.add("mariadb-optimistic-7", recovered_ddl, ["domains_apply_without_conflict"])
+    pages.write_index([])
+    index = (tmp_path / "pages" / "index.html").read_text()
+    (linked,) = set(re.findall(r'href="([^"#]+\.html)"', index))
+    page = (tmp_path / "pages" / linked).read_text()
+    assert "replica1: T5 began before T4 had committed" in html.unescape(page)
