@@ -40,6 +40,8 @@ class ReferenceRun:
         breaks: name of the property; empty where ``because`` says why none can be.
         reading: the abstraction function, None where runs are not read as steps of this system.
         program: the choices, as ``paraply replay --program`` takes them.
+        is_stuck: the run shows a state in which nobody can move, not a step that must not be: the
+            specification of the theorem follows it too, and there somebody can.
         because: what is to be said of the pair, if anything.
     """
 
@@ -50,6 +52,7 @@ class ReferenceRun:
     breaks: str = ""
     reading: Reading | None = None
     program: str = ""
+    is_stuck: bool = False
     because: str = ""
 
     @property
@@ -89,25 +92,28 @@ class Shown:
     Attributes:
         violations: the breaches of the property.
         followed: how the faulty specification follows it; None where there is no reading.
-        refused_by: by the name of each specification of a theorem, how far it follows; empty
-            where there is no reading, or where what the run lacks is an assumption.
+        sound: by the name of each specification of a theorem, how far it follows; empty where
+            there is no reading, or where what the run lacks is an assumption.
         assumes: the assumptions that the run itself breaks, by the name of the specification.
     """
 
     violations: tuple[Violation, ...]
     followed: Followed | None = None
-    refused_by: Mapping[str, Followed] = field(default_factory=dict)
+    sound: Mapping[str, Followed] = field(default_factory=dict)
     assumes: Mapping[str, str] = field(default_factory=dict)
+    is_stuck: bool = False
 
     @property
     def is_the_same(self) -> bool:
         """Return whether the specifications see in the run what the counterexample says."""
-        return (
-            self.followed is not None
-            and self.followed.broken_after is not None
-            and all(followed.refused is not None for followed in self.refused_by.values())
-            and bool(self.refused_by or self.assumes)
-        )
+        if self.followed is None or self.followed.broken_after is None:
+            return False
+        if self.is_stuck:
+            return all(
+                one.refused is None and one.broken_after is None for one in self.sound.values()
+            )
+        refusing = all(followed.refused is not None for followed in self.sound.values())
+        return refusing and bool(self.sound or self.assumes)
 
 
 def shown(entry: ReferenceRun, counter: Counterexample, history: History) -> Shown:
@@ -119,18 +125,22 @@ def shown(entry: ReferenceRun, counter: Counterexample, history: History) -> Sho
     statement = safety_statement(system, counter.statement)
     recorded = entry.reading(history)
     followed = follow(CompiledReading(system), recorded, statement)
-    refused: dict[str, Followed] = {}
+    sound: dict[str, Followed] = {}
     assumes: dict[str, str] = {}
     for theorem in THEOREMS:
         if counter.id not in theorem.delimited_by:
             continue
         for build in theorem.systems:
-            sound = build()
+            proved = build()
+            same = next((s for s in proved.safety if s.name == counter.statement), None)
             try:
-                refused[sound.name] = follow(CompiledReading(sound), recorded)
+                sound[proved.name] = follow(CompiledReading(proved), recorded, same)
             except ValueError as error:
-                assumes[sound.name] = str(error)
-    return Shown(violations=violations, followed=followed, refused_by=refused, assumes=assumes)
+                assumes[proved.name] = str(error)
+    return Shown(
+        violations=violations, followed=followed, sound=sound, assumes=assumes,
+        is_stuck=entry.is_stuck,
+    )  # fmt: skip
 
 
 def counterexample_named(identifier: str) -> Counterexample:

@@ -54,8 +54,10 @@ def _held_against(counter: Counterexample, found: Shown) -> list[str]:
         f"for {values} after {counted(found.followed.broken_after or 0, 'step')} that were seen."
     ]
     told += [
-        f"`{name}` does not allow step {followed.steps + 1}, `{followed.refused}`."
-        for name, followed in found.refused_by.items()
+        f"`{name}` follows the run to its end, and there somebody can move."
+        if followed.refused is None
+        else f"`{name}` does not allow step {followed.steps + 1}, `{followed.refused}`."
+        for name, followed in found.sound.items()
     ]
     told += [f"It is no run of {reason}." for reason in found.assumes.values()]
     return [" ".join(told), ""]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from models.recorded import members, replicas, sources
+from models.recorded import mariadb, members, replicas, sources
 from paraply.reference_replays import ReferenceRun
 from reference_impl.subject import Workload
 from vocabulary.history import OptionValue
@@ -219,6 +219,7 @@ RUNS: dict[str, ReferenceRun] = {
     ),
     "C31": ReferenceRun(
         mutant="commit_start_is_not_revoked", breaks="sound_log_never_fails",
+        reading=mariadb.batches,
         program="AAEAAAEBAQEAAQAAAAAAAAAAAQEBAAAAAAAAAAAAAAAA",
     ),
     "C32": ReferenceRun(
@@ -227,6 +228,7 @@ RUNS: dict[str, ReferenceRun] = {
     ),
     "C33": ReferenceRun(
         mutant="commit_ids_are_all_equal", breaks="sound_log_never_fails",
+        reading=mariadb.batches,
         program="AAEBAQEBAQACAgI",
     ),
     "C34": ReferenceRun(
@@ -239,20 +241,30 @@ RUNS: dict[str, ReferenceRun] = {
     ),
     "C36": ReferenceRun(
         mutant="batch_has_no_barrier", breaks="commit_groups_never_overlap",
+        reading=mariadb.batches,
         program="AAAAAgAAAAAAAAACAAMDAwEAAAAAAAAAAA",
     ),
     "C37": ReferenceRun(
         mutant="row_waits_are_not_reported", breaks="replica_never_stalls",
-        program="AAEBAQAAAAAAAAADAwACAAAAAAAA",
+        reading=mariadb.batches,
+        workload=Workload(
+            transactions=4, rows=2, dialect="conservative", options={"extra_locks": "domain"}
+        ),
+        is_stuck=True,
+        program="AAAAAAABAAEBAAEAAAAAAAAAAAAAAAAAAAAA",
     ),
     "C38": ReferenceRun(
         mutant="rotation_waits_under_lock_log", breaks="commits_reach_their_end",
+        reading=sources.rotation,
+        is_stuck=True,
         program="AAAAAAI",
     ),
     "C39": ReferenceRun(
         subject="semi_sync",
         fault="dump_takes_lock_log=true", breaks="commits_reach_their_end",
         workload=_semi_sync(2, dump_takes_lock_log=True, source_crashes=0),
+        reading=sources.rotation,
+        is_stuck=True,
         program="AQAA",
     ),
     "C40": ReferenceRun(
@@ -291,7 +303,9 @@ RUNS: dict[str, ReferenceRun] = {
     ),
     "C47": ReferenceRun(
         mutant="position_row_is_forgotten_on_retry", breaks="position_covers_all_that_is_applied",
-        program="AAAAAAECAgEAAAAAAAAAAAAAAAAAAAAAAAAA",
+        workload=Workload(transactions=2, rows=2, options={"domains": 1, "cleanups": 0}),
+        reading=mariadb.crash_points,
+        program="AAQDAQABAgAAAAAA",
     ),
     "C48": ReferenceRun(
         mutant="stable_set_is_a_union", breaks="stable_set_is_executed_everywhere",

@@ -42,6 +42,26 @@ def semi_sync(history: History) -> Recorded:
     )
 
 
+def rotation(history: History) -> Recorded:
+    """Read a run of a source and one replica for ``models/rotation.py``, until a crash.
+
+    When a rotation takes LOCK_log is not observed, only when the new file is there.
+    """
+    reading = _Groups()
+    for event in history.events:
+        if event.kind is EventKind.CRASHED:
+            break
+        if event.kind is EventKind.RELAY_ROTATED and event.member == SOURCE:
+            reading.take(None, "end_rotation")
+        reading.read(event)
+    steps = (step for step in reading.steps if step.actions[0] not in {"read", "answer_client"})
+    return Recorded(
+        scope=Scope(high=len(history.transactions) + 1),
+        start={"in_log": {(): -1}, "in_ack": {(): -1}, "in_commit": {(): -1}},
+        steps=tuple(steps), hidden=frozenset({"enter_ack", "enter_commit", "begin_rotation"}),
+    )  # fmt: skip
+
+
 class _Groups:
     """Which transactions form which group, by its place in the binary log."""
 

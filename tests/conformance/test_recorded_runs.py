@@ -9,13 +9,22 @@ from __future__ import annotations
 import pytest
 
 from models import applier as al1
+from models import (
+    batches,
+    commit_order,
+    crash_points,
+    low_water_mark,
+    restart,
+    rotation,
+    semi_sync,
+    trackers,
+)
 from models import certification as certifier
-from models import commit_order, low_water_mark, restart, semi_sync, trackers
 from models import members as two
 from models.compiled_reading import CompiledReading
 from models.concrete import Scope
 from models.proving import safety_statement
-from models.recorded import members, replicas, sources
+from models.recorded import mariadb, members, replicas, sources
 from models.recorded.following import Recorded, RecordedStep, follow
 from properties.search import random_schedules
 from reference_impl.subject import Workload, subject_named
@@ -80,6 +89,22 @@ PAIRS = {
     "certification in a group": (
         certifier.certification(), members.certification, "group",
         Workload(transactions=3, rows=2, dialect="wl8440", options=STAYS), 500,
+    ),
+    "batches": (
+        batches.batches(), mariadb.batches, "mariadb_parallel",
+        Workload(transactions=4, rows=2, dialect="conservative",
+                 options={"reads": 0, "stops": 0, "marks": 0, "ddl": 0, "failures": 0,
+                          "timeouts": 1}), 2_000,
+    ),
+    "crash points": (
+        crash_points.crash_points(), mariadb.crash_points, "gtid_positions",
+        Workload(transactions=3, rows=2, dialect="table",
+                 options={"domains": 1, "stops": 0, "cleanups": 0}), 2_000,
+    ),
+    "rotation": (
+        rotation.rotation(), sources.rotation, "semi_sync",
+        Workload(transactions=3, dialect="after_sync",
+                 options={**STANDS, "source_crashes": 0}), 1_000,
     ),
     "two members": (
         two.members(), members.two_members, "group",

@@ -1,0 +1,134 @@
+"""Runs of a MariaDB replica as steps of its specifications: batches, and crash points."""
+
+from __future__ import annotations
+
+from models.concrete import Scope, Table, Value
+from models.recorded.following import Recorded, RecordedStep
+from models.recorded.naming import Rows, places_of, scope_of
+from vocabulary.events import Event, EventKind, Outcome
+from vocabulary.history import History
+
+_CHANGES = {Outcome.OK, Outcome.MISSING_BEFORE_IMAGE, Outcome.DUPLICATE_KEY, Outcome.MISSING_PARENT}
+"""Ends of a row change that had the row's lock; what it found there is another matter."""
+
+POSITION_TABLE = "rpl_slave_state"
+RECOVERED = "recovery"
+"""The note of an engine commit that crash recovery makes."""
+
+
+def _step(action: str, **known: Value) -> RecordedStep:
+    return RecordedStep(actions=(action,), parameters=known)
+
+
+def batches(history: History) -> Recorded:
+    """Read a run of one domain for ``models/batches.py``: attempts, row changes, waits, retries.
+
+    A batch is a stretch of the log with one commit id. A commit start that is taken back is not
+    observed, nor is a temporary error until it rolls back.
+    """
+    places, rows = places_of(history), Rows()
+    written: Table = {}
+    first: Table = {}
+    before: int | None = None
+    for one in history.transactions:
+        place = places[one.id]
+        for item in sorted(one.write_set):
+            written[place, rows.name(item)] = True
+        same = before is not None and one.commit_id is not None and one.commit_id == before
+        first[place,] = first[place - 1,] if same else place
+        before = one.commit_id
+    first.update({(place,): place for place in range(len(places), len(places) + 2)})
+    steps: list[RecordedStep] = []
+    applied: set[tuple[int, str]] = set()
+    waits: dict[int, int] = {}
+    for event in history.events:
+        if event.transaction is None:
+            continue
+        place = places[event.transaction]
+        match event.kind:
+            case EventKind.BEGUN:
+                again = event.attempt > 1
+                steps.append(_step("retry" if again else "start", p=place))
+            case EventKind.ROW_APPLIED if event.outcome in _CHANGES:
+                for row in map(rows.name, sorted(event.items)):
+                    if (place, row) in written and (place, row) not in applied:
+                        applied.add((place, row))
+                        steps.append(_step("apply", p=place, r=row))
+            case EventKind.ROW_APPLIED if event.other is not None:
+                if places[event.other] > place:
+                    waits[place] = places[event.other]
+            case EventKind.PREPARED:
+                steps.append(_step("start_commit", p=place))
+            case EventKind.ROLLED_BACK:
+                # The kill counts from when it is noticed. Whoever queues for a row behind another
+                # waits for the holder unseen.
+                known = [w for w, p in waits.items() if p == place]
+                waiters = [places[event.other]] if event.other is not None else known[:1]
+                steps += [_step("wait", w=w, p=place) for w in waiters]
+                steps += [] if waiters else [_step("fail", p=place)]
+                steps.append(_step("roll_back", p=place))
+                waits = {w: p for w, p in waits.items() if place not in (w, p)}
+                applied = {(one, row) for one, row in applied if one != place}
+            case EventKind.ENGINE_COMMITTED:
+                steps.append(_step("engine_commit", p=place))
+                waits = {w: p for w, p in waits.items() if place not in (w, p)}
+    steps += [_step("wait", w=w, p=p) for w, p in waits.items()]
+    scope = scope_of(places, rows)
+    start: dict[str, Table] = {
+        "ws": written, "first": first,
+        "waits_for": {(place,): -1 for place in range(-1, len(places) + 1)},
+    }  # fmt: skip
+    return Recorded(
+        scope=scope, start=start, steps=tuple(steps), hidden=frozenset({"revoke_commit_start"})
+    )
+
+
+def crash_points(history: History) -> Recorded:
+    """Read a run of one domain for ``models/crash_points.py``: what is prepared, logged, committed.
+
+    The position is prepared with the data where the attempt wrote its row of the position table; a
+    DDL writes it, and its log, when its data are there. Where the replica begins again is not
+    observed: it shows in what it begins.
+    """
+    places = places_of(history)
+    steps: list[RecordedStep] = []
+    saved: set[int] = set()
+    logged: set[int] = set()
+    for event in history.events:
+        if event.kind is EventKind.RECOVERED:
+            saved.clear()
+            steps.append(_step("crash_and_recover"))
+        elif event.transaction is not None:
+            place = places[event.transaction]
+            if event.note == RECOVERED:
+                # A crash in the sync of a group: recovery finds what of it had reached the disk.
+                steps += [_step("log", p=place)] if place not in logged else []
+                continue
+            if event.kind is EventKind.SYNCED:
+                logged.add(place)
+            steps += _of_attempt(event, place, saved)
+    return Recorded(scope=Scope(high=len(places) + 1), start={}, steps=tuple(steps))
+
+
+def _of_attempt(event: Event, place: int, saved: set[int]) -> list[RecordedStep]:
+    """Return the steps that an event of an attempt stands for."""
+    match event.kind:
+        case EventKind.BEGUN if event.attempt == 1:
+            begun = RecordedStep(actions=("begin",), seen=(("cursor", (), place + 1),))
+            return [begun]
+        case EventKind.ROW_APPLIED if any(POSITION_TABLE in str(item) for item in event.items):
+            saved.add(place)
+        case EventKind.PREPARED:
+            position = [_step("prepare_position", p=place)] if place in saved else []
+            return [_step("prepare_data", p=place), *position]
+        case EventKind.SYNCED:
+            return [_step("log", p=place)]
+        case EventKind.ENGINE_COMMITTED:
+            position = [_step("commit_position", p=place)] if place in saved else []
+            return [_step("commit_data", p=place), *position]
+        case EventKind.ROLLED_BACK:
+            saved.discard(place)
+            return [_step("retry", p=place)]
+        case _:
+            pass
+    return []
