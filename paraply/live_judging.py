@@ -68,6 +68,8 @@ class LiveResult:
     rounds: int = 0
     evidence: dict[str, int | str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    rounds_unlike_reference: list[int] = field(default_factory=list)
+    """Rounds of a group that the certifier of the reference decides otherwise."""
     findings: list[str] = field(default_factory=list)
     """Files with the histories that break something."""
 
@@ -121,7 +123,7 @@ def take_round(result: LiveResult, one: LiveRound) -> Mapping[str, Sequence[Viol
     add_evidence(result.evidence, one.evidence)
     result.notes += [note for note in one.notes if note not in result.notes]
     if one.trace is not None:
-        _compare(result, one.trace)
+        _compare(result, one.number, one.trace)
     broken: dict[str, Sequence[Violation]] = {}
     for name, answer in result.answers.items():
         if name == live_conformance.NAME:
@@ -132,7 +134,7 @@ def take_round(result: LiveResult, one: LiveRound) -> Mapping[str, Sequence[Viol
     return broken
 
 
-def _compare(result: LiveResult, trace: GroupTrace) -> None:
+def _compare(result: LiveResult, number: int, trace: GroupTrace) -> None:
     """Add what the certifier of the reference says of a round."""
     answer = result.answers.setdefault(
         live_conformance.NAME,
@@ -142,6 +144,7 @@ def _compare(result: LiveResult, trace: GroupTrace) -> None:
     add_evidence(result.evidence, counts)
     if differences:
         answer.broken += 1
+        result.rounds_unlike_reference.append(number)
         answer.examples += differences[: max(0, EXAMPLES_MAX - len(answer.examples))]
     else:
         answer.held += counts["remote_decisions_compared"] > 0

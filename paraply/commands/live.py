@@ -20,6 +20,7 @@ from paraply.live_pages import LivePages
 from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
 from paraply.report.live_text import result_json, result_text, targets_text
 from vocabulary.errors import ParaplyError
+from vocabulary.group_trace_jsonl import write_group_trace
 from vocabulary.history import History
 from vocabulary.history_jsonl import write_history
 from vocabulary.verdict import combine
@@ -187,8 +188,13 @@ def _run_rounds(
             name = f"{target.name}-{request.mode}-{request.fault}-{one.seed}"
             if broken:
                 result.findings.append(str(keep_history(arguments.out, name, one.history)))
+            if one.trace is not None and one.number in result.rounds_unlike_reference:
+                file = arguments.out / f"{name}.trace.jsonl.gz"
+                arguments.out.mkdir(parents=True, exist_ok=True)
+                write_group_trace(one.trace, file)
+                result.findings.append(str(file))
             if pages is not None and (broken or one.number == 1):
-                pages.add(name, one.history, list(result.answers))
+                pages.add(name, one.history, target.properties)
 
 
 def _rounds(target: LiveTarget, request: LiveRequest) -> Generator[LiveRound, None, None]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from adapters.live.group_story import history_of_trace
 from adapters.live.group_target import MYSQL_GROUP
 from adapters.live.target import LiveRequest, LiveRound
+from paraply.cli import main
 from paraply.live_conformance import NAME, dialect_for
 from paraply.live_judging import new_result, take_round
 from paraply.report.live_text import result_json, result_text
 from tests.conformance.test_recorded_groups import beginning, chosen, with_step
+from vocabulary.group_trace_jsonl import read_group_trace
 from vocabulary.verdict import Verdict
 
 
@@ -44,6 +48,26 @@ def test_one_last_committed_that_is_off_by_one_is_a_breach_with_its_place():
     assert result.answers[NAME].verdict is Verdict.VIOLATED
     assert result.verdict() is Verdict.VIOLATED
     assert f"step {number}" in result.answers[NAME].why()
+
+
+def test_command_keeps_the_trace_of_a_group_that_decides_otherwise(tmp_path, monkeypatch, capsys):
+    trace = beginning()
+    number = chosen(trace, lambda step: len(step.decided) == 3 and step.specified is None)
+    decided = {
+        member: replace(one, gtid=replace(one.gtid, number=one.gtid.number + 1))
+        for member, one in trace.steps[number].decided.items()
+    }
+    changed = with_step(replace(trace, steps=trace.steps[: number + 1]), number, decided=decided)
+    history = history_of_trace(changed, seed=0, options={}).check()
+    one = LiveRound(number=1, seed=0, history=history, trace=changed)
+    module = SimpleNamespace(run=lambda request: iter([one]))
+    monkeypatch.setitem(sys.modules, MYSQL_GROUP.module, module)
+    out, pages = tmp_path / "found", tmp_path / "pages"
+    assert main(["live", "mysql-gr", "--out", str(out), "--html", str(pages)]) == 1
+    (kept,) = out.glob("*.trace.jsonl.gz")
+    assert read_group_trace(kept) == changed
+    assert NAME in (pages / "index.html").read_text()
+    assert str(kept) in capsys.readouterr().out
 
 
 def test_run_in_which_nothing_was_decided_is_unknown():
