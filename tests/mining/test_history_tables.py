@@ -1,0 +1,99 @@
+"""Tables in Parquet are checked alike whatever their row groups, files and tasks."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from mining.engines import OnSpark
+from mining.history_tables import check_files, check_one_history, plan_stretches, write_columns
+from properties.tables.timestamps import TableRow, summarise
+from tests.properties.tables.test_timestamps import columns
+from vocabulary.errors import ParaplyError
+from vocabulary.verdict import Verdict
+
+
+def random_rows(seed):
+    """Histories of unlike length, with a fault here and there."""
+    rng = random.Random(seed)
+    rows = []
+    for history in range(rng.randint(1, 6)):
+        writers = {}
+        for sn in range(1, rng.choice((2, 10, 60, 300))):
+            items = tuple(rng.sample(range(20), rng.randint(0, 4)))
+            lc = max((writers.get(item, 0) for item in items), default=0)
+            rows.append(TableRow(history, max(0, lc - (rng.random() < 0.01)), sn, items))
+            writers |= dict.fromkeys(items, sn)
+    return rows
+
+
+def write(folder, rows, cuts):
+    """Write rows to two files, in row groups that end at ``cuts``."""
+    edges = [0, *sorted(cuts), len(rows)]
+    groups = [columns(rows[b:e]) for b, e in pairwise(edges) if e > b]
+    middle = len(groups) // 2
+    files = []
+    for name, part in (("a", groups[:middle]), ("b", groups[middle:])):
+        files.append(str(folder / f"{name}.parquet"))
+        write_columns(folder / f"{name}.parquet", part)
+    return files
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_any_cut_into_row_groups_and_tasks_gives_the_counts_of_the_whole(tmp_path, seed):
+    rng = random.Random(seed)
+    rows = random_rows(seed)
+    cuts = [rng.randint(0, len(rows)) for _ in range(rng.randint(0, 8))]
+    files = write(tmp_path, rows, cuts)
+
+    def shuffled(function, tasks):
+        done = [function(task) for task in tasks]
+        rng.shuffle(done)
+        return done
+
+    expected = summarise(rows).counts
+    assert check_files(files, stretches=rng.randint(1, 5)) == expected
+    assert check_files(files, shuffled, stretches=4) == expected
+
+
+def test_long_history_of_one_file_is_checked_in_chunks(tmp_path):
+    rows = [TableRow(0, max(0, sn - 3), sn, (sn % 3,)) for sn in range(1, 400)]
+    write_columns(tmp_path / "t.parquet", [columns(rows[:150]), columns(rows[150:])])
+    assert check_one_history(tmp_path / "t.parquet") == summarise(rows).counts
+
+
+def test_spark_gives_the_counts_of_this_process(tmp_path, spark):
+    rows = random_rows(3) + [TableRow(9, 0, sn, (1,)) for sn in range(1, 50)]
+    files = write(tmp_path, rows, [len(rows) // 3, len(rows) // 2, len(rows) - 20])
+    engine = OnSpark("local[2]", spark)
+    found = check_files(files, engine.map, stretches=4)
+    assert found == summarise(rows).counts
+    assert found.verdict is Verdict.VIOLATED
+
+
+def test_stretches_hold_every_row_group_once(tmp_path):
+    rows = random_rows(5)
+    files = write(tmp_path, rows, range(0, len(rows), 7))
+    planned = plan_stretches(files, 3)
+    held = [(stretch.file, group) for stretch in planned for group in stretch.groups]
+    expected = [(f, g) for f in files for g in range(pq.ParquetFile(f).num_row_groups)]
+    assert held == expected
+
+
+def test_other_columns_are_refused_with_what_is_needed(tmp_path):
+    path = tmp_path / "other.parquet"
+    pq.write_table(pa.table({"history": np.arange(3), "lc": ["a", "b", "c"]}), path)
+    with pytest.raises(ParaplyError, match=r"P730.*column lc"):
+        check_files([str(path)])
+
+
+def test_histories_out_of_order_are_refused(tmp_path):
+    rows = [TableRow(2, 0, 1, ()), TableRow(1, 0, 1, ())]
+    write_columns(tmp_path / "t.parquet", [columns(rows)])
+    with pytest.raises(ParaplyError, match="not in order"):
+        check_files([str(tmp_path / "t.parquet")])
