@@ -20,7 +20,7 @@ from models.variants import (
     variant_of_tracker,
 )
 
-PAIR = Scope(low=-1, high=2, size=1)
+PAIR = Scope(low=0, high=2, size=1)
 """Two positions and one row of one table."""
 
 COUNTEREXAMPLES = (
@@ -234,7 +234,7 @@ COUNTEREXAMPLES = (
     Counterexample(
         id="C52", title="a joiner that lets sessions in before the view change waited",
         system=variant_of_end_to_end(name="no_barrier", barrier=False),
-        statement="changes_land_as_certified", scope=Scope(high=3, size=1), steps=6,
+        statement="changes_land_as_certified", scope=Scope(low=0, high=3, size=1), steps=6,
         source="WL#8440 View_change_log_event; EX7",
     ),
     Counterexample(
