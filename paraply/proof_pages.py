@@ -26,6 +26,7 @@ from paraply.proof_finding import page as found_page
 from paraply.proof_stability import stored as stored_stability
 from paraply.proof_stability import table
 from paraply.proof_witnesses import stored as stored_witnesses
+from paraply.reference_replays_page import reference_section, replays_page
 from paraply.report.proof_text import run_lines
 from vocabulary.counting import counted
 
@@ -128,6 +129,7 @@ def counterexample_page(entry: Counterexample, data: dict[str, Any]) -> str:
         "that no run in the scope breaks the property. The scope: integers from "
         f"{entry.scope.low} to {entry.scope.high}, "
         f"{counted(entry.scope.size, 'element')} of each other sort.", "",
+        *reference_section(entry),
         "## How to re-run", "", "```", f"paraply prove {entry.id}", "```", "",
     ])  # fmt: skip
 
@@ -193,7 +195,9 @@ def readme_page() -> str:
         "obligations are the right ones (`models/system.py`; tests hold them against the "
         "transition relation written out, and against evaluation on plain values); and either that "
         "two independent solvers and their common printing (`models/smtlib.py`) do not err alike, "
-        "or the kernel. Counterexamples are replayed on plain values and trust no solver.", "",
+        "or the kernel. Counterexamples are replayed on plain values and trust no solver; "
+        "[REPLAYS.md](REPLAYS.md) names for each the run of the reference implementation that "
+        "shows the same.", "",
     ]  # fmt: skip
     return "\n".join(lines)
 
@@ -237,6 +241,7 @@ def pages() -> dict[str, str]:
         "proofs/ASSUMPTIONS.md": assumptions_page(assumptions),
         "proofs/DROPPING.md": dropping_page(),
         "proofs/FOUND.md": found_page(),
+        "proofs/REPLAYS.md": replays_page(),
     }
     for entry in THEOREMS:
         made[f"proofs/{entry.id}.md"] = theorem_page(entry, prose[entry.id], assumptions)

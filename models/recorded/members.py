@@ -30,21 +30,21 @@ def timestamps(history: History, member: str = DEFAULT_MEMBER) -> Recorded:
         views[place,] = one.kind is TransactionKind.VIEW_CHANGE
         # CREATE TABLE ... SELECT is a barrier; what it wrote is covered by the window it opens.
         empty[place,] = one.kind in {TransactionKind.NO_WRITE_SET, TransactionKind.CTAS}
-        for item in () if empty[place,] else one.write_set:
+        for item in () if empty[place,] else sorted(one.write_set):
             written[place, rows.name(item)] = True
     steps = []
     for event in history.events:
         if event.member != member:
             continue
         if event.kind is EventKind.GARBAGE_COLLECTED:
-            purged: Table = {(rows.name(item),): True for item in event.items}
+            purged: Table = {(rows.name(item),): True for item in sorted(event.items)}
             steps.append(RecordedStep(actions=("collect_garbage",), chosen={"purged": purged}))
         elif event.transaction is None:
             continue
         elif event.kind is EventKind.CERTIFIED and event.outcome is Outcome.POSITIVE:
             if event.transaction not in places:
                 local: Table = {
-                    (rows.name(item),): True for item in of[event.transaction].write_set
+                    (rows.name(item),): True for item in sorted(of[event.transaction].write_set)
                 }
                 steps.append(RecordedStep(actions=("certify_local",), chosen={"local_ws": local}))
                 continue
@@ -94,7 +94,7 @@ def certification(history: History, member: str = DEFAULT_MEMBER) -> Recorded:
             grown: Table = {(names[one],): True for one in event.transactions if one not in stable}
             stable.update(event.transactions)
             steps.append(RecordedStep(actions=("grow_stable_set",), chosen={"grown": grown}))
-            purged: Table = {(rows.name(item),): True for item in event.items}
+            purged: Table = {(rows.name(item),): True for item in sorted(event.items)}
             steps.append(RecordedStep(actions=("collect_garbage",), chosen={"purged": purged}))
         elif event.kind is EventKind.CERTIFIED and event.transaction is not None:
             name = {"t": names[event.transaction]}
@@ -133,7 +133,7 @@ def two_members(history: History, first: str = "r1", second: str = "r2") -> Reco
             grown: Table = {(names[t],): True for t in one.transactions if t not in stable}
             stable.update(one.transactions)
             steps.append(RecordedStep(actions=("grow_stable_set",), chosen={"grown": grown}))
-            purged: Table = {(rows.name(item),): True for item in one.items}
+            purged: Table = {(rows.name(item),): True for item in sorted(one.items)}
             action = "collect_at_a" if one.member == first else "collect_at_b"
             steps.append(RecordedStep(actions=(action,), chosen={"purged": purged}))
         if decided is not None:

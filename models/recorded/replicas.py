@@ -27,7 +27,7 @@ def commit_order(history: History) -> Recorded:
     rows = Rows()
     wanted: Table = {}
     for one in history.transactions:
-        for item in one.write_set:
+        for item in sorted(one.write_set):
             wanted[places[one.id], rows.name(item)] = True
     steps = [RecordedStep(actions=("queue",)) for _ in places]
     held: dict[Value, Value] = {}
@@ -127,7 +127,7 @@ def bounds_on_replica(history: History) -> Recorded:
         assert first is not None
         bound = one.timestamp.last_committed - first.sequence_number
         place = places[one.id]
-        for item in one.write_set:
+        for item in sorted(one.write_set):
             written[place, rows.name(item)] = True
         logged = (("depends", (place,), max(bound, -1)),)
         steps.append(RecordedStep(actions=("log",), seen=logged))
@@ -159,7 +159,7 @@ def log_and_starts(history: History) -> Recorded:
         place = places[one.id]
         # CREATE TABLE ... SELECT is a barrier; what it wrote is covered by the window it opens.
         empty[place,] = one.kind in {TransactionKind.NO_WRITE_SET, TransactionKind.CTAS}
-        for item in () if empty[place,] else one.write_set:
+        for item in () if empty[place,] else sorted(one.write_set):
             written[place, rows.name(item)] = True
         views[place,] = one.kind is TransactionKind.VIEW_CHANGE
         seen = (

@@ -121,7 +121,7 @@ def bounds_at_source(history: History) -> Recorded:
     for place, event in enumerate(logged):
         assert event.timestamp is not None
         assert event.transaction is not None
-        for item in items[event.transaction]:
+        for item in sorted(items[event.transaction]):
             written[place, rows.name(item)] = True
         bound = (("depends", (place,), (event.timestamp.last_committed or place) - 1),)
         steps.append(RecordedStep(actions=("log",), seen=bound))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from models.compiled_reading import CompiledReading
 from models.counterexamples import COUNTEREXAMPLES
 from models.recorded.following import follow
+from paraply.__main__ import main
 from paraply.reference_replays import counterexample_named, shown
 from paraply.reference_replays_page import command
 from paraply.reference_runs import RUNS
 from paraply.registries import mutant_named, property_named, subject_named
 from vocabulary.programs import decode_program, parse_program
 from vocabulary.schedule import RecordedSchedule
+from vocabulary.verdict import Verdict
 
 EXPRESSED = sorted(name for name, entry in RUNS.items() if entry.program)
 READ = [name for name in EXPRESSED if RUNS[name].reading is not None]
@@ -68,3 +72,13 @@ def test_specification_with_another_fault_does_not_follow_the_run():
     entry = RUNS["C11"]
     other = CompiledReading(counterexample_named("C13").system())
     assert follow(other, entry.reading(entry.run())).refused is not None
+
+
+@pytest.mark.parametrize("name", EXPRESSED)
+def test_command_on_the_page_makes_the_run_again(name, capsys):
+    entry = RUNS[name]
+    words = shlex.split(command(entry))
+    assert words[:2] == ["paraply", "replay"]
+    expected = Verdict.VIOLATED.exit_code if entry.breaks else Verdict.UNKNOWN.exit_code
+    assert main(words[1:]) == expected
+    assert "program" not in capsys.readouterr().err
