@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from vocabulary.events import Event, EventKind, Outcome
 from vocabulary.group_trace import GroupTrace, MemberUuid, TransactionDelivered, ViewInstalled
+from vocabulary.gtid_set import Gtid
 from vocabulary.history import Clock, EvidenceTier, History, HistoryHeader, OptionValue
 from vocabulary.timestamps import LogicalTime, LogicalTimestamp
 from vocabulary.transactions import Transaction, TransactionId, TransactionKind
@@ -67,6 +68,7 @@ def _transaction(
 def _events(trace: GroupTrace, names: dict[MemberUuid, str]) -> Iterator[Event]:
     last = _last_answers(trace)
     present: tuple[MemberUuid, ...] = ()
+    committed = _Committed()
     number = views = 0
     for place, step in enumerate(trace.steps):
         if isinstance(step, ViewInstalled):
@@ -82,9 +84,39 @@ def _events(trace: GroupTrace, names: dict[MemberUuid, str]) -> Iterator[Event]:
                 )
         elif isinstance(step, TransactionDelivered):
             number += 1
+            yield from committed.seen_by(step, names[step.origin])
+            committed.note(step, TransactionId(number))
             for uuid in present:
                 if place <= last[uuid, views]:
                     yield _certified(step, TransactionId(number), uuid, names[uuid])
+
+
+class _Committed:
+    """What members are known to have committed: what their own later transactions have seen.
+
+    When a member commits is in no log. The snapshot of a transaction is its origin's executed set
+    when it was sent, so that all of it had been committed there before it was certified.
+    """
+
+    def __init__(self) -> None:
+        self._pending: dict[MemberUuid, dict[Gtid, TransactionId]] = {}
+
+    def note(self, step: TransactionDelivered, transaction: TransactionId) -> None:
+        """Take what the members decided."""
+        for uuid, logged in step.decided.items():
+            self._pending.setdefault(uuid, {})[logged.gtid] = transaction
+
+    def seen_by(self, step: TransactionDelivered, origin: str) -> Iterator[Event]:
+        """Yield the commits at the origin that a transaction shows to have happened."""
+        pending = self._pending.get(step.origin, {})
+        seen = [gtid for gtid in pending if gtid in step.snapshot]
+        for gtid in seen:
+            yield Event(
+                kind=EventKind.ENGINE_COMMITTED,
+                time=LogicalTime(0),
+                member=origin,
+                transaction=pending.pop(gtid),
+            )
 
 
 def _last_answers(trace: GroupTrace) -> dict[tuple[MemberUuid, int], int]:

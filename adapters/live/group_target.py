@@ -23,5 +23,7 @@ MYSQL_GROUP = LiveTarget(
         "gtids_are_unique",
         "last_committed_is_below_sequence_number",
         "sequence_numbers_increase",
+        "conflicting_transactions_are_ordered",
+        "barriers_are_ordered_with_all",
     ),
 )

@@ -13,6 +13,7 @@ from adapters.live.target import LiveRequest
 from properties.registry import property_named
 from tests.conformance.test_recorded_groups import beginning, chosen, with_step
 from vocabulary.events import EventKind, Outcome
+from vocabulary.group_trace import TransactionDelivered
 
 
 def broken(trace, name):
@@ -66,3 +67,42 @@ def test_round_says_which_tables_differ():
     found = told(request, 1, 0, run)
     assert found.evidence["differing_tables"] == "d.t"
     assert found.notes == ("members end with different rows in d.t",)
+
+
+def test_timestamps_that_let_a_conflict_overlap_are_found():
+    trace = beginning()
+    numbers = [
+        number for number, step in enumerate(trace.steps[:400])
+        if isinstance(step, TransactionDelivered)
+        and any((one.last_committed or 0) > 1 for one in step.decided.values())
+    ]  # fmt: skip
+    assert numbers
+    forged = trace
+    for number in numbers:
+        decided = {
+            member: one if one.last_committed is None else replace(one, last_committed=1)
+            for member, one in trace.steps[number].decided.items()
+        }
+        forged = with_step(forged, number, decided=decided)
+    short = replace(forged, steps=forged.steps[:400])
+    assert (
+        broken(replace(trace, steps=trace.steps[:400]), "conflicting_transactions_are_ordered")
+        == ()
+    )
+    assert broken(short, "conflicting_transactions_are_ordered")
+
+
+def test_commit_is_told_where_a_transaction_of_the_member_has_seen_it():
+    history = history_of_trace(
+        replace(beginning(), steps=beginning().steps[:400]), seed=0, options={}
+    )
+    certified = set()
+    commits = 0
+    for event in history.events_of(EventKind.CERTIFIED, EventKind.ENGINE_COMMITTED):
+        key = (event.member, event.transaction)
+        if event.kind is EventKind.CERTIFIED:
+            certified.add(key)
+        else:
+            commits += 1
+            assert key in certified
+    assert commits > 100
