@@ -36,7 +36,7 @@ def audit_on_spark(
     advance: Callable[[float], None] = lambda _: None,
 ) -> tuple[ScaledAudit, str]:
     """Audit in parts; return what was found and the name of who judged the parts."""
-    engine = _engine(request, spark.master)
+    engine = engine_of(request.files, spark.master)
     sizes = PartSizes() if spark.part_blocks is None else PartSizes(part_blocks=spark.part_blocks)
     try:
         found = audit_in_parts(request, engine.map, sizes=sizes, advance=advance)
@@ -47,9 +47,10 @@ def audit_on_spark(
     return found, engine.name
 
 
-def _engine(request: AuditRequest, master: str) -> Engine:
+def engine_of(files: tuple[str, ...], master: str) -> Engine:
+    """Return who judges: small inputs never pay for Spark's start."""
     if master == "auto":
-        size = bytes_total(request.files)
+        size = bytes_total(files)
         is_large = size is None or size >= SPARK_BYTES_MIN
         master = "local[*]" if is_large or is_submitted() else IN_PROCESS
     return InProcess() if master == IN_PROCESS else OnSpark(master)

@@ -7,6 +7,7 @@ import difflib
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from typing import TextIO
 
 from adapters.binlog.blocks import BLOCK_BYTES
@@ -141,6 +142,8 @@ def run(arguments: argparse.Namespace) -> int:
     for name in outputs.values():
         require_writable(name)
 
+    if arguments.spark and are_tables(request.files):
+        return _audit_tables(request, arguments)
     if arguments.spark:
         result = _audit_on_spark(request, arguments)
     else:
@@ -180,6 +183,27 @@ def _audit_on_spark(request: AuditRequest, arguments: argparse.Namespace) -> Aud
         + "\n"
     )  # fmt: skip
     return found.result
+
+
+def _audit_tables(request: AuditRequest, arguments: argparse.Namespace) -> int:
+    from paraply.audit_on_spark import engine_of
+    from paraply.audit_tables import as_json, as_text, audit_tables
+
+    engine = engine_of(request.files, arguments.master)
+    try:
+        counts = audit_tables(request.files, engine)
+    finally:
+        engine.close()
+    if arguments.json != STANDARD_OUTPUT:
+        sys.stdout.write(as_text(counts))
+    if arguments.json is not None:
+        write_report(arguments.json, as_json(counts))
+    return counts.verdict.exit_code
+
+
+def are_tables(files: Sequence[str]) -> bool:
+    """Return whether the input is tables of transactions in Parquet, not logs."""
+    return all(file.endswith(".parquet") for file in files)
 
 
 def terminal_report(result: AuditResult, stream: TextIO, *, plain: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import fields, replace
 
@@ -12,13 +13,16 @@ from adapters.binlog.blocks import cut_file
 from adapters.violations_parquet import read_violations, write_violations
 from ci.bench import workload
 from ci.bench.generate_log import generate
+from mining.history_tables import write_columns
 from paraply.audit import AuditRequest, audit
 from paraply.audit_at_scale import DIFFERENCES, PartSizes, audit_in_parts
 from paraply.cli import main
 from properties.logs import audit as readable_audit
 from properties.logs.conflict_index import Horizon
 from properties.logs.part_borders import Carried
+from properties.tables.timestamps import TableRow
 from tests.builders.log_forger import ForgedLog
+from tests.properties.tables.test_timestamps import columns
 from vocabulary.audit_result import AuditResult
 from vocabulary.errors import ParaplyError
 from vocabulary.verdict import Verdict
@@ -193,3 +197,20 @@ def test_command_writes_the_violations_and_exits_1(logs, tmp_path, capsys):
     assert main(["audit", "--spark", "--master", "none", "--out", str(out), str(forged)]) == 1
     assert pq.read_table(out / "violations.parquet").num_rows > 0
     assert DIFFERENCES[0].split(":")[0] not in capsys.readouterr().out  # One part: no difference.
+
+
+def test_table_of_transactions_is_checked_and_its_faults_are_told(tmp_path, capsys):
+    path = tmp_path / "histories.parquet"
+    rows = [TableRow(0, 0, 1, (1,)), TableRow(0, 0, 2, (1, 2)), TableRow(0, 2, 3, (2,))]
+    write_columns(path, [columns(rows)])
+    assert main(["audit", "--spark", str(path), "--json", str(tmp_path / "found.json")]) == 1
+    assert "1 write follows another of its item" in capsys.readouterr().out
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert (found["verdict"], found["unordered"], found["compared"]) == ("violated", 1, 2)
+
+
+def test_table_without_conflicts_exits_2_and_says_that_nothing_was_shown(tmp_path, capsys):
+    path = tmp_path / "histories.parquet"
+    write_columns(path, [columns([TableRow(0, 0, 1, (1,))])])
+    assert main(["audit", "--spark", str(path)]) == 2
+    assert "nothing was shown" in capsys.readouterr().out

@@ -1,0 +1,33 @@
+"""Parts judged by Spark's workers are those judged in this process."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from ci.bench import workload
+from ci.bench.generate_log import generate
+from mining.engines import OnSpark
+from paraply.audit import AuditRequest
+from paraply.audit_at_scale import PartSizes, audit_in_parts
+from tests.builders.log_forger import ForgedLog
+from vocabulary.verdict import Verdict
+
+
+def test_spark_judges_parts_as_this_process_does(tmp_path, spark, monkeypatch):
+    monkeypatch.setattr(workload, "SBTEST_ROWS", 100)
+    monkeypatch.setattr(workload, "ACCOUNTS", 100)
+    monkeypatch.setattr("ci.bench.generate_log.BLOCK_TRANSACTIONS", 40)
+    sound = tmp_path / "sound.000001"
+    generate(sound, dialect="mysql", size_bytes=150_000, seed=5)
+    log = ForgedLog.read(sound)
+    log.set_timestamp(len(log) - 1, last_committed=1)
+    path = log.save(tmp_path / "forged.000001")
+    request = AuditRequest(files=(str(path),), engine="readable")
+    sizes = PartSizes(block_bytes=20_000, part_blocks=2, approach_blocks=1)
+    here = audit_in_parts(request, sizes=sizes)
+    there = audit_in_parts(request, OnSpark("local[2]", spark).map, sizes=sizes)
+    assert here.parts > 2
+    assert here.result.verdict is Verdict.VIOLATED
+    for each in fields(here.result):
+        assert getattr(here.result, each.name) == getattr(there.result, each.name)
+    assert there.judged_again == here.judged_again
