@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -143,3 +148,31 @@ def test_servers_that_do_not_fit_are_refused_before_anything_is_written(pair, ca
     finally:
         source.query("SET GLOBAL binlog_row_image=FULL")
     assert state(source) == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_run_takes_its_schema_away(pair, number, tmp_path):
+    source, replica = pair
+    root = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-m", "paraply", "live", "--dsn", *names(source, replica),
+               "--transactions", "1000000", "--out", str(tmp_path)]  # fmt: skip
+    with subprocess.Popen(
+        command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as process:
+        deadline = time.monotonic() + 60
+        while not has_rows(source, f"{SCHEMA}_2.journal") and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert process.poll() is None, process.stderr.read()
+        process.send_signal(number)
+        process.wait(60)
+        assert process.returncode == 130
+    assert not has_schema(source, f"{SCHEMA}_2")
+    wait_until_applied(source, replica)
+    assert not has_schema(replica, f"{SCHEMA}_2")
+
+
+def has_rows(server, table):
+    try:
+        return bool(server.query(f"SELECT 1 FROM {table} LIMIT 1"))
+    except ParaplyError:
+        return False
