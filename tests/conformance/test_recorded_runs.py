@@ -13,6 +13,7 @@ from models import (
     batches,
     commit_order,
     crash_points,
+    end_to_end,
     low_water_mark,
     restart,
     rotation,
@@ -106,6 +107,11 @@ PAIRS = {
         Workload(transactions=3, dialect="after_sync",
                  options={**STANDS, "source_crashes": 0}), 1_000,
     ),
+    "end to end": (
+        end_to_end.end_to_end(), members.end_to_end, "group",
+        Workload(transactions=3, rows=2, members=3, dialect="wl8440",
+                 options={"joins": 1, "departures": 0, "absent": 1}), 1_000,
+    ),
     "two members": (
         two.members(), members.two_members, "group",
         Workload(transactions=3, rows=2, dialect="wl8440", options=STAYS), 700,
@@ -118,6 +124,7 @@ UNSEEN = {
     "bounds on a replica": {"forget"},
     "writeset": {"start", "leave", "advance"},
     "commit-order parents": {"start", "leave", "advance"},
+    "end to end": {"join"},
     "timestamps": {"join"},
     "timestamps, a number burned": {"join"},
 }
