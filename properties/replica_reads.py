@@ -155,14 +155,19 @@ def reads_never_go_back(history: History) -> tuple[ReadWentBack, ...]:
 
 
 def _final_reads(history: History) -> dict[str, Event]:
-    """Return the last read of each member that had stopped in good order right after it."""
+    """Return the last read of each member that had stopped for good, in good order, after it.
+
+    Who starts again had not come to its end; where the recording broke off, nobody is known to.
+    """
     finals: dict[str, Event] = {}
     stopped: dict[str, Event] = {}
-    for event in history.events:
+    for event in history.events if history.is_complete else ():
         if event.kind is EventKind.READ:
             finals[event.member] = event
         elif event.kind is EventKind.STOPPED and event.member in finals:
             stopped[event.member] = finals[event.member]
+        elif event.kind is EventKind.STARTED:
+            stopped.pop(event.member, None)
     return stopped
 
 

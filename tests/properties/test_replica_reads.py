@@ -6,6 +6,8 @@ fault of the applier) from E (a legal stale read); with the log's order given th
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from properties.registry import property_named, verdict_of
@@ -93,3 +95,13 @@ def test_final_state_is_judged_only_after_a_good_end():
     good = parse_history(LOG + "| read [x=T1 y=T2] ; stopped")
     assert final_state_is_the_sources(good) == ()
     assert verdict_of(good, property_named("final_state_is_the_sources")) is Verdict.HOLDS
+
+
+def test_replica_that_was_stopped_and_goes_on_is_not_at_its_end():
+    behind = LOG + "| read [x=T1 y=T0] ; stopped"
+    assert final_state_is_the_sources(parse_history(behind))
+    assert not final_state_is_the_sources(parse_history(behind + " ; started"))
+    broke_off = replace(parse_history(behind), is_complete=False)
+    assert not final_state_is_the_sources(broke_off)
+    again = parse_history(behind + " ; started ; read [x=T1 y=T0] ; stopped")
+    assert [breach.item for breach in final_state_is_the_sources(again)] == ["y"]
