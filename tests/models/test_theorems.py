@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from models.bounded import breach_of
@@ -25,12 +27,19 @@ CACHE = ObligationCache()
 SYSTEMS = {build().name: build for entry in THEOREMS for build in entry.systems}
 
 
+ASKED_MAX = 100
+"""Obligations of a system that the solvers are asked here; `make prove` asks them all of them."""
+
+
 @pytest.mark.parametrize("solver", sorted(JUDGES))
 @pytest.mark.parametrize("name", sorted(SYSTEMS))
-def test_every_obligation_of_a_system_is_proved_by_each_solver(name, solver):
+def test_obligations_of_a_system_are_proved_by_the_kernel_and_many_by_each_solver(name, solver):
+    wanted = obligations(SYSTEMS[name]())
+    if solver in SOLVERS and len(wanted) > ASKED_MAX:
+        wanted = Random(7).sample(wanted, ASKED_MAX)
     left = [
         (obligation.statement, obligation.step)
-        for obligation in obligations(SYSTEMS[name]())
+        for obligation in wanted
         if JUDGES[solver](obligation, timeout_s=10.0, seed=0).answer is not Answer.PROVED
     ]
     assert not left

@@ -41,7 +41,8 @@ def test_relation_has_an_obligation_for_each_invariant_and_action():
 
 def test_what_is_false_by_substitution_is_not_proved_of_the_relation():
     tried = 0
-    for entry in Random(SEED).sample(COUNTEREXAMPLES, 24):
+    small = [e for e in COUNTEREXAMPLES if len(obligations(e.system())) <= 150]
+    for entry in Random(SEED).sample(small, 20):
         system = entry.system()
         written = {(p.statement, p.step): p for p in two_vocabulary_obligations(system)}
         for part in islice(obligations(system), 30):
