@@ -22,9 +22,11 @@ MODULES = (
     "ci.bench.minimal",
     "ci.bench.explore",
     "ci.bench.gtid_sets",
+    "ci.bench.history_scale",
     "ci.bench.isolation",
     "ci.bench.mining",
     "ci.bench.proofs",
+    "ci.bench.scope",
     "ci.bench.states",
     "ci.bench.traces",
 )
@@ -54,6 +56,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(sorted(BENCHMARKS)))
     parser.add_argument("--rounds", type=int, default=3, help="runs of each contestant")
     parser.add_argument("--megabytes", type=float, default=500, help="size of generated input")
+    parser.add_argument(
+        "--transactions", type=int, default=1_000_000, help="size of tables of transactions"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of generated input")
     parser.add_argument("--folder", type=Path, help="keep generated inputs here")
     parser.add_argument("--seconds-max", type=float, default=600, help="limit of one run")
@@ -68,6 +73,7 @@ def main(argv: list[str] | None = None) -> int:
         options = Options(
             rounds=chosen.rounds, megabytes=chosen.megabytes, seed=chosen.seed,
             folder=chosen.folder or Path(scratch), seconds_max=chosen.seconds_max,
+            transactions=chosen.transactions,
         )  # fmt: skip
         options.folder.mkdir(parents=True, exist_ok=True)
         for name in chosen.names or sorted(BENCHMARKS):

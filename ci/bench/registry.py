@@ -17,6 +17,8 @@ class Options:
     """Where inputs are generated and kept for the next run."""
     seed: int
     seconds_max: float
+    transactions: int = 1_000_000
+    """Size of the tables of transactions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,8 @@ from properties.tables.timestamps import ChunkSummary, TableCounts
 Ints = NDArray[np.int64]
 
 SLOTS_MIN = 1 << 12
-CHUNK_ROWS = 1 << 15
-"""Rows of a chunk whose items' table fits into the cache of a core."""
+CHUNK_ROWS = 1 << 18
+"""Rows of a chunk: so many that most items come back in it, which makes summaries small."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,361 @@
+"""Benchmark ``history_scale``: are conflicting transactions ordered, over tables in Parquet?
+
+One question and one input for all contestants, in one run: our kernel in this process and on Spark,
+window functions of Spark SQL, DuckDB and Polars (each where it is installed), the readable check,
+and networkx over all pairs on a small part. All must find the same faults. Histories are of 1,000
+transactions, four items each; ``--transactions`` is their number (10^6; 10^8 needs 3 GB of disk).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import os
+import resource
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import psutil
+import pyarrow.parquet as pq
+
+from ci.bench.measure import Run, interleave, run_here
+from ci.bench.registry import Goal, Options, Report, benchmark
+from mining.engines import OnSpark
+from mining.history_tables import check_files, read_columns, write_columns
+from properties.tables.compiled.timestamps import Columns, TableChecker, check_in_chunks
+from properties.tables.timestamps import TableRow, summarise
+from vocabulary.errors import ParaplyError
+
+SQL_TRANSACTIONS_MAX = 1_000_000
+"""Their time and memory grow at least in proportion."""
+SPARK_PAYS_FROM = 10_000_000
+HISTORY_ROWS, ITEMS_EACH, GROUP_ROWS = 1_000, 4, 200_000
+FAULTS_PER_GROUP = 3
+SMALL_HISTORIES = 5
+LONG_ROWS_MAX, LONG_ITEMS = 10_000_000, 100_000
+SQL = """SELECT count(*) AS unordered FROM (
+    SELECT lc, lag(sn) OVER (PARTITION BY history, item ORDER BY sn) AS before FROM (
+        SELECT history, lc, sn, {explode}(items) AS item FROM {table}) AS touched
+    ) AS followed WHERE before > lc"""
+
+GOALS = {
+    "Spark SQL, window functions": 30.0,
+    "DuckDB, window functions": 10.0,
+    "Polars, over()": 10.0,
+    "networkx, all pairs": 500.0,
+}
+OF_ONE_PROCESS_MIN, OF_WHOLE_TABLE_MIN = 0.85, 0.8
+RATE_MIN_MILLIONS, MEMORY_MAX_MB, EXPONENT_MAX = 10.0, 1_500.0, 1.05
+
+
+def _timestamps(history: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest right ``lc``, and ``sn``, of rows that each write a line of ``items``."""
+    rows = len(history)
+    sn = np.arange(rows, dtype=np.int64) - np.searchsorted(history, history) + 1
+    row = np.repeat(np.arange(rows), items.shape[1])
+    key = items.ravel()
+    order = np.lexsort((row, key, history[row]))
+    sorted_row, sorted_key = row[order], key[order]
+    same = (sorted_key[1:] == sorted_key[:-1]) & (
+        history[sorted_row[1:]] == history[sorted_row[:-1]]
+    )
+    lc = np.zeros(rows, np.int64)
+    np.maximum.at(lc, sorted_row[1:][same], sn[sorted_row[:-1][same]])
+    return lc, sn
+
+
+def _chosen_items(rng: np.random.Generator, rows: int, pool: int) -> np.ndarray:
+    """Return four distinct items per row, the low numbers of a pool more often."""
+    part = pool // ITEMS_EACH
+    drawn = (rng.random((rows, ITEMS_EACH)) ** 2 * part).astype(np.int64)
+    return drawn + np.arange(ITEMS_EACH) * part
+
+
+def _groups(transactions: int, seed: int) -> Iterator[Columns]:
+    """Yield row groups of whole histories: one that is drawn, and its like under other names."""
+    rng = np.random.default_rng(seed)
+    rows = min(GROUP_ROWS, transactions)
+    history = np.arange(rows, dtype=np.int64) // HISTORY_ROWS
+    items = _chosen_items(rng, rows, HISTORY_ROWS)
+    lc, sn = _timestamps(history, items)
+    faulty = np.flatnonzero(lc > 1)[:: max(1, rows // FAULTS_PER_GROUP)][:FAULTS_PER_GROUP]
+    lc[faulty] -= 1
+    ends = np.arange(1, rows + 1, dtype=np.int64) * ITEMS_EACH
+    for group in range(transactions // rows):
+        names = history + group * (rows // HISTORY_ROWS)
+        salt = np.int64(rng.integers(1 << 62))
+        yield Columns(names, lc, sn, ends, (items + names[:, None] * 8191).ravel() ^ salt)
+
+
+def _table(options: Options, transactions: int) -> Path:
+    path = options.folder / f"histories-{transactions}-seed{options.seed}.parquet"
+    if not path.exists():
+        made = path.with_suffix(".part")
+        write_columns(made, _groups(transactions, options.seed))
+        made.rename(path)
+    return path
+
+
+def _tree() -> list[psutil.Process]:
+    me = psutil.Process()
+    return [me, *me.children(recursive=True)]
+
+
+def _tree_cpu() -> float:
+    total = 0.0
+    for process in _tree():
+        times = process.cpu_times()
+        total += times.user + times.system
+        if process.pid != os.getpid():
+            total += times.children_user + times.children_system
+    return total
+
+
+def _run_tree(work: Callable[[], object]) -> Run:
+    """Run a function, and count what its children (the JVM, its workers) take as well."""
+    start, cpu = time.perf_counter(), _tree_cpu()
+    work()
+    seconds = time.perf_counter() - start
+    memory = sum(process.memory_info().rss for process in _tree())
+    return Run(seconds=seconds, cpu_seconds=_tree_cpu() - cpu, peak_bytes=memory)
+
+
+def _sql_contestants(path: Path, spark: Any) -> dict[str, Callable[[], int]]:
+    found: dict[str, Callable[[], int]] = {}
+    if spark is not None:
+
+        def by_spark_sql() -> int:
+            spark.read.parquet(str(path)).createOrReplaceTempView("histories")
+            query = SQL.format(explode="explode", table="histories")
+            return int(spark.sql(query).collect()[0]["unordered"])
+
+        found["Spark SQL, window functions"] = by_spark_sql
+    if importlib.util.find_spec("duckdb"):
+        import duckdb
+
+        def by_duckdb() -> int:
+            query = SQL.format(explode="unnest", table=f"read_parquet('{path}')")
+            with duckdb.connect(config={"threads": 2}) as connection:
+                return int(connection.execute(query).fetchall()[0][0])
+
+        found["DuckDB, window functions"] = by_duckdb
+    if importlib.util.find_spec("polars"):
+        import polars as pl
+
+        def by_polars() -> int:
+            before = pl.col("sn").shift(1).over(["history", "items"])
+            touched = pl.scan_parquet(path).explode("items").with_columns(before.alias("before"))
+            return int(
+                touched.filter(pl.col("before") > pl.col("lc")).select(pl.len()).collect().item()
+            )
+
+        found["Polars, over()"] = by_polars
+    return found
+
+
+def _rows(columns: Columns) -> list[TableRow]:
+    starts = [0, *columns.ends[:-1].tolist()]
+    return [
+        TableRow(history, lc, sn, tuple(columns.items[begin:end].tolist()))
+        for history, lc, sn, begin, end in zip(
+            columns.history.tolist(), columns.lc.tolist(), columns.sn.tolist(), starts,
+            columns.ends.tolist(), strict=True,
+        )
+    ]  # fmt: skip
+
+
+def _all_pairs(rows: list[TableRow]) -> int:
+    """Return the number of conflicting pairs that may overlap, as a graph of all pairs has them."""
+    graph = nx.DiGraph()
+    of_history: dict[int, list[TableRow]] = {}
+    for row in rows:
+        of_history.setdefault(row.history, []).append(row)
+    for history in of_history.values():
+        for earlier, later in combinations(history, 2):
+            if not set(earlier.items).isdisjoint(later.items):
+                graph.add_edge(earlier, later, ordered=earlier.sn <= later.lc)
+    return sum(not ordered for _, _, ordered in graph.edges.data("ordered"))
+
+
+def _expected(path: Path, contestant: str, found: int, wanted: int) -> None:
+    if found != wanted:
+        raise RuntimeError(f"{contestant} finds {found} faults in {path}, the kernel {wanted}")
+
+
+@benchmark("history_scale")
+def history_scale(options: Options) -> Report:
+    """Check tables of transactions by every engine, side by side."""
+    transactions = max(GROUP_ROWS, options.transactions // GROUP_ROWS * GROUP_ROWS)
+    sizes = sorted({max(GROUP_ROWS, transactions // 10), transactions})
+    paths = {size: _table(options, size) for size in sizes}
+    path = paths[transactions]
+    report = Report(
+        benchmark="history_scale",
+        input=f"{transactions:,} transactions of {ITEMS_EACH} items, {path.stat().st_size:,} bytes "
+        f"of Parquet; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores",
+    )
+    spark = engine = None
+    try:
+        engine = OnSpark("local[2]")
+        spark = engine._session
+    except ParaplyError as fault:
+        report.remarks.append(f"no Spark: {fault}")
+    wanted = check_files([str(paths[sizes[0]])]).unordered  # Compiles, and warms the cache.
+    if engine is not None:
+        _expected(path, "Spark", check_files([str(paths[sizes[0]])], engine.map).unordered, wanted)
+    wanted = check_files([str(path)]).unordered
+    contestants: dict[str, Callable[[], Run]] = {}
+    for size in sizes:
+        name = str(paths[size])
+        contestants[f"kernel, one process, {size:,}"] = partial(
+            run_here, partial(check_files, [name])
+        )
+        if engine is not None:
+            contestants[f"kernel on Spark local[2], {size:,}"] = partial(
+                _run_tree, partial(check_files, [name], engine.map, stretches=8)
+            )
+    # First alone: what the others load and keep must not count as this memory.
+    runs = interleave(contestants, options.rounds)
+    sql_size = min(SQL_TRANSACTIONS_MAX, transactions)
+    sql_path = _table(options, sql_size)
+    sql_wanted = check_files([str(sql_path)]).unordered
+    others = _sql_contestants(sql_path, spark)
+    for name, work in others.items():
+        _expected(sql_path, name, work(), sql_wanted)
+    ours_name = f"kernel, one process, {transactions:,}"
+    compared: dict[str, Callable[[], Run]] = {
+        "kernel, one process, beside the others": partial(
+            run_here, partial(check_files, [str(sql_path)])
+        ),
+        **{name: partial(_run_tree, work) for name, work in others.items()},
+    }
+    beside = interleave(compared, options.rounds)
+    if engine is not None:
+        engine.close()
+    for name, taken in {**runs, **beside}.items():
+        size = sql_size if name in beside else sizes[0]
+        size = size if name in beside or name.endswith(f" {sizes[0]:,}") else transactions
+        report.add(name, "rate", size / 1e6 / taken.seconds, "M/s")
+        report.add(name, "rate per CPU second", size / 1e6 / taken.cpu_seconds, "M/s")
+        if name in runs:
+            report.add(name, "memory, with children", taken.peak_bytes / 1e6, "MB")
+    best = f"kernel on Spark local[2], {transactions:,}" if engine is not None else ""
+    if best and transactions >= SPARK_PAYS_FROM:
+        ours_name = best
+    rate = transactions / runs[ours_name].cpu_seconds
+    report.remarks.append(
+        f"speeds are compared per CPU second, ours being: {ours_name}; SQL engines on {sql_size:,}"
+    )
+    for name in others:
+        theirs = sql_size / beside[name].cpu_seconds
+        report.goals.append(Goal(name=f"speed / {name}", wanted=GOALS[name], got=rate / theirs))
+    _compare_small(report, path, rate)
+    if best:
+        alone, spread = runs[f"kernel, one process, {transactions:,}"], runs[best]
+        report.goals += [
+            Goal(
+                name="Spark, million transactions/s",
+                wanted=RATE_MIN_MILLIONS,
+                got=transactions / 1e6 / spread.seconds,
+            ),
+            Goal(
+                name="Spark / one process, per CPU second",
+                wanted=OF_ONE_PROCESS_MIN,
+                got=alone.cpu_seconds / spread.cpu_seconds,
+            ),
+            Goal(
+                name="memory of driver, JVM and workers in MB",
+                wanted=MEMORY_MAX_MB,
+                got=spread.peak_bytes / 1e6,
+                at_most=True,
+            ),
+        ]
+    if len(sizes) > 1:
+        _add_exponents(report, runs, sizes, best)
+    _compare_long(report, options, min(LONG_ROWS_MAX, transactions))
+    report.remarks.append(
+        "the goals are for 10^8 transactions on two idle cores (--transactions 100000000); below "
+        "some 10^7 what Spark costs however small the table is outweighs the checking"
+    )
+    return report
+
+
+def _compare_small(report: Report, path: Path, rate: float) -> None:
+    group = read_columns(pq.ParquetFile(path), 0).slice(0, SMALL_HISTORIES * HISTORY_ROWS)
+    rows = _rows(group)
+    pairs = run_here(lambda: _all_pairs(rows))
+    readable = run_here(lambda: summarise(rows))
+    kernel = TableChecker()
+    kernel.check(group)
+    fast = run_here(lambda: [kernel.check(group) for _ in range(20)])
+    assert bool(_all_pairs(rows[:HISTORY_ROWS])) == bool(
+        summarise(rows[:HISTORY_ROWS]).counts.unordered
+    )
+    report.add("networkx, all pairs", "rate", len(rows) / 1e6 / pairs.seconds, "M/s")
+    report.add("readable check", "rate", len(rows) / 1e6 / readable.seconds, "M/s")
+    report.add("kernel, in memory", "rate", 20 * len(rows) / 1e6 / fast.seconds, "M/s")
+    report.goals.append(
+        Goal(
+            name=f"speed / networkx, all pairs ({SMALL_HISTORIES} histories)",
+            wanted=GOALS["networkx, all pairs"],
+            got=rate * pairs.cpu_seconds / len(rows),
+        )
+    )
+
+
+def _add_exponents(report: Report, runs: dict[str, Any], sizes: list[int], best: str) -> None:
+    small, large = sizes[0], sizes[-1]
+    for prefix in ("kernel, one process", "kernel on Spark local[2]") if best else (
+        "kernel, one process",
+    ):  # fmt: skip
+        pair = [runs[f"{prefix}, {size:,}"] for size in (small, large)]
+        for quantity, values in (
+            ("time", [run.cpu_seconds for run in pair]),
+            ("memory", [run.peak_bytes for run in pair]),
+        ):
+            exponent = math.log(values[1] / values[0]) / math.log(large / small)
+            report.goals.append(
+                Goal(
+                    name=f"exponent of {quantity}, {prefix}, {small:,} to {large:,}",
+                    wanted=EXPONENT_MAX,
+                    got=exponent,
+                    at_most=True,
+                )
+            )
+
+
+def _compare_long(report: Report, options: Options, rows: int) -> None:
+    """One history: the whole table at once, or chunks whose summaries are merged."""
+    rng = np.random.default_rng(options.seed)
+    items = _chosen_items(rng, rows, LONG_ITEMS)
+    history = np.zeros(rows, np.int64)
+    lc, sn = _timestamps(history, items)
+    ends = np.arange(1, rows + 1, dtype=np.int64) * ITEMS_EACH
+    columns = Columns(history, lc, sn, ends, np.ascontiguousarray(items.ravel() * 2654435761))
+    if check_in_chunks(columns) != TableChecker().check(columns):
+        raise RuntimeError("merged summaries differ from the whole table")
+    runs = interleave(
+        {
+            "one history, whole table": lambda: run_here(lambda: TableChecker().check(columns)),
+            "one history, merged chunks": lambda: run_here(lambda: check_in_chunks(columns)),
+        },
+        options.rounds,
+    )
+    for name, taken in runs.items():
+        report.add(name, "rate per CPU second", rows / 1e6 / taken.cpu_seconds, "M/s")
+    whole, merged = (runs[name].cpu_seconds for name in runs)
+    report.goals.append(
+        Goal(
+            name=f"one history of {rows:,}: merged chunks / whole table, per CPU second",
+            wanted=OF_WHOLE_TABLE_MIN,
+            got=whole / merged,
+        )
+    )
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    report.add("benchmark process", "peak memory", peak / 1e6, "MB")
