@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from adapters.live.target import HEALTHY, LiveRequest, LiveRound, LiveTarget
 from adapters.servers.existing import dsn_without_password
 from paraply import live_conformance
 from paraply.registries import property_named
+from paraply.version import VERSION
 from properties.registry import Violation, verdict_of
 from vocabulary.group_trace import GroupTrace
 from vocabulary.history import History
@@ -194,6 +195,20 @@ def command_of(result: LiveResult) -> str:
         # As whom to connect, and never with which password.
         words += ["--dsn", *(dsn_without_password(one) for one in request.servers)]
     return " ".join(words)
+
+
+def history_to_keep(result: LiveResult, one: LiveRound) -> History:
+    """Return the history of a round with the command that repeats it, and who recorded it."""
+    request = replace(result.request, rounds=1, seed=one.seed)
+    header = one.history.header
+    return replace(
+        one.history,
+        header=replace(
+            header,
+            options={**header.options, "command": command_of(replace(result, request=request))},
+            recorded_by=f"paraply live {VERSION}",
+        ),
+    )
 
 
 _DEFAULTS = LiveRequest(mode="")

@@ -15,7 +15,7 @@ from adapters.live.existing_target import EXISTING
 from adapters.live.target import HEALTHY, LiveRequest, LiveRound, LiveTarget, target_named
 from adapters.live.targets import TARGETS
 from paraply.errors import USAGE
-from paraply.live_judging import LiveResult, new_result, take_round
+from paraply.live_judging import LiveResult, history_to_keep, new_result, take_round
 from paraply.live_pages import LivePages
 from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
 from paraply.report.live_text import result_json, result_text, targets_text
@@ -187,7 +187,9 @@ def _run_rounds(
             broken = take_round(result, one)
             name = f"{target.name}-{request.mode}-{request.fault}-{one.seed}"
             if broken:
-                result.findings.append(str(keep_history(arguments.out, name, one.history)))
+                result.findings.append(
+                    str(keep_history(arguments.out, name, history_to_keep(result, one)))
+                )
             if one.trace is not None and one.number in result.rounds_unlike_reference:
                 file = arguments.out / f"{name}.trace.jsonl.gz"
                 arguments.out.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -17,6 +18,7 @@ from paraply.live_pages import LivePages
 from paraply.recorded_files import histories_in
 from paraply.registries import registered_properties
 from paraply.report.live_text import result_json, result_text
+from paraply.version import VERSION
 from tests.adapters.live.observations import final, told, update
 from vocabulary.errors import ParaplyError
 from vocabulary.verdict import Verdict
@@ -231,6 +233,16 @@ def test_command_exits_with_the_gravest_verdict(toy, tmp_path, capsys):
     assert main(["live", "toy", "--fault", "break", "--out", str(out), "--allow-expected"]) == 0
     assert [file.name for file in out.iterdir()] == ["toy-plain-break-1.jsonl"]
     assert "kept: " in capsys.readouterr().out
+
+
+def test_kept_history_has_the_command_that_repeats_its_round(toy, tmp_path, capsys):
+    toy(SimpleNamespace(run=lambda request: iter([replace(broken(), seed=8)])))
+    out = tmp_path / "found"
+    assert main(["live", "toy", "--rounds", "3", "--seed", "7", "--out", str(out)]) == 1
+    (history,) = histories_in(out / "toy-plain-none-8.jsonl")
+    assert history.header.options["command"] == "paraply live toy --mode plain --seed 8"
+    assert history.header.recorded_by == f"paraply live {VERSION}"
+    capsys.readouterr()
 
 
 def test_command_without_findings_leaves_no_folder(toy, tmp_path, capsys):
