@@ -153,7 +153,7 @@ def readme_page() -> str:
         "# Proofs", "",
         "Each theorem is proved by induction, so it holds for any number of transactions, rows and "
         "steps and for any interleaving. Each refuted statement has a shortest run. "
-        "`make prove` does all of it again (under a minute); `paraply prove --solver kernel` does "
+        "`make prove` does all of it again (a minute or two); `paraply prove --solver kernel` does "
         "it without a solver (seconds).", "",
         "| | claim | obligations | assumes | delimited by |", "| --- | --- | --- | --- | --- |",
     ]  # fmt: skip
