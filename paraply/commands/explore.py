@@ -33,7 +33,7 @@ examples:
   paraply explore applier --option crashes=1 checkpoints=1
   paraply explore applier --dialect logical_clock_unordered --property readers_see_prefixes
   paraply explore certifier --exhaustive --transactions 3 --rows 2
-  paraply explore group --exhaustive --transactions 3 --rows 2 --members 2 --option broadcasts=1
+  paraply explore group --exhaustive --transactions 2 --rows 2 --members 2 --option broadcasts=1
   paraply explore semi_sync --states --transactions 2 --members 3 --option rotations=1
 
 exit codes: 0 every property holds; 1 one is broken, expected or not; 2 one is unknown: its
