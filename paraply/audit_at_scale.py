@@ -29,10 +29,10 @@ from vocabulary.audit_result import AuditResult, SafetyViolation
 from vocabulary.errors import ParaplyError
 from vocabulary.schema import TableSchema
 
-PART_BLOCKS = 16
-"""Blocks of a part: half a gigabyte, a few seconds of work for the compiled engine."""
-APPROACH_BLOCKS = 4
-"""Blocks read before a part at first; about the horizon of the auditor."""
+PART_BLOCKS = 32
+"""Blocks of a part: a gigabyte, some ten seconds of work for the compiled engine."""
+APPROACH_BLOCKS = 8
+"""Blocks read before a part at first: about the horizon of the auditor, 100,000 transactions."""
 WIDENING = 4
 """How much longer the approach is at the next attempt."""
 

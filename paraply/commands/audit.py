@@ -115,7 +115,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--part-megabytes",
         metavar="N",
         type=int,
-        help="with --spark: size of a part, in steps of 32 (default: 512)",
+        help="with --spark: size of a part, in steps of 32 (default: 1024)",
     )
 
 
