@@ -6,8 +6,9 @@ model knows which transaction wrote the version that is stored, and for each tab
 what is stored when everything has committed depends only on the order of certification, and so is
 the same on every member.
 
-LC is any number that is no lower than it has to be, and collection may open any window or none: so
-what is proved holds for every dialect.
+LC is any number that is no lower than it has to be, collection may open any window or none, and
+numbers may be left out: so what is proved holds for every dialect that marks no first transaction
+with (0, 0), as servers from 8.3 on do.
 
 Source: WL#8440 (EX1 to EX7, local transactions, DDL); metadata and row locks of the server.
 """
@@ -172,6 +173,8 @@ def end_to_end(rules: Rules = Rules()) -> System:
         updates={has: lambda r: conj(has(r), ~purged(r)), lc_global: lambda: WINDOW},
         havoc=(purged,), meaning="purge stable items, and open any window",
     )  # fmt: skip
+    system.action("leave_out_number", (), updates={next_sn: lambda: next_sn() + 1},
+        meaning="a number that nobody bears: up to 8.3, collection uses one up")  # fmt: skip
     system.action("change_view", (), guard=vc(n()), updates=here,
         meaning="a view change on an existing member: the counters go on")  # fmt: skip
     no_sessions = forall(P, implies(conj(P >= 0, P < n(), local(P)), committed(P)))

@@ -313,7 +313,9 @@ RUNS: dict[str, ReferenceRun] = {
     ),
     "C49": ReferenceRun(
         mutant="snapshot_is_what_was_certified", breaks="first_certified_wins",
-        program="AAEDAAEBAQMAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+        workload=_group(3, 1, barriers=False),
+        reading=members.end_to_end,
+        program="AQMAAAEAAAAAAAAAAAAAAAAAAA",
     ),
     "C50": ReferenceRun(
         because="a local session of the reference commits in the step that certifies it, so there "

@@ -112,6 +112,11 @@ PAIRS = {
         Workload(transactions=3, rows=2, members=3, dialect="wl8440",
                  options={"joins": 1, "departures": 0, "absent": 1}), 1_000,
     ),
+    "end to end, a number left out": (
+        end_to_end.end_to_end(), members.end_to_end, "group",
+        Workload(transactions=3, rows=2, members=3, dialect="mysql_8_0",
+                 options={"joins": 1, "departures": 0, "absent": 1}), 1_000,
+    ),
     "two members": (
         two.members(), members.two_members, "group",
         Workload(transactions=3, rows=2, dialect="wl8440", options=STAYS), 700,
@@ -124,7 +129,8 @@ UNSEEN = {
     "bounds on a replica": {"forget"},
     "writeset": {"start", "leave", "advance"},
     "commit-order parents": {"start", "leave", "advance"},
-    "end to end": {"join"},
+    "end to end": {"join", "leave_out_number"},
+    "end to end, a number left out": {"join"},
     "timestamps": {"join"},
     "timestamps, a number burned": {"join"},
 }
