@@ -206,7 +206,7 @@ def remade(_):
 
 
 def test_making_a_certificate_afresh_gives_what_is_kept():
-    # In a process of its own: which of two cores a solver finds depends on what it was asked before.
+    # In a process of its own: which of two cores a solver finds depends on earlier questions.
     with multiprocessing.get_context("spawn").Pool(1) as process:
         assert process.map(remade, [None]) == [[]]
 
