@@ -46,6 +46,7 @@ LAYERS = (
     _layer("properties/machines", "vocabulary", "hypothesis"),
     _layer("properties/logs/compiled", "vocabulary", "numpy numba"),
     _layer("properties/isolation/compiled", "vocabulary", "numpy numba"),
+    _layer("properties/tables/compiled", "vocabulary", "numpy numba"),
     _layer("reference_impl", "vocabulary"),
     _layer("models", "vocabulary"),
     _layer("models/solver.py", "vocabulary", "z3 cvc5"),

@@ -242,7 +242,9 @@ def seeded(plan: Plan, batch: Batch) -> Iterable[tuple[int, Schedule]]:
 
 def action_of(event: Event) -> str:
     """Return what was done and how it ended, in one word or two."""
-    return event.kind.value if event.outcome is None else f"{event.kind.value} {event.outcome.value}"
+    return (
+        event.kind.value if event.outcome is None else f"{event.kind.value} {event.outcome.value}"
+    )
 
 
 def judged(
