@@ -38,6 +38,7 @@ certificates: $(READY) ## make the kernel's certificates again, after a change o
 	@$(BIN)/python -m models.certificates
 	@$(BIN)/python -m paraply.proof_dropping
 	@$(BIN)/python -m paraply.proof_finding
+	@$(BIN)/python -m paraply.proof_witnesses
 	@$(BIN)/python -m paraply.proof_pages --write
 
 stability: $(READY) ## ten seeds and ten orders of every obligation in both solvers (ten minutes)
