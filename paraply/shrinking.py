@@ -139,7 +139,9 @@ def _smaller_workloads(subject: Subject, workload: Workload) -> Iterator[Workloa
     for option in subject.options:
         value = chosen[option.name]
         if isinstance(value, int) and not isinstance(value, bool) and value > option.least:
-            yield replace(workload, options={**workload.options, option.name: value - 1})
+            # A size like 25,000 must not be counted down.
+            for smaller in sorted({option.least, (option.least + value) // 2, value - 1}):
+                yield replace(workload, options={**workload.options, option.name: smaller})
 
 
 def _break_with_fewer_choices(

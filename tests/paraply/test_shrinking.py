@@ -2,10 +2,12 @@
 
 import pytest
 
+from paraply import shrinking
 from paraply.hunt import hunt_subject, system_of
-from paraply.registries import mutant_named, property_named
+from paraply.registries import mutant_named, property_named, subject_named
 from paraply.shrinking import Minimality, Smallest, make_small, minimality_of, shrink_workload
 from properties.search import random_schedules, search
+from reference_impl.subject import Workload
 from vocabulary.schedule import Exploration, RecordedSchedule
 
 MUTANTS = ("first_item_decides", "looks_past_the_blocked", "low_water_mark_is_highest_done")
@@ -94,3 +96,21 @@ def test_words_tell_apart_what_is_known():
     assert str(known) == "one-minimal; with a transaction less no run breaks it: all 312 made"
     unknown = Minimality(is_one_minimal=False, runs_below=9, is_exhausted=False)
     assert str(unknown).startswith("not shown to be one-minimal; 9 runs")
+
+
+def test_large_number_of_an_option_is_halved_not_counted_down(monkeypatch):
+    subject, prop = subject_named("source"), property_named("last_committed_is_minimal")
+    large = Workload(dialect="commit_order", options={"history_size": 25_000})
+    found = hunt_subject(subject, large, prop, seed=0)
+    tried = set()
+
+    def noted(subject, workload):
+        tried.add(workload.options["history_size"])
+        return system_of(subject, workload)
+
+    monkeypatch.setattr(shrinking, "system_of", noted)
+    smallest = shrink_workload(
+        subject, Smallest(workload=found.workload, counterexample=found.counterexample), prop
+    )
+    assert smallest.workload.options["history_size"] == 0
+    assert len(tried) < 20
