@@ -4,8 +4,8 @@ The log is cut into blocks at transaction boundaries, and blocks are put togethe
 part is judged on its own, by the auditor of ``paraply audit``, after reading as much of the log
 before it as the auditor remembers (:mod:`properties.logs.parts`). Then the borders are compared
 (:mod:`properties.logs.part_borders`): a part whose approach may have been too short, or that was
-judged with another knowledge of the tables than the log before it gives, is judged again; with the
-whole log before it, in the end, where nothing shorter will do. So what is said of
+judged with another knowledge of the tables than the log before it gives, is judged again; with
+the whole log before it, in the end, where nothing shorter will do. So what is said of
 dependencies is what one auditor says that reads everything, and so is every count but those that
 :data:`DIFFERENCES` names; the replay alone may miss what contradicts a row changed long before.
 """
