@@ -8,12 +8,18 @@ it can be replayed with ``@reproduce_failure``.
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+
+# A runner started in the background by a shell ignores Ctrl-C, and so would the programs that the
+# tests start to interrupt them.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("dev", deadline=None, print_blob=True, max_examples=100)
 settings.register_profile(
