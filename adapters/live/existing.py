@@ -29,16 +29,15 @@ from adapters.live.observed import Final, Member, Snapshot
 from adapters.live.own_schema import drop_schema, has_schema, make_schema
 from adapters.live.source_log import Keys, source_log
 from adapters.live.target import ROUND_FAILED, LiveRequest, LiveRound
-from adapters.live.translation import SOURCE, source_events
+from adapters.live.translation import SOURCE, Run, source_events
 from adapters.live.windows import WindowStory, windows_of
 from adapters.live.workload import TABLES, Clients, create_statements
 from adapters.servers.binlog_dump import LogPlace, dump_log, log_end
 from adapters.servers.existing import ExistingServer, parse_dsn
 from adapters.servers.replication import applier_error, executed_position, wait_until_applied
 from vocabulary.errors import ParaplyError
-from vocabulary.history import Clock, EvidenceTier, History, HistoryHeader
+from vocabulary.history import EvidenceTier
 from vocabulary.log import LoggedTransaction
-from vocabulary.timestamps import LogicalTime
 
 _READ_TABLES = ("account", "swap")
 """Their rows are never deleted, so that every read says of each row who wrote it last."""
@@ -211,28 +210,23 @@ class ExistingLab:
             events += story.events()
         request = self.request
         version = self.source.version
-        history = History(
-            header=HistoryHeader(
-                subject=f"live existing {self.source.version_text}",
-                dialect=("mariadb" if self.source.is_mariadb else "mysql")
-                + f"_{version[0]}_{version[1]}",
-                seed=request.seed + number - 1,
-                options={
-                    "mode": request.mode, "workload": request.workload, "round": number,
-                    "clients": request.clients,
-                },
-                members=(SOURCE, *(member.name for member in members)),
-                clock=Clock.ORDER,
-                tier=EvidenceTier.ROW_OUTCOMES
-                if any(story.windows for story in stories)
-                else EvidenceTier.COMMIT_ORDER,
-                recorded_by="paraply live",
-            ),
-            transactions=log.transactions,
-            events=tuple(
-                event._replace(time=LogicalTime(at)) for at, event in enumerate(events, start=1)
-            ),
+        run = Run(
+            subject=f"live existing {self.source.version_text}",
+            dialect=("mariadb" if self.source.is_mariadb else "mysql")
+            + f"_{version[0]}_{version[1]}",
+            seed=request.seed + number - 1,
+            options={
+                "mode": request.mode, "workload": request.workload, "round": number,
+                "clients": request.clients,
+            },
         )  # fmt: skip
+        has_windows = any(story.windows for story in stories)
+        history = run.history(
+            (SOURCE, *(member.name for member in members)),
+            log.transactions,
+            events,
+            tier=EvidenceTier.ROW_OUTCOMES if has_windows else EvidenceTier.COMMIT_ORDER,
+        )
         return LiveRound(
             number=number,
             seed=request.seed + number - 1,

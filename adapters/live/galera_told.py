@@ -8,9 +8,8 @@ from adapters.live.observed import Member
 from adapters.live.source_log import Keys, source_log
 from adapters.live.translation import MemberStory, Run
 from vocabulary.events import Event, EventKind, Outcome
-from vocabulary.history import Clock, EvidenceTier, History, HistoryHeader
+from vocabulary.history import EvidenceTier, History
 from vocabulary.log import LoggedTransaction
-from vocabulary.timestamps import LogicalTime
 from vocabulary.transactions import TransactionId
 
 
@@ -37,21 +36,10 @@ def cluster_history(run: Run, members: Sequence[Member], keys: Keys) -> tuple[Hi
     """
     log = source_log(reference_of(members), keys, origin="")
     stories = [ClusterStory(log, member, keys) for member in members]
-    events = [event for story in stories for event in story.events()]
-    history = History(
-        header=HistoryHeader(
-            subject=run.subject,
-            dialect=run.dialect,
-            seed=run.seed,
-            options=dict(run.options),
-            members=tuple(member.name for member in members),
-            clock=Clock.ORDER,
-            tier=EvidenceTier.COMMIT_ORDER,
-            recorded_by=run.recorded_by,
-        ),
-        transactions=log.transactions,
-        events=tuple(
-            event._replace(time=LogicalTime(time)) for time, event in enumerate(events, start=1)
-        ),
+    history = run.history(
+        (member.name for member in members),
+        log.transactions,
+        (event for story in stories for event in story.events()),
+        tier=EvidenceTier.COMMIT_ORDER,
     )
     return history, sum(len(story.unknown) for story in stories)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from adapters.live.translation import Run
 from vocabulary.events import Event, EventKind, Outcome
 from vocabulary.group_trace import GroupTrace, MemberUuid, TransactionDelivered, ViewInstalled
 from vocabulary.gtid_set import Gtid
-from vocabulary.history import Clock, EvidenceTier, History, HistoryHeader, OptionValue
+from vocabulary.history import EvidenceTier, History, OptionValue
 from vocabulary.timestamps import LogicalTime, LogicalTimestamp
 from vocabulary.transactions import Transaction, TransactionId, TransactionKind
 
@@ -19,27 +20,18 @@ def history_of_trace(trace: GroupTrace, *, seed: int, options: dict[str, OptionV
     it left in order is not in its log any more: of that nothing is told.
     """
     names = {uuid: f"r{number}" for number, uuid in enumerate(trace.members, start=1)}
-    events = [
-        event._replace(time=LogicalTime(at))
-        for at, event in enumerate(_events(trace, names), start=1)
-    ]
     version = "_".join(trace.server_version.split()[-1].split(".")[:2])
-    return History(
-        header=HistoryHeader(
-            subject=f"live mysql-gr {trace.server_version}",
-            dialect=f"mysql_{version}",
-            seed=seed,
-            options=options,
-            members=tuple(names.values()),
-            clock=Clock.ORDER,
-            tier=EvidenceTier.COMMIT_ORDER,
-            recorded_by="paraply live",
-        ),
-        transactions=tuple(
-            _transaction(number, step, names) for number, step in enumerate(trace.transactions, 1)
-        ),
-        events=tuple(events),
-        is_complete=True,
+    run = Run(
+        subject=f"live mysql-gr {trace.server_version}",
+        dialect=f"mysql_{version}",
+        seed=seed,
+        options=options,
+    )
+    return run.history(
+        names.values(),
+        (_transaction(number, step, names) for number, step in enumerate(trace.transactions, 1)),
+        _events(trace, names),
+        tier=EvidenceTier.COMMIT_ORDER,
     )
 
 

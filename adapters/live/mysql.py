@@ -30,9 +30,8 @@ from adapters.servers import Server, ServerRoom, find_mysql, replicate, wait_unt
 from adapters.servers.link import Link
 from adapters.servers.replication import applier_error, executed_position
 from vocabulary.errors import ParaplyError
-from vocabulary.history import Clock, EvidenceTier, History, HistoryHeader
+from vocabulary.history import EvidenceTier, History
 from vocabulary.log import LoggedTransaction
-from vocabulary.timestamps import LogicalTime
 from vocabulary.transactions import Transaction, TransactionKind
 
 _OPTIONS = (
@@ -271,25 +270,14 @@ class MysqlLab:
         events = list(source_events(log))
         for story in stories:
             events += story.events()
-        return History(
-            header=HistoryHeader(
-                subject=run.subject,
-                dialect=run.dialect,
-                seed=run.seed,
-                options=dict(run.options),
-                members=(SOURCE, *(story.member.name for story in stories)),
-                clock=Clock.ORDER,
-                tier=EvidenceTier.ROW_OUTCOMES,
-                recorded_by=run.recorded_by,
-            ),
-            transactions=tuple(
+        return run.history(
+            (SOURCE, *(story.member.name for story in stories)),
+            (
                 replace(one, timestamp=None) if request.mode == DATABASE else one
                 for one in log.transactions
             ),
-            events=tuple(
-                event._replace(time=LogicalTime(at)) for at, event in enumerate(events, start=1)
-            ),
-            is_complete=True,
+            events,
+            tier=EvidenceTier.ROW_OUTCOMES,
         )
 
     def _log(self, server: Server) -> list[LoggedTransaction]:

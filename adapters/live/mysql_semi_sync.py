@@ -20,7 +20,6 @@ from adapters.servers import Server, ServerRoom, find_mysql, replicate, wait_unt
 
 _SCHEMA = schema_name(0)
 _DURABLE = ("--sync-binlog=1", "--innodb-flush-log-at-trx-commit=1", "--binlog-row-metadata=FULL")
-_FOR_EVER_MS = 600_000
 _WAITING = "Waiting for semi-sync ACK"
 _TAG_OF_THE_WAITER = 900_000
 
@@ -69,6 +68,8 @@ WAYS: dict[str, Way] = {
 class MysqlSemiSyncLab(SemiSyncLab):
     """A MySQL source, a replica that acknowledges, and readers at the source."""
 
+    plugin = "rpl_semi_sync_source"
+
     def __init__(self, request: LiveRequest, room: ServerRoom) -> None:
         self.request = request
         self.room = room
@@ -104,22 +105,6 @@ class MysqlSemiSyncLab(SemiSyncLab):
             "--relay-log-purge=OFF",
             "--relay-log=relay",
         )
-
-    def _wait_until_on(self) -> None:
-        tag = _TAG_OF_THE_WAITER
-
-        def is_on() -> bool:
-            nonlocal tag
-            tag += 1
-            self.source.query(f"INSERT INTO {_SCHEMA}.journal VALUES ({tag})")
-            return self._status("status") == "ON" and self._status("clients") == "1"
-
-        wait_until(is_on, "semi-sync replica", self.source)
-        self.source.query(f"SET GLOBAL rpl_semi_sync_source_timeout={_FOR_EVER_MS}")
-
-    def _status(self, name: str) -> str:
-        like = f"SHOW GLOBAL STATUS LIKE 'Rpl_semi_sync_source_{name}'"
-        return str(self.source.query(like)[0][1])
 
     def _lose(self, way: Way, number: int) -> list[str]:
         wait_until_applied(self.source, self.replica)

@@ -63,6 +63,9 @@ class Waiter:
 class SemiSyncLab:
     """A source, a replica that acknowledges, and readers at the source."""
 
+    plugin = "rpl_semi_sync_master"
+    """What the names of the source's variables begin with."""
+
     def __init__(self, request: LiveRequest, room: ServerRoom) -> None:
         self.request = request
         self.room = room
@@ -110,10 +113,10 @@ class SemiSyncLab:
             return self._status("status") == "ON" and self._status("clients") == "1"
 
         wait_until(is_on, "semi-sync replica", self.source)
-        self.source.query(f"SET GLOBAL rpl_semi_sync_master_timeout={_FOR_EVER_MS}")
+        self.source.query(f"SET GLOBAL {self.plugin}_timeout={_FOR_EVER_MS}")
 
     def _status(self, name: str) -> str:
-        like = f"SHOW GLOBAL STATUS LIKE 'Rpl_semi_sync_master_{name}'"
+        like = f"SHOW GLOBAL STATUS LIKE '{self.plugin}_{name}'"
         return str(self.source.query(like)[0][1])
 
     def round(self, number: int) -> LiveRound:

@@ -15,7 +15,7 @@ from adapters.live.observed import Tag
 from adapters.live.source_log import SourceLog
 from adapters.live.translation import SOURCE, Run, base_name
 from vocabulary.events import Event, EventKind, Observation
-from vocabulary.history import Clock, EvidenceTier, History, HistoryHeader
+from vocabulary.history import EvidenceTier, History
 from vocabulary.log import LoggedTransaction
 from vocabulary.timestamps import LogicalTime
 from vocabulary.transactions import TransactionId
@@ -62,21 +62,8 @@ def semi_sync_history(
     """Return the history; ``received`` says what each replica has ever had in its relay log."""
     events = list(_flushed(log, received))
     events += _Story(log, logged).events(moments)
-    return History(
-        header=HistoryHeader(
-            subject=run.subject,
-            dialect=run.dialect,
-            seed=run.seed,
-            options=dict(run.options),
-            members=(SOURCE, *received),
-            clock=Clock.ORDER,
-            tier=EvidenceTier.COMMIT_ORDER,
-            recorded_by=run.recorded_by,
-        ),
-        transactions=log.transactions,
-        events=tuple(
-            event._replace(time=LogicalTime(time)) for time, event in enumerate(events, start=1)
-        ),
+    return run.history(
+        (SOURCE, *received), log.transactions, events, tier=EvidenceTier.COMMIT_ORDER
     )
 
 

@@ -10,7 +10,7 @@ an overlap may be missed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from vocabulary.events import Event, EventKind, Observation, Outcome
 from vocabulary.history import Clock, EvidenceTier, History, HistoryHeader, OptionValue
 from vocabulary.log import LoggedTransaction
 from vocabulary.timestamps import LogicalTime
-from vocabulary.transactions import INITIAL_STATE, TransactionId
+from vocabulary.transactions import INITIAL_STATE, Transaction, TransactionId
 from vocabulary.write_set import Item, sorted_items
 
 SOURCE = "source"
@@ -38,6 +38,37 @@ class Run:
     options: Mapping[str, OptionValue]
     recorded_by: str = "paraply live"
 
+    def history(
+        self,
+        members: Iterable[str],
+        transactions: Iterable[Transaction],
+        events: Iterable[Event],
+        *,
+        tier: EvidenceTier,
+        is_complete: bool = True,
+    ) -> History:
+        """Return the history with events numbered in the order given.
+
+        Members have no common clock: their stories follow one another.
+        """
+        return History(
+            header=HistoryHeader(
+                subject=self.subject,
+                dialect=self.dialect,
+                seed=self.seed,
+                options=dict(self.options),
+                members=tuple(members),
+                clock=Clock.ORDER,
+                tier=tier,
+                recorded_by=self.recorded_by,
+            ),
+            transactions=tuple(transactions),
+            events=tuple(
+                event._replace(time=LogicalTime(at)) for at, event in enumerate(events, start=1)
+            ),
+            is_complete=is_complete,
+        )
+
 
 def history_of(
     run: Run, log: SourceLog, members: Sequence[Member], keys: Keys, *, is_complete: bool = True
@@ -47,22 +78,11 @@ def history_of(
     for member in members:
         events += MemberStory(log, member, keys).events()
     has_attempts = any(member.touches for member in members)
-    return History(
-        header=HistoryHeader(
-            subject=run.subject,
-            dialect=run.dialect,
-            seed=run.seed,
-            options=dict(run.options),
-            members=(SOURCE, *(member.name for member in members)),
-            clock=Clock.ORDER,
-            tier=EvidenceTier.ROW_OUTCOMES if has_attempts else EvidenceTier.COMMIT_ORDER,
-            recorded_by=run.recorded_by,
-        ),
-        transactions=log.transactions,
-        # Members have no common clock: their stories follow one another.
-        events=tuple(
-            event._replace(time=LogicalTime(time)) for time, event in enumerate(events, start=1)
-        ),
+    return run.history(
+        (SOURCE, *(member.name for member in members)),
+        log.transactions,
+        events,
+        tier=EvidenceTier.ROW_OUTCOMES if has_attempts else EvidenceTier.COMMIT_ORDER,
         is_complete=is_complete,
     )
 
