@@ -18,17 +18,13 @@ from models.system import Obligation, Statement, System
 from models.terms import (
     BOOL,
     FALSE,
-    And,
     Apply,
-    Compare,
-    Equal,
     Function,
-    Not,
-    Or,
     Plus,
     Sort,
     Term,
     Variable,
+    nodes_in,
 )
 
 
@@ -104,7 +100,7 @@ def _pieces(statement: Statement) -> tuple[Assertion, ...]:
 
 
 def _of_one(name: str, assertion: Assertion) -> Iterator[Warned]:
-    applied = [node for node in _nodes(assertion.matrix) if isinstance(node, Apply)]
+    applied = [node for node in nodes_in(assertion.matrix) if isinstance(node, Apply)]
     touched = {v for node in applied for v in _variables(node)}
     for variable in assertion.variables:
         if variable not in touched:
@@ -118,7 +114,7 @@ def _of_one(name: str, assertion: Assertion) -> Iterator[Warned]:
 
 def _made_of_variables(assertion: Assertion) -> Iterator[Function]:
     """Yield the functions that instances of an assertion apply to new terms."""
-    for node in _nodes(assertion.matrix):
+    for node in nodes_in(assertion.matrix):
         if isinstance(node, Apply) and node.sort != BOOL and _variables(node):
             yield node.function
 
@@ -139,22 +135,8 @@ def _circles(edges: Mapping[tuple[Sort, Sort], set[str]]) -> Iterator[tuple[str,
                 yield tuple(sorted(reach[first, second] | reach[second, first]))
 
 
-def _nodes(node: Term) -> Iterator[Term]:
-    """Yield every subterm and subformula, outermost first."""
-    yield node
-    match node:
-        case And(parts) | Or(parts) | Apply(_, parts):
-            for part in parts:
-                yield from _nodes(part)
-        case Not(body) | Plus(body, _):
-            yield from _nodes(body)
-        case Equal(left, right) | Compare(_, left, right):
-            yield from _nodes(left)
-            yield from _nodes(right)
-
-
 def _variables(node: Term) -> set[Variable]:
-    return {n for n in _nodes(node) if isinstance(n, Variable) and MARK in n.name}
+    return {n for n in nodes_in(node) if isinstance(n, Variable) and MARK in n.name}
 
 
 def _plain(name: str) -> str:

@@ -12,7 +12,7 @@ compares the terms themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
@@ -290,6 +290,20 @@ def rebuild(node: Term, visit: Callable[[Term], Term]) -> Term:
         case Quantified(universal, variable, body):
             return Quantified(universal, variable, visit(body))
     raise TypeError(f"not a term: {node!r}")
+
+
+def nodes_in(node: Term) -> Iterator[Term]:
+    """Yield every subterm and subformula, outermost first."""
+    yield node
+    match node:
+        case And(parts) | Or(parts) | Apply(_, parts):
+            for part in parts:
+                yield from nodes_in(part)
+        case Not(body) | Plus(body, _):
+            yield from nodes_in(body)
+        case Equal(left, right) | Compare(_, left, right):
+            yield from nodes_in(left)
+            yield from nodes_in(right)
 
 
 def substitute(node: Term, values: Mapping[Variable, Term]) -> Term:

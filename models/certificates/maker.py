@@ -19,18 +19,13 @@ from models.system import Obligation
 from models.terms import (
     BOOL,
     INT,
-    And,
     Apply,
-    Compare,
-    Equal,
     Literal,
-    Not,
-    Or,
-    Plus,
     Sort,
     Term,
     Variable,
     forall_many,
+    nodes_in,
     substitute,
 )
 
@@ -143,14 +138,4 @@ def is_ground(term: Term) -> bool:
 
 def terms_in(node: Term) -> Iterator[Term]:
     """Yield the terms that are no formulas, outermost first, with repetitions."""
-    if node.sort != BOOL:
-        yield node
-    match node:
-        case And(parts) | Or(parts) | Apply(_, parts):
-            for part in parts:
-                yield from terms_in(part)
-        case Not(body) | Plus(body, _):
-            yield from terms_in(body)
-        case Equal(left, right) | Compare(_, left, right):
-            yield from terms_in(left)
-            yield from terms_in(right)
+    return (one for one in nodes_in(node) if one.sort != BOOL)
