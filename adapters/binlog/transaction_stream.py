@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from adapters.binlog.cursor import MalformedError
 from adapters.binlog.errors import MALFORMED_EVENT, UNDECODED_ROWS
@@ -90,32 +91,59 @@ class TransactionStream:
 
     def read_file(self, file: str | Source) -> Iterator[LoggedTransaction]:
         """Yield what ends in this file."""
+        source = self.begin_file(file)
+        if source is None:
+            return
+        with self.noting_faults(source) as reader:
+            for event in read_events(reader, self.decoder):
+                yield from self.take(event, source, reader)
+        yield from self.finish_file()
+
+    def begin_file(self, file: str | Source) -> Source | None:
+        """Open a file and begin its report; nothing is returned where it cannot be opened."""
         self.file = FileReport(file=file if isinstance(file, str) else file.name)
         self.report.files.append(self.file)
         self.skips.clear()
         try:
-            source = open_source(file) if isinstance(file, str) else file
+            source = self.open_file(file)
         except ParaplyError as fault:
             self.file.diagnostics.append(diagnostic_of(fault, ends_file=True))
-            return
+            return None
         self.file.compression = source.compression
         self.resumes = source.resumes
+        return source
+
+    def open_file(self, file: str | Source) -> Source:
+        """Return the bytes to read; raises ``ParaplyError`` where there are none."""
+        return open_source(file) if isinstance(file, str) else file
+
+    @contextmanager
+    def noting_faults(self, source: Source) -> Iterator[BinlogReader]:
+        """Give a reader of the source; what ends the file early goes into its report."""
         reader = BinlogReader(source)
         try:
-            for event in read_events(reader, self.decoder):
-                self.file.bytes_read = source.offset
-                try:
-                    yield from self.on_event(event)
-                except MalformedError as fault:
-                    raise reader.error(
-                        MALFORMED_EVENT, event.header.offset, event=event.header.name, reason=fault
-                    ) from None
+            yield reader
         except ParaplyError as fault:
             self.file.diagnostics.append(diagnostic_of(fault, ends_file=True))
         finally:
             self.file.bytes_read = source.offset
             self.file.checksums = [checksum.name for checksum in reader.checksums_seen]
             source.close()
+
+    def take(
+        self, event: Event, source: Source, reader: BinlogReader
+    ) -> Iterator[LoggedTransaction]:
+        """Yield what this event ends; raises ``ParaplyError`` where its body is malformed."""
+        self.file.bytes_read = source.offset
+        try:
+            yield from self.on_event(event)
+        except MalformedError as fault:
+            raise reader.error(
+                MALFORMED_EVENT, event.header.offset, event=event.header.name, reason=fault
+            ) from None
+
+    def finish_file(self) -> Iterator[LoggedTransaction]:
+        """Yield the transaction that was open at the end of a file that a source wrote."""
         # A replica may rotate its relay log inside a transaction; a source never does.
         if not (self.file.is_relay_log and self.file.read_to_end):
             yield from self.finish()

@@ -20,18 +20,16 @@ from adapters.binlog.compiled.hashing import crc32_tables
 from adapters.binlog.compiled.rereading import Rereader
 from adapters.binlog.compiled.scan_kernel import scan, table_map_digest
 from adapters.binlog.cursor import MalformedError
-from adapters.binlog.errors import MALFORMED_EVENT
 from adapters.binlog.event_types import EventType, event_name
 from adapters.binlog.format_description import CHECKSUM_BYTES, HEADER_BYTES, Checksum
 from adapters.binlog.framing import BinlogReader
 from adapters.binlog.keys.builder import KeyBuilder, plan_of
 from adapters.binlog.reading import read_events
-from adapters.binlog.report import FileReport, LogReport, diagnostic_of
+from adapters.binlog.report import LogReport
 from adapters.binlog.rows_events import table_id_bytes
-from adapters.binlog.source import Source, open_source
+from adapters.binlog.source import Source
 from adapters.binlog.table_map import TableMap, parse_table_map
 from adapters.binlog.transactions import ROW_BYTES_MAX, _Stream
-from vocabulary.errors import ParaplyError
 from vocabulary.log import LoggedTransaction
 
 TRANSACTIONS_MAX = 8192
@@ -86,43 +84,28 @@ class CompiledStream(_Stream):
             yield from self.scan_file(file)
         yield from self.finish()
 
+    def open_file(self, file: str | Source) -> ChunkSource:
+        """Return the bytes to read, in chunks that can be scanned."""
+        source = super().open_file(file)
+        return ChunkSource(source, chunk_bytes=self._chunk_bytes, bytes_max=self._bytes_max)
+
     def scan_file(self, file: str | Source) -> Iterator[Batch | LoggedTransaction]:
-        """Yield what ends in this file: ``_Stream.read_file`` with the scanner between events."""
-        self.file = FileReport(file=file if isinstance(file, str) else file.name)
-        self.report.files.append(self.file)
-        try:
-            opened = open_source(file) if isinstance(file, str) else file
-            source = ChunkSource(opened, chunk_bytes=self._chunk_bytes, bytes_max=self._bytes_max)
-        except ParaplyError as fault:
-            self.file.diagnostics.append(diagnostic_of(fault, ends_file=True))
+        """Yield what ends in this file: ``read_file`` with the scanner between events."""
+        source = self.begin_file(file)
+        if source is None:
             return
-        self.file.compression = source.compression
-        self.resumes = source.resumes
+        assert isinstance(source, ChunkSource)
         self.rereader.add_file(self.file.file)
-        reader = BinlogReader(source)
-        events = read_events(reader, self.decoder)
-        try:
+        with self.noting_faults(source) as reader:
+            events = read_events(reader, self.decoder)
             while True:
                 if self.open is None and reader.format_description is not None:
                     yield from self._scan(source, reader)
                 event = next(events, None)
                 if event is None:
                     break
-                self.file.bytes_read = source.offset
-                try:
-                    yield from self.on_event(event)
-                except MalformedError as fault:
-                    raise reader.error(
-                        MALFORMED_EVENT, event.header.offset, event=event.header.name, reason=fault
-                    ) from None
-        except ParaplyError as fault:
-            self.file.diagnostics.append(diagnostic_of(fault, ends_file=True))
-        finally:
-            self.file.bytes_read = source.offset
-            self.file.checksums = [checksum.name for checksum in reader.checksums_seen]
-            source.close()
-        if not (self.file.is_relay_log and self.file.read_to_end):
-            yield from self.finish()
+                yield from self.take(event, source, reader)
+        yield from self.finish_file()
 
     # The scanned part
 
