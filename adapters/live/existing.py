@@ -9,11 +9,9 @@ touches our schema is kept: what others do on these servers is nobody's business
 from __future__ import annotations
 
 import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from adapters.binlog.transactions import read_transactions
@@ -33,6 +31,7 @@ from adapters.live.translation import SOURCE, Run, source_events
 from adapters.live.windows import WindowStory, windows_of
 from adapters.live.workload import TABLES, Clients, create_statements
 from adapters.servers.binlog_dump import LogPlace, dump_log, log_end
+from adapters.servers.caretaker import temporary_folder
 from adapters.servers.existing import ExistingServer, parse_dsn
 from adapters.servers.replication import applier_error, executed_position, wait_until_applied
 from vocabulary.errors import ParaplyError
@@ -68,7 +67,7 @@ class ExistingLab:
             for number, one in enumerate(others, start=1)
         ]
         self.schema = ""
-        self.folder = Path(tempfile.mkdtemp(prefix="paraply-logs-"))
+        self.folder = temporary_folder("paraply-logs-")
 
     def __enter__(self) -> ExistingLab:
         try:

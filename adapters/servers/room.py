@@ -6,20 +6,25 @@ import os
 import shutil
 import tempfile
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 
+from adapters.servers.caretaker import temporary_folder
 from adapters.servers.installation import Installation
 from adapters.servers.link import Link
 from adapters.servers.server import Server
+
+_PREFIX = "paraply-"
 
 
 class ServerRoom:
     """A temporary directory and the servers started in it.
 
     Use it as a context manager: leaving it, also by an exception or Ctrl-C, stops every server
-    and removes the directory (``keep=True`` leaves the directory). Data directories,
-    which take seconds to create, are created once per process and copied.
+    and removes the directory; the same happens when the process is killed. ``keep=True`` leaves
+    the directory. Data directories, which take seconds to create, are created once per process
+    and copied.
 
     >>> with ServerRoom() as room:                            # doctest: +SKIP
     ...     source = room.start(find_mariadb(), options=["--sync-binlog=1"])
@@ -27,12 +32,15 @@ class ServerRoom:
     """
 
     def __init__(self, *, keep: bool = False, parent: Path | None = None) -> None:
-        self.directory = Path(tempfile.mkdtemp(prefix="paraply-", dir=parent))
+        self._keep = keep or bool(os.environ.get("PARAPLY_KEEP_SERVERS"))
+        if self._keep:
+            self.directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+        else:
+            self.directory = temporary_folder(_PREFIX, parent)
         # A server that runs as another user must be able to reach its own directory.
         self.directory.chmod(0o755)
         self.servers: list[Server] = []
         self.links: list[Link] = []
-        self._keep = keep
 
     def __enter__(self) -> ServerRoom:
         return self
@@ -103,28 +111,21 @@ class ServerRoom:
         Servers whose data nobody will read again are killed: a MySQL source with a connected
         replica takes ten seconds to shut down in order.
         """
-        keep = self._keep or bool(os.environ.get("PARAPLY_KEEP_SERVERS"))
         try:
             for link in self.links:
                 link.close()
             for server in reversed(self.servers):
-                if keep:
+                if self._keep:
                     server.stop()
                 server.kill()
         finally:
-            if not keep:
+            if not self._keep:
                 shutil.rmtree(self.directory, ignore_errors=True)
 
 
-_TEMPLATES: dict[Installation, tempfile.TemporaryDirectory[str]] = {}
-"""Removed when the process ends."""
-
-
+@cache
 def _template(installation: Installation) -> Path:
     """Return a fresh data directory to copy."""
-    folder = _TEMPLATES.get(installation)
-    if folder is None:
-        folder = tempfile.TemporaryDirectory(prefix="paraply-template-")
-        Server(installation, Path(folder.name)).initialise()
-        _TEMPLATES[installation] = folder
-    return Path(folder.name) / "data"
+    template = Server(installation, temporary_folder(f"{_PREFIX}template-"))
+    template.initialise()
+    return template.datadir
