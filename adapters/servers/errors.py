@@ -81,3 +81,8 @@ DUMP_REFUSED = register(
     "the account needs REPLICATION SLAVE and REPLICATION CLIENT (MariaDB: BINLOG MONITOR), and the"
     " server a binary log (log_bin)",
 )
+NETWORK_REFUSED = register(
+    "P616",
+    "servers cannot be given a network of their own: {reason}",
+    "run as root, with iproute2 installed, where network namespaces are allowed (unshare -n true)",
+)

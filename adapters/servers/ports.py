@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import socket
 
+LOOPBACK = "127.0.0.1"
+
 
 def free_port() -> int:
     """Return a port of 127.0.0.1 that was free a moment ago; another may still take it."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.bind((LOOPBACK, 0))
         return int(probe.getsockname()[1])
 
 
@@ -17,7 +19,7 @@ def free_ports(count: int) -> list[int]:
     probes = [socket.socket(socket.AF_INET, socket.SOCK_STREAM) for _ in range(count)]
     try:
         for probe in probes:
-            probe.bind(("127.0.0.1", 0))
+            probe.bind((LOOPBACK, 0))
         return [int(probe.getsockname()[1]) for probe in probes]
     finally:
         for probe in probes:

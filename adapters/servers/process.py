@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
+
+from adapters.servers.network import Namespace
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -30,6 +32,7 @@ class ServerProcess:
         *,
         run_as: str | None = None,
         temporary: Path | None = None,
+        namespace: Namespace | None = None,
     ) -> None:
         self.log = log
         parent = os.getpid()
@@ -39,7 +42,8 @@ class ServerProcess:
             if os.getppid() != parent:  # The parent died before the line above.
                 os._exit(1)
 
-        with log.open("ab") as output:
+        where = nullcontext() if namespace is None else namespace.entered()
+        with log.open("ab") as output, where:
             self._process = subprocess.Popen(
                 list(command),
                 stdin=subprocess.DEVNULL,

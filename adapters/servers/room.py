@@ -13,6 +13,7 @@ from types import TracebackType
 from adapters.servers.caretaker import temporary_folder
 from adapters.servers.installation import Installation
 from adapters.servers.link import Link
+from adapters.servers.network import Host, PrivateNetwork
 from adapters.servers.server import Server
 
 _PREFIX = "paraply-"
@@ -41,6 +42,7 @@ class ServerRoom:
         self.directory.chmod(0o755)
         self.servers: list[Server] = []
         self.links: list[Link] = []
+        self._networks: list[PrivateNetwork] = []
 
     def __enter__(self) -> ServerRoom:
         return self
@@ -62,6 +64,7 @@ class ServerRoom:
         options: Sequence[str] = (),
         run_as: str | None = None,
         server_uuid: str = "",
+        host: Host | None = None,
     ) -> Server:
         """Return an initialised server that is not started yet; ids count from 1."""
         number = len(self.servers) + 1
@@ -73,6 +76,7 @@ class ServerRoom:
             options=options,
             run_as=run_as,
             server_uuid=server_uuid,
+            host=host,
         )
         self.servers.append(server)
         server.initialise(_template(installation))
@@ -100,6 +104,11 @@ class ServerRoom:
         server.start()
         return server
 
+    def network(self, size: int) -> PrivateNetwork:
+        """Return a network of so many hosts for servers that are added with ``host``."""
+        self._networks.append(PrivateNetwork(size))
+        return self._networks[-1]
+
     def link(self, source: Server) -> Link:
         """Return a link to a running server over which a replica can follow it."""
         self.links.append(Link(source.port))
@@ -119,6 +128,8 @@ class ServerRoom:
                     server.stop()
                 server.kill()
         finally:
+            for network in self._networks:
+                network.close()
             if not self._keep:
                 shutil.rmtree(self.directory, ignore_errors=True)
 

@@ -19,7 +19,8 @@ from adapters.servers.errors import (
     TOOL_FAILED,
 )
 from adapters.servers.installation import Flavour, Installation
-from adapters.servers.ports import free_port
+from adapters.servers.network import Host
+from adapters.servers.ports import LOOPBACK, free_port
 from adapters.servers.process import ServerProcess
 from adapters.servers.reachable import Reachable
 from vocabulary.errors import ParaplyError
@@ -36,7 +37,7 @@ _PORT_ATTEMPTS_MAX = 4
 
 
 class Server(Reachable):
-    """A server in a directory of its own, on 127.0.0.1 and a Unix socket.
+    """A server in a directory of its own, on a Unix socket and on 127.0.0.1 or its own host.
 
     ``options`` are added to its command line after the project's own and so win over them; a
     cluster node or a group member is a server with more options. ``run_as`` is the system user
@@ -54,7 +55,11 @@ class Server(Reachable):
         options: Sequence[str] = (),
         run_as: str | None = None,
         server_uuid: str = "",
+        host: Host | None = None,
     ) -> None:
+        self.host = host
+        """Its place in a private network, if it is in one."""
+        self.address = LOOPBACK if host is None else host.address
         self.installation = installation
         self.directory = directory
         self.name = name
@@ -160,7 +165,11 @@ class Server(Reachable):
             if self.port == 0 or attempt:
                 self.port = free_port()
             self._process = ServerProcess(
-                self.command(), self.log, run_as=self.run_as, temporary=self.directory / "tmp"
+                self.command(),
+                self.log,
+                run_as=self.run_as,
+                temporary=self.directory / "tmp",
+                namespace=None if self.host is None else self.host.namespace,
             )
             reason = self._wait_until_answering(start_seconds_max)
             if reason is None:
@@ -183,7 +192,7 @@ class Server(Reachable):
             f"--socket={self.socket}",
             f"--pid-file={self.directory / 'server.pid'}",
             f"--port={self.port}",
-            "--bind-address=127.0.0.1",
+            f"--bind-address={self.address}",
             f"--server-id={self.server_id}",
             *family,
             *self.options,
