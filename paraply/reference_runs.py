@@ -232,12 +232,14 @@ RUNS: dict[str, ReferenceRun] = {
         program="AAEBAQEBAQACAgI",
     ),
     "C34": ReferenceRun(
-        because="assumption A8 is not optional in the reference: whoever has started to commit is "
-        "rolled back there only for an earlier waiter",
+        mutant="started_commit_fails_for_a_moment", breaks="sound_log_never_fails",
+        workload=Workload(transactions=2), reading=mariadb.batches,
+        program="AQADAAAAAAAAAQIBAAE",
     ),
     "C35": ReferenceRun(
-        because="assumption A9 is not optional in the reference: a kill is noticed at the victim's "
-        "next step",
+        mutant="kill_outlives_its_reason", breaks="sound_log_never_fails",
+        reading=mariadb.batches,
+        program="AAABAgEAAAEAAQAAAAEAAAAAAAA",
     ),
     "C36": ReferenceRun(
         mutant="batch_has_no_barrier", breaks="commit_groups_never_overlap",

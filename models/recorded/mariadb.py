@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from models.concrete import Scope, Table, Value
 from models.recorded.following import Recorded, RecordedStep
 from models.recorded.naming import Rows, places_of, scope_of
@@ -18,6 +20,39 @@ RECOVERED = "recovery"
 
 def _step(action: str, **known: Value) -> RecordedStep:
     return RecordedStep(actions=(action,), parameters=known)
+
+
+@dataclass(slots=True)
+class _Waits:
+    """Who waits for whom."""
+
+    now: dict[int, int] = field(default_factory=dict)
+    given_up: dict[tuple[int, int], int] = field(default_factory=dict)
+    """Who was rolled back, and for whom it waited then -> the number of steps before that."""
+
+    def end(self, place: int) -> None:
+        """Forget a transaction that is done with, and whoever waited for it."""
+        self.now = {w: p for w, p in self.now.items() if place not in (w, p)}
+
+    def roll_back(self, place: int, killer: int | None, steps: list[RecordedStep]) -> None:
+        """Add what a rollback stands for: a wait with its kill, or an error, before it.
+
+        The kill counts from when it is noticed, unless the killer had begun again by then: it was
+        sent when it waited. Whoever queues for a row behind another waits for the holder unseen.
+        """
+        waiters = [w for w, p in self.now.items() if p == place][:1] if killer is None else [killer]
+        cause = [_step("wait", w=w, p=place) for w in waiters] or [_step("fail", p=place)]
+        at = self.given_up.get((waiters[0], place)) if waiters else None
+        if at is None or self.now.get(waiters[0]) == place:
+            at = len(steps)
+        steps[at:at] = cause
+        self.given_up = {
+            (w, p): step + (step >= at) for (w, p), step in self.given_up.items() if p != place
+        }
+        if place in self.now:
+            self.given_up[place, self.now[place]] = len(steps)
+        steps.append(_step("roll_back", p=place))
+        self.end(place)
 
 
 def batches(history: History) -> Recorded:
@@ -40,7 +75,7 @@ def batches(history: History) -> Recorded:
     first.update({(place,): place for place in range(len(places), len(places) + 2)})
     steps: list[RecordedStep] = []
     applied: set[tuple[int, str]] = set()
-    waits: dict[int, int] = {}
+    waits = _Waits()
     for event in history.events:
         if event.transaction is None:
             continue
@@ -56,23 +91,16 @@ def batches(history: History) -> Recorded:
                         steps.append(_step("apply", p=place, r=row))
             case EventKind.ROW_APPLIED if event.other is not None:
                 if places[event.other] > place:
-                    waits[place] = places[event.other]
+                    waits.now[place] = places[event.other]
             case EventKind.PREPARED:
                 steps.append(_step("start_commit", p=place))
             case EventKind.ROLLED_BACK:
-                # The kill counts from when it is noticed. Whoever queues for a row behind another
-                # waits for the holder unseen.
-                known = [w for w, p in waits.items() if p == place]
-                waiters = [places[event.other]] if event.other is not None else known[:1]
-                steps += [_step("wait", w=w, p=place) for w in waiters]
-                steps += [] if waiters else [_step("fail", p=place)]
-                steps.append(_step("roll_back", p=place))
-                waits = {w: p for w, p in waits.items() if place not in (w, p)}
+                waits.roll_back(place, None if event.other is None else places[event.other], steps)
                 applied = {(one, row) for one, row in applied if one != place}
             case EventKind.ENGINE_COMMITTED:
                 steps.append(_step("engine_commit", p=place))
-                waits = {w: p for w, p in waits.items() if place not in (w, p)}
-    steps += [_step("wait", w=w, p=p) for w, p in waits.items()]
+                waits.end(place)
+    steps += [_step("wait", w=w, p=p) for w, p in waits.now.items()]
     scope = scope_of(places, rows)
     start: dict[str, Table] = {
         "ws": written, "first": first,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reference_impl.applier import mutants as applier
 from reference_impl.applier import recovery_mutants, wake_up_mutants
-from reference_impl.mariadb import commit_mutants, waiting_mutants
+from reference_impl.mariadb import assumption_mutants, commit_mutants, waiting_mutants
 from reference_impl.mariadb import mutants as mariadb_modes
 from reference_impl.mariadb_gtid import gap_free_mutants, positions_mutants, topology_mutants
 from reference_impl.mutations import (
@@ -26,6 +26,7 @@ from reference_impl.wl4648 import mutants as wl4648
 
 __all__ = [
     "applier",
+    "assumption_mutants",
     "certification",
     "chunked_collection",
     "commit_mutants",
