@@ -270,7 +270,8 @@ def _elections(history: History) -> Iterator[tuple[str, dict[str, set[Transactio
             at_loss = {m: set(data) for m, data in servers.data.items() if m not in lost}
         elif event.kind is EventKind.STARTED and event.note == ELECTED:
             others = {m: data for m, data in at_loss.items() if m != event.member}
-            yield event.member, {m: at_loss[m] - servers.data[event.member] for m in others}
+            mine = servers.data.get(event.member, set())
+            yield event.member, {m: has - mine for m, has in others.items()}
         servers.follow(event)
 
 

@@ -3,46 +3,27 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from paraply.registries import mutant_named, property_named, registered_properties
+from paraply.registries import mutant_named, property_named
 from properties.machines.certifier import CertifierMachine
-from properties.registry import Expectation
 from reference_impl.certifier_subject import CERTIFIER
+from tests.machines.hunting import assert_breaks, bound, hunt, promises_of
 from tests.machines.systems import ReferenceCertifier
 
-AREAS = {"certification", "timestamps", "garbage_collection", "view_change"}
-HUNT = settings(
-    max_examples=400,
-    stateful_step_count=12,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    print_blob=False,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
-"""Deep enough for every fault below; not shrunk, since all that is asked is whether it is found."""
+HUNT = hunt(stories=400, steps=12)
+"""Deep enough for every fault below."""
 
 
 def machine_of(dialect, *, parts=None, judged=None):
     """Return a machine class bound to the reference certifier."""
-    known = CERTIFIER.breaks.get(dialect, frozenset())
-    properties = judged or [
-        prop
-        for prop in registered_properties()
-        if prop.expectation is Expectation.ALWAYS and prop.area in AREAS and prop.name not in known
-    ]
-
-    assert properties
-
-    class Bound(CertifierMachine):
-        def make(self):
-            return ReferenceCertifier(dialect, **({"parts": parts} if parts else {}))
-
-    Bound.judged = properties
-    return Bound
+    given = {"parts": parts} if parts else {}
+    return bound(
+        CertifierMachine,
+        lambda: ReferenceCertifier(dialect, **given),
+        judged or promises_of(CERTIFIER, dialect),
+    )
 
 
 @pytest.mark.parametrize("dialect", ["wl8440", "mysql_8_0", "mysql_8_3", "mysql_8_4"])
@@ -69,8 +50,7 @@ def test_machine_finds_the_fault_of_a_mutant(name):
     machine = machine_of(
         "wl8440", parts=mutant.subject.parts, judged=[property_named(mutant.caught_by)]
     )
-    with pytest.raises(AssertionError, match=f"not {mutant.caught_by}"):
-        run_state_machine_as_test(machine, settings=HUNT)
+    assert_breaks(machine, mutant.caught_by, HUNT)
 
 
 def test_literal_reading_is_found_to_be_unsafe():

@@ -6,33 +6,23 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from paraply.registries import mutant_named, property_named, registered_properties
+from paraply.registries import mutant_named, property_named
 from properties.machines.group import GroupMachine
-from properties.registry import Expectation
 from reference_impl.group.subject import GROUP
+from tests.machines.hunting import assert_breaks, bound, hunt, promises_of
 from tests.machines.systems import ReferenceGroup
-from tests.machines.test_certifier_machine import AREAS, HUNT
 
-DEEPER = settings(HUNT, max_examples=1_500, stateful_step_count=30)
+HUNT = hunt(stories=1_500, steps=30)
+"""Deep enough for every fault below."""
 
 
 def machine_of(dialect, *, judged=None, **changes):
     """Return a machine class bound to the reference group."""
-    known = GROUP.breaks.get(dialect, frozenset())
-    properties = judged or [
-        prop
-        for prop in registered_properties()
-        if prop.expectation is Expectation.ALWAYS and prop.area in AREAS and prop.name not in known
-    ]
-
-    assert properties
-
-    class Bound(GroupMachine):
-        def make(self):
-            return ReferenceGroup(dialect, **changes)
-
-    Bound.judged = properties
-    return Bound
+    return bound(
+        GroupMachine,
+        lambda: ReferenceGroup(dialect, **changes),
+        judged or promises_of(GROUP, dialect),
+    )
 
 
 @pytest.mark.parametrize("dialect", ["wl8440", "mysql_8_0", "mysql_8_3", "mysql_8_4"])
@@ -60,5 +50,4 @@ def test_machine_finds_the_fault_of_a_mutant(name):
         parts=mutant.subject.parts,
         group=mutant.subject.group_class,
     )
-    with pytest.raises(AssertionError, match=f"not {mutant.caught_by}"):
-        run_state_machine_as_test(machine, settings=DEEPER)
+    assert_breaks(machine, mutant.caught_by, HUNT)

@@ -3,58 +3,35 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from paraply.exploring import properties_of
 from paraply.registries import mutant_named, property_named
 from properties.machines.gtid import FailoverMachine, PositionMachine
-from properties.registry import Expectation
 from reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS
 from reference_impl.mariadb_gtid.topology_subject import GTID_TOPOLOGY
 from tests.machines.gtid_systems import ReferenceReplica, ReferenceServers
+from tests.machines.hunting import assert_breaks, assert_reaches, bound, hunt, promises_of
 
 STEPS = settings(max_examples=40, stateful_step_count=40)
-HUNT = settings(
-    max_examples=1_500,
-    stateful_step_count=40,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    print_blob=False,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
-"""Deep enough for every fault below; not shrunk, since all that is asked is whether it is found."""
-
-
-def judges(subject, dialect):
-    known = subject.breaks.get(dialect, frozenset())
-    found = [
-        prop
-        for prop in properties_of(subject)
-        if prop.expectation is Expectation.ALWAYS and prop.name not in known
-    ]
-    assert found
-    return found
+HUNT = hunt(stories=1_500, steps=40)
+"""Deep enough for every fault below."""
 
 
 def position_machine(dialect, *, subject=GTID_POSITIONS, judged=None):
-    class Bound(PositionMachine):
-        def make(self, domains):
-            return ReferenceReplica(domains, subject, dialect)
-
-    Bound.judged = judged or judges(GTID_POSITIONS, dialect)
-    return Bound
+    return bound(
+        PositionMachine,
+        lambda domains: ReferenceReplica(domains, subject, dialect),
+        judged or promises_of(GTID_POSITIONS, dialect),
+    )
 
 
 def failover_machine(dialect, *, parts=None, judged=None):
-    class Bound(FailoverMachine):
-        def make(self, topology):
-            return ReferenceServers(topology, parts, dialect)
-
-    Bound.judged = judged or judges(GTID_TOPOLOGY, dialect)
-    return Bound
+    return bound(
+        FailoverMachine,
+        lambda topology: ReferenceServers(topology, parts, dialect),
+        judged or promises_of(GTID_TOPOLOGY, dialect),
+    )
 
 
 @pytest.mark.parametrize("dialect", ["table", "binlog", "single_row"])
@@ -81,8 +58,7 @@ def test_machine_finds_the_fault_of_a_mutant_of_positions(name):
     machine = position_machine(
         mutant.workload.dialect, subject=mutant.subject, judged=[property_named(mutant.caught_by)]
     )
-    with pytest.raises(AssertionError, match=f"not {mutant.caught_by}"):
-        run_state_machine_as_test(machine, settings=HUNT)
+    assert_breaks(machine, mutant.caught_by, HUNT)
 
 
 @pytest.mark.parametrize(
@@ -101,8 +77,7 @@ def test_machine_finds_the_fault_of_a_mutant_of_topologies(name):
         mutant.workload.dialect, parts=mutant.subject.parts,
         judged=[property_named(mutant.caught_by)],
     )  # fmt: skip
-    with pytest.raises(AssertionError, match=f"not {mutant.caught_by}"):
-        run_state_machine_as_test(machine, settings=HUNT)
+    assert_breaks(machine, mutant.caught_by, HUNT)
 
 
 @pytest.mark.parametrize(
@@ -114,8 +89,7 @@ def test_machine_finds_the_fault_of_a_mutant_of_topologies(name):
 )
 def test_unsafe_method_is_found_to_break_what_it_is_known_to_break(dialect, name):
     machine = position_machine(dialect, judged=[property_named(name)])
-    with pytest.raises(AssertionError, match=f"not {name}"):
-        run_state_machine_as_test(machine, settings=HUNT)
+    assert_breaks(machine, name, HUNT)
 
 
 @pytest.mark.parametrize(
@@ -128,13 +102,4 @@ def test_unsafe_method_is_found_to_break_what_it_is_known_to_break(dialect, name
     ],
 )
 def test_machine_reaches_the_interesting_situation(machine, situation):
-    """Without this the machines would have shown nothing."""
-
-    class NeverReaches(machine):
-        def teardown(self):
-            super().teardown()
-            reached = property_named(situation).witness(self.tested.history())
-            assert not reached, "it is reached"
-
-    with pytest.raises(AssertionError, match="it is reached"):
-        run_state_machine_as_test(NeverReaches, settings=HUNT)
+    assert_reaches(machine, "tested", situation, HUNT)

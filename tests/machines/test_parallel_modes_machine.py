@@ -3,48 +3,25 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from paraply.exploring import properties_of
 from paraply.registries import mutant_named, property_named
 from properties.machines.parallel_modes import ParallelModesMachine
-from properties.registry import Expectation
 from reference_impl.mariadb.subject import MARIADB_PARALLEL
+from tests.machines.hunting import assert_breaks, assert_reaches, bound, hunt, promises_of
 from tests.machines.parallel_modes_system import ReferenceReplica, workload_of
 
-HUNT = settings(
-    max_examples=8_000,
-    stateful_step_count=30,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    print_blob=False,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
-"""Deep enough for every fault below; not shrunk, since all that is asked is whether it is found.
-
-What Hypothesis generates depends on the modules that are imported, so one count that happens to
-suffice is not enough."""
+HUNT = hunt(stories=8_000, steps=30)
+"""Deep enough for every fault below."""
 
 
 def machine_of(workload, *, parts=None, judged=None):
     """Return a machine class bound to the reference replica."""
-    known = MARIADB_PARALLEL.breaks.get(workload.dialect, frozenset())
-    properties = judged or [
-        prop
-        for prop in properties_of(MARIADB_PARALLEL)
-        if prop.expectation is Expectation.ALWAYS and prop.name not in known
-    ]
-    assert properties
-
-    class Bound(ParallelModesMachine):
-        def make(self, program):
-            return ReferenceReplica(program, workload, parts)
-
-    Bound.judged = properties
-    return Bound
+    return bound(
+        ParallelModesMachine,
+        lambda program: ReferenceReplica(program, workload, parts),
+        judged or promises_of(MARIADB_PARALLEL, workload.dialect),
+    )
 
 
 @pytest.mark.parametrize("dialect", MARIADB_PARALLEL.dialects)
@@ -75,8 +52,7 @@ def test_machine_finds_the_fault_of_a_mutant(name):
     machine = machine_of(
         workload, parts=mutant.subject.parts, judged=[property_named(mutant.caught_by)]
     )
-    with pytest.raises(AssertionError, match=f"not {mutant.caught_by}"):
-        run_state_machine_as_test(machine, settings=HUNT)
+    assert_breaks(machine, mutant.caught_by, HUNT)
 
 
 @pytest.mark.parametrize(
@@ -89,16 +65,4 @@ def test_machine_finds_the_fault_of_a_mutant(name):
     ],
 )
 def test_machine_reaches_what_the_properties_speak_of(situation):
-    """Without this the machine would have shown nothing."""
-
-    class NeverReaches(ParallelModesMachine):
-        def make(self, program):
-            return ReferenceReplica(program, workload_of("conservative"))
-
-        def teardown(self):
-            super().teardown()
-            reached = property_named(situation).witness(self.replica.history())
-            assert not reached, "reached"
-
-    with pytest.raises(AssertionError, match="reached"):
-        run_state_machine_as_test(NeverReaches, settings=HUNT)
+    assert_reaches(machine_of(workload_of("conservative")), "replica", situation, HUNT)

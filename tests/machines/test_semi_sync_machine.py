@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from paraply.exploring import properties_of
 from paraply.registries import mutant_named, property_named, registered_mutants
 from properties.machines.semi_sync import SemiSyncMachine
-from properties.registry import Expectation
 from reference_impl.semi_sync.subject import SEMI_SYNC
+from tests.machines.hunting import assert_breaks, assert_reaches, bound, hunt, promises_of
 from tests.machines.semi_sync_system import ReferenceServers
 
-HUNT = settings(
-    max_examples=4_000,
-    stateful_step_count=25,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    print_blob=False,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
-"""Most faults are found within 150 stories; not shrunk, since all that is asked is whether they
-are found. What Hypothesis generates depends on the modules that are imported, so the bound leaves
-room."""
+HUNT = hunt(stories=4_000, steps=25)
+"""Most faults are found within 150 stories."""
 
 NEEDS_ITS_OWN_SEARCH = {
     # Four replicas must reply in one order between three groups: test_acknowledgements compares
@@ -50,27 +38,11 @@ def fewer():
     return settings(max_examples=settings().max_examples // 5)
 
 
-def machine_of(make, judged):
-    class Bound(SemiSyncMachine):
-        pass
-
-    Bound.make = lambda self: make()
-    Bound.judged = judged
-    return Bound
-
-
-def judged_in(dialect):
-    known = SEMI_SYNC.breaks.get(dialect, frozenset())
-    return [
-        prop
-        for prop in properties_of(SEMI_SYNC)
-        if prop.expectation is Expectation.ALWAYS and prop.name not in known
-    ]
-
-
 @pytest.mark.parametrize("dialect", SEMI_SYNC.dialects)
 def test_no_story_breaks_what_a_design_promises(dialect):
-    machine = machine_of(lambda: ReferenceServers(dialect), judged_in(dialect))
+    machine = bound(
+        SemiSyncMachine, lambda: ReferenceServers(dialect), promises_of(SEMI_SYNC, dialect)
+    )
     run_state_machine_as_test(machine, settings=fewer())
 
 
@@ -84,8 +56,11 @@ def test_no_story_breaks_what_a_design_promises(dialect):
     ids=str,
 )
 def test_no_story_breaks_the_safe_design_with_other_settings(options):
-    judged = judged_in("after_sync")
-    machine = machine_of(lambda: ReferenceServers("after_sync", **options), judged)
+    machine = bound(
+        SemiSyncMachine,
+        lambda: ReferenceServers("after_sync", **options),
+        promises_of(SEMI_SYNC, "after_sync"),
+    )
     run_state_machine_as_test(machine, settings=fewer())
 
 
@@ -101,12 +76,11 @@ def test_machine_finds_the_fault_of_a_mutant(name):
             workload.dialect, workload.members, mutant.subject.cluster, committed, **options
         )
 
-    class JudgesAtTheEnd(machine_of(make, [property_named(mutant.caught_by)])):
+    class JudgesAtTheEnd(bound(SemiSyncMachine, make, [property_named(mutant.caught_by)])):
         def nothing_is_broken_so_far(self):
             """Leave it to the end: no breach is ever undone, and a hunt has many stories."""
 
-    with pytest.raises(AssertionError, match=f"not {mutant.caught_by}"):
-        run_state_machine_as_test(JudgesAtTheEnd, settings=HUNT)
+    assert_breaks(JudgesAtTheEnd, mutant.caught_by, HUNT)
 
 
 @pytest.mark.parametrize(
@@ -115,13 +89,5 @@ def test_machine_finds_the_fault_of_a_mutant(name):
      "source_recovers_unacknowledged"],
 )  # fmt: skip
 def test_machine_reaches_what_the_properties_speak_of(situation):
-    """Without this the machine would have shown nothing."""
-
-    class NeverReaches(machine_of(ReferenceServers, [])):
-        def teardown(self):
-            super().teardown()
-            reached = property_named(situation).witness(self.servers.history())
-            assert not reached, "reached"
-
-    with pytest.raises(AssertionError, match="reached"):
-        run_state_machine_as_test(NeverReaches, settings=HUNT)
+    machine = bound(SemiSyncMachine, ReferenceServers, [])
+    assert_reaches(machine, "servers", situation, HUNT)

@@ -148,6 +148,12 @@ def test_survivor_that_is_elected_without_what_another_has_is_reported():
     assert str(breach) == "s2 was elected without T3, which s3 has"
 
 
+def test_survivor_that_never_had_anything_may_be_elected_if_nobody_had_more():
+    assert not elected_source_has_what_survivors_have(history("s1:1", LOST, ELECTED))
+    (breach,) = elected_source_has_what_survivors_have(history("s1:1", "s3:1", LOST, ELECTED))
+    assert str(breach) == "s2 was elected without T1, which s3 has"
+
+
 def test_survivor_that_catches_up_first_may_be_elected():
     run = history("s1:13", "s2:1", "s3:3", LOST, "s2:3", ELECTED)
     assert verdict(run, elected_source_has_what_survivors_have) is Verdict.HOLDS
