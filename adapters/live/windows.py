@@ -35,13 +35,14 @@ OPTIONS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """One attempt of a worker; times are picoseconds on the replica's own timer."""
+    """One attempt of a worker; times are picoseconds on the replica's timer, or lines of a log."""
 
     gtid: str
     worker: int
     is_committed: bool
-    start_ps: int
-    end_ps: int
+    start: int | None
+    """None where nobody saw an applier begin: a client may have executed it there."""
+    end: int
 
 
 def windows_of(server: Reachable) -> list[Window]:
@@ -60,8 +61,8 @@ def windows_of(server: Reachable) -> list[Window]:
             gtid=str(gtid),
             worker=int(worker),
             is_committed=state == "COMMITTED",
-            start_ps=int(start),
-            end_ps=int(end),
+            start=int(start),
+            end=int(end),
         )
         for gtid, worker, state, start, end in rows
     ]
@@ -91,7 +92,7 @@ class WindowStory(MemberStory):
     """The events of a replica whose workers' windows are known."""
 
     def __init__(
-        self, log: SourceLog, member: Member, keys: Keys, windows: Sequence[Window]
+        self, log: SourceLog, member: Member, keys: Keys, windows: Sequence[Window] = ()
     ) -> None:
         super().__init__(log, member, keys)
         self.windows = [window for window in windows if window.gtid in log.ids]
@@ -113,7 +114,7 @@ class WindowStory(MemberStory):
         committed = self._committed()
         by_place = self._by_place()
         times = commit_times(
-            [committed[one].end_ps if one in committed else None for one in self.order]
+            [committed[one].end if one in committed else None for one in self.order]
         )
         attempts = self._attempts(committed)
         tie = count()
@@ -145,15 +146,15 @@ class WindowStory(MemberStory):
             one = self.log.ids[window.gtid]
             tried[one] = number = tried.get(one, 0) + 1
             worker = self._workers.setdefault(window.worker, len(self._workers) + 1)
-            if number > attempts.get(one, number):
+            if window.start is None or number > attempts.get(one, number):
                 continue
             yield (
-                window.start_ps,
+                window.start,
                 self._event(EventKind.BEGUN, transaction=one, worker=worker, attempt=number),
             )
             for _, _, items in self.log.touched.get(one, ()) if window.is_committed else ():
                 yield (
-                    window.start_ps,
+                    window.start,
                     self._event(
                         EventKind.ROW_APPLIED,
                         transaction=one,
@@ -166,7 +167,7 @@ class WindowStory(MemberStory):
                 )
             if not window.is_committed:
                 yield (
-                    window.end_ps,
+                    window.end,
                     self._event(
                         EventKind.ROLLED_BACK, transaction=one, worker=worker, attempt=number
                     ),

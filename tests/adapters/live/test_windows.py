@@ -24,7 +24,7 @@ ROWS = {1: 1, 2: 2, 3: 1}
 
 def window(number, start, end, *, worker=1, is_committed=True):
     return Window(
-        gtid=f"0-1-{number}", worker=worker, is_committed=is_committed, start_ps=start, end_ps=end
+        gtid=f"0-1-{number}", worker=worker, is_committed=is_committed, start=start, end=end
     )
 
 
@@ -82,7 +82,7 @@ def test_log_in_another_order_is_an_inversion():
 def test_attempt_that_was_rolled_back_is_told_and_not_judged():
     windows = [window(3, 2, 5, worker=2, is_committed=False), window(1, 0, 10)]
     windows += [window(2, 1, 8, worker=3), window(3, 11, 20, worker=2)]
-    _, history = told(sorted(windows, key=lambda one: one.start_ps))
+    _, history = told(sorted(windows, key=lambda one: one.start))
     assert broken(history, "no_conflicting_parallel_apply") == 0
     kinds = [(e.kind, e.attempt) for e in history.events if e.transaction == TransactionId(3)]
     assert (EventKind.ROLLED_BACK, 1) in kinds
@@ -97,6 +97,14 @@ def test_transaction_without_a_window_still_commits_where_the_log_says():
         if e.kind is EventKind.ENGINE_COMMITTED and e.member == "replica1"
     ]  # fmt: skip
     assert commits == [1, 2, 3]
+
+
+def test_transaction_whose_beginning_nobody_saw_commits_and_is_no_attempt():
+    _, history = told([window(1, None, 10), window(2, 1, 8, worker=2), window(3, 11, 20)])
+    begun = [event.transaction for event in history.events_of(EventKind.BEGUN)]
+    assert begun == [2, 3]
+    # Its commit stands where it was seen: the third, which needs it, began after that.
+    assert broken(history, "no_conflicting_parallel_apply") == 0
 
 
 @pytest.mark.parametrize(
