@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from adapters.binlog.transactions import read_transactions
+from adapters.live.confirmations import NOBODY_CUT_OFF
+from adapters.live.galera_cut import NEEDS_NETWORK, QUICK, Struck, cut_off
 from adapters.live.galera_told import cluster_history, reference_of
 from adapters.live.observed import Final, Member, Snapshot, Tag
 from adapters.live.readers import SnapshotReader
@@ -17,7 +19,7 @@ from adapters.live.translation import Run
 from adapters.live.workload import TABLES, Clients, create_statements, schema_name
 from adapters.servers import Server, ServerRoom, find_mariadb
 from adapters.servers.errors import SERVER_NOT_FOUND
-from adapters.servers.ports import free_ports
+from adapters.servers.ports import LOOPBACK, free_ports
 from vocabulary.errors import ParaplyError
 
 MEMBERS = 3
@@ -64,6 +66,9 @@ class GaleraLab:
         self._marks: dict[str, str] = {}
         free = free_ports(3 * MEMBERS)
         ports = [(free[n], free[n + 1], free[n + 2]) for n in range(0, 3 * MEMBERS, 3)]
+        self.network = room.network(MEMBERS) if request.fault in NEEDS_NETWORK else None
+        hosts = [None] * MEMBERS if self.network is None else list(self.network.hosts)
+        self._addresses = [LOOPBACK if host is None else host.address for host in hosts]
         for number in range(MEMBERS):
             request.say(f"starting member {number + 1} of {MEMBERS}")
             server = room.add(
@@ -73,10 +78,11 @@ class GaleraLab:
                 server_id=1,
                 options=self._options(number, ports),
                 run_as="mysql",
+                host=hosts[number],
             )
             self.members.append(server)
             server.start()
-            self._wait_until_synced(server)
+            self.wait_until_synced(server)
             if number == 0:
                 # Further starts of the first member join as the others do.
                 server.options = server.options[:-1]
@@ -84,10 +90,13 @@ class GaleraLab:
 
     def _options(self, number: int, ports: Sequence[tuple[int, int, int]]) -> list[str]:
         group, ist, sst = ports[number]
-        address = ",".join(f"127.0.0.1:{one[0]}" for one in ports)
+        own = self._addresses[number]
+        address = ",".join(
+            f"{one}:{port}" for one, (port, *_) in zip(self._addresses, ports, strict=True)
+        )
         provider = (
-            f"gmcast.listen_addr=tcp://127.0.0.1:{group};ist.recv_addr=127.0.0.1:{ist};"
-            "pc.recovery=false;gcache.size=32M"
+            f"gmcast.listen_addr=tcp://{own}:{group};ist.recv_addr={own}:{ist};"
+            f"{'' if self.network is None else QUICK}pc.recovery=false;gcache.size=32M"
         )
         return [
             "--gtid-strict-mode=OFF",
@@ -98,10 +107,10 @@ class GaleraLab:
             "--wsrep-on=ON",
             f"--wsrep-provider={find_provider()}",
             f"--wsrep-cluster-address=gcomm://{address}",
-            f"--wsrep-node-address=127.0.0.1:{group}",
+            f"--wsrep-node-address={own}:{group}",
             f"--wsrep-node-name=m{number + 1}",
             "--wsrep-sst-method=rsync",
-            f"--wsrep-sst-receive-address=127.0.0.1:{sst}",
+            f"--wsrep-sst-receive-address={own}:{sst}",
             f"--wsrep-provider-options={provider}",
             f"--wsrep-slave-threads={self.request.workers}",
             "--wsrep-gtid-mode=ON",
@@ -110,15 +119,24 @@ class GaleraLab:
             *(["--wsrep-new-cluster"] if number == 0 else []),
         ]
 
-    def _status(self, server: Server, name: str) -> str:
+    def status(self, server: Server, name: str) -> str:
+        """Return what a member says of itself under ``wsrep_`` and this name."""
         return str(server.query(f"SHOW GLOBAL STATUS LIKE 'wsrep_{name}'")[0][1])
 
-    def _wait_until_synced(self, server: Server) -> None:
-        self._wait(
-            server, "synced state", lambda: self._status(server, "local_state_comment") == "Synced"
+    def wait_until_synced(self, server: Server) -> None:
+        """Return once a member has all that the cluster has."""
+        self.wait(
+            server, "synced state", lambda: self.status(server, "local_state_comment") == "Synced"
         )
 
-    def _wait(self, server: Server, what: str, condition: Callable[[], bool]) -> None:
+    def wait_for_size(self, server: Server, size: int) -> None:
+        """Return once a member sees so many members, itself among them."""
+        self.wait(
+            server, f"view of {size}", lambda: self.status(server, "cluster_size") == str(size)
+        )
+
+    def wait(self, server: Server, what: str, condition: Callable[[], bool]) -> None:
+        """Return once a condition holds; ``ParaplyError`` P621 if it never does."""
         deadline = time.monotonic() + _PATIENCE_S
         while True:
             try:
@@ -147,48 +165,54 @@ class GaleraLab:
         before = self._counters()
         for reader in readers:
             reader.start()
-        rejoined: list[str] = []
+        struck = Struck()
         try:
             clients.start()
             if request.fault != HEALTHY:
-                rejoined = self._strike(clients, random.Random(seed))
+                struck = self._strike(clients, readers[-1], random.Random(seed))
             clients.wait(request.duration_s)
             clients.stop()
-            self._wait(self.members[0], "agreement on what was committed last", self._is_at_rest)
+            self.wait(self.members[0], "agreement on what was committed last", self._is_at_rest)
         finally:
             clients.stop(1.0)
             snapshots = [reader.stop() for reader in readers]
         members = [
-            self._observed(server, seen, has_log=server.name not in rejoined)
+            self._observed(server, seen, clients, struck)
             for server, seen in zip(self.members, snapshots, strict=True)
         ]
-        return self._told(number, seed, members, clients, before, rejoined)
+        return self._told(number, seed, members, clients, before, struck)
 
-    def _strike(self, clients: Clients, dice: random.Random) -> list[str]:
+    def _strike(self, clients: Clients, reader: SnapshotReader, dice: random.Random) -> Struck:
         victim = self.members[-1]
         clients.wait_for(self.request.transactions // 3, self.request.duration_s)
         time.sleep(dice.random() * 0.05)
+        if self.request.fault in NEEDS_NETWORK:
+            return cut_off(self, victim, reader, clients)
         if self.request.fault == "freeze-member":
             victim.freeze()
             time.sleep(1.0)
             victim.thaw()
-            return []
+            return Struck()
         victim.kill()
         clients.wait_for(len(clients.load.confirmed) + 50, self.request.duration_s)
         victim.start()
-        self._wait_until_synced(victim)
-        return [victim.name]
+        self.wait_until_synced(victim)
+        note = f"{victim.name} was killed, and came back over a state transfer"
+        return Struck(rejoined=victim.name, notes=(note,))
 
     def _is_at_rest(self) -> bool:
-        return len({self._status(one, "last_committed") for one in self.members}) == 1
+        return len({self.status(one, "last_committed") for one in self.members}) == 1
 
     def _counters(self) -> dict[str, int]:
         names = ("local_cert_failures", "local_bf_aborts", "commit_oooe")
         return {
-            name: sum(int(float(self._status(one, name))) for one in self.members) for name in names
+            name: sum(int(float(self.status(one, name))) for one in self.members) for name in names
         }
 
-    def _observed(self, server: Server, seen: list[Snapshot], *, has_log: bool) -> Member:
+    def _observed(
+        self, server: Server, seen: list[Snapshot], clients: Clients, struck: Struck
+    ) -> Member:
+        has_log = server.name != struck.rejoined
         files = [
             str(file) for file in server.binary_logs() if file.name >= self._marks[server.name]
         ]
@@ -202,6 +226,8 @@ class GaleraLab:
             log=[one for one in read_transactions(files) if one.complete] if has_log else (),
             has_log=has_log,
             snapshots=seen if has_log else [],
+            confirmed=clients.load.confirmed_by(server.name),
+            cut_off=struck.cut_off if server is self.members[-1] else None,
             final=Final(
                 snapshot=snapshot,
                 tags=self._tags(server),
@@ -224,7 +250,7 @@ class GaleraLab:
         members: Sequence[Member],
         clients: Clients,
         before: dict[str, int],
-        rejoined: Sequence[str],
+        struck: Struck,
     ) -> LiveRound:
         request = self.request
         history, unknown_gtids = cluster_history(
@@ -242,17 +268,11 @@ class GaleraLab:
         )  # fmt: skip
         after = self._counters()
         counted = {name: max(0, after[name] - before[name]) for name in after}
-        notes = [f"{name} was killed, and came back over a state transfer" for name in rejoined]
+        notes = list(struck.notes)
         if counted["commit_oooe"]:
             notes.append("wsrep_commit_oooe is not 0: commits were out of order")
         if unknown_gtids:
             notes.append(f"{unknown_gtids} groups are in one member's log and not in another's")
-        confirmed = set(clients.load.confirmed)
-        kept = members[0].final.tags if members[0].final else frozenset()
-        journalled = {tag for member in members if member.final for tag in member.final.tags}
-        lost = confirmed & journalled - kept
-        if lost:
-            notes.append(f"{len(lost)} confirmed transactions are not on {members[0].name}")
         return LiveRound(
             number=number,
             seed=seed,
@@ -260,15 +280,16 @@ class GaleraLab:
             evidence={
                 "server": self.installation.version_text,
                 "transactions": len(reference_of(members)),
-                "confirmed": len(confirmed),
+                "confirmed": len(clients.load.confirmed),
                 "refused": sum(clients.load.refused.values()),
                 "unanswered": len(clients.load.unanswered),
                 "reads": sum(len(member.snapshots) for member in members),
-                "restarts": len(rejoined),
+                "restarts": int(bool(struck.rejoined)),
                 "certification_failures": counted["local_cert_failures"],
                 "brute_force_aborts": counted["local_bf_aborts"],
                 "unknown_gtids": unknown_gtids,
             },
+            unknown={} if struck.cut_off else NOBODY_CUT_OFF,
             notes=tuple(notes),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adapters.live.galera_cut import CUT, SPLIT
 from adapters.live.target import LiveTarget
 from adapters.live.workload import WORKLOADS
 
@@ -13,6 +14,8 @@ GALERA = LiveTarget(
     workloads=tuple(WORKLOADS),
     faults={
         "kill-member": "a member is killed (SIGKILL) and joins again over a state transfer",
+        CUT: "a member is cut off by the network (namespaces), and comes back when it is mended",
+        SPLIT: "control: the same, and the member goes on alone (pc.ignore_quorum, pc.ignore_sb)",
         "freeze-member": "a member is stopped in its tracks for a second (SIGSTOP, SIGCONT)",
     },
     properties=(
@@ -25,5 +28,14 @@ GALERA = LiveTarget(
         "no_event_is_lost",
         "final_state_is_the_sources",
         "tables_end_as_the_sources",
+        "what_a_group_confirmed_survives",
+        "members_cut_off_confirm_nothing",
     ),
+    documented={
+        f"multi-master/{SPLIT}": (
+            "no_event_is_lost",
+            "what_a_group_confirmed_survives",
+            "members_cut_off_confirm_nothing",
+        ),
+    },
 )

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from adapters.live.confirmations import ConfirmedStory, add_lost
 from adapters.live.observed import Member
 from adapters.live.source_log import Keys, source_log
-from adapters.live.translation import MemberStory, Run
+from adapters.live.translation import Run
 from vocabulary.events import Event, EventKind, Outcome
 from vocabulary.history import EvidenceTier, History
 from vocabulary.log import LoggedTransaction
 from vocabulary.transactions import TransactionId
 
 
-class ClusterStory(MemberStory):
+class ClusterStory(ConfirmedStory):
     """A member that certifies: whatever is in its log it decided for, under the GTID there."""
 
     def _engine_commit(self, place: int, attempts: Mapping[TransactionId, int]) -> Iterator[Event]:
@@ -35,9 +36,11 @@ def cluster_history(run: Run, members: Sequence[Member], keys: Keys) -> tuple[Hi
     transaction for it; any such number is a difference between members.
     """
     log = source_log(reference_of(members), keys, origin="")
-    stories = [ClusterStory(log, member, keys) for member in members]
+    add_lost(log, members)
+    group = tuple(member.name for member in members)
+    stories = [ClusterStory(log, member, keys, group) for member in members]
     history = run.history(
-        (member.name for member in members),
+        group,
         log.transactions,
         (event for story in stories for event in story.events()),
         tier=EvidenceTier.COMMIT_ORDER,

@@ -68,6 +68,17 @@ class Final:
     """Tables of which both checksums were taken."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutOff:
+    """A time in which a member was with the smaller part of its group, and knew it."""
+
+    file: str
+    offset: int
+    """How far the member's log went."""
+    confirmed: frozenset[Tag] = frozenset()
+    """What its clients were told had committed meanwhile."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Member:
     """Everything observed of one replica or cluster member."""
@@ -82,6 +93,9 @@ class Member:
     touches: list[Touch] = field(default_factory=list)
     """In the order in which they were recorded; empty where nobody recorded them."""
     restarts: list[Restart] = field(default_factory=list)
+    confirmed: Sequence[Tag] = ()
+    """What its clients were told had committed, of what leaves a tag, in the order of time."""
+    cut_off: CutOff | None = None
     applier_error: str = ""
     """Why the applier stopped for good, empty if it did not."""
     final: Final | None = None

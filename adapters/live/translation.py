@@ -147,7 +147,7 @@ class MemberStory:
         reads: dict[int, list[Event]] = {}
         for snapshot in self.member.snapshots:
             # Reads keep the order in which they were made, whatever place they claim.
-            reached = max(reached, self._place(snapshot))
+            reached = max(reached, self.place_of(snapshot.file, snapshot.offset))
             reads.setdefault(reached, []).append(
                 self.read(snapshot, max(self.order[:reached], default=INITIAL_STATE))
             )
@@ -156,8 +156,9 @@ class MemberStory:
             places[place] = made + places.get(place, [])
         return places
 
-    def _place(self, snapshot: Snapshot) -> int:
-        position = (base_name(snapshot.file), snapshot.offset)
+    def place_of(self, file: str, offset: int) -> int:
+        """Return how many transactions of the member's log stand before a place in it."""
+        position = (base_name(file), offset)
         return sum(end <= position for end in self._ends)
 
     def _event(self, kind: EventKind, **fields: Any) -> Event:

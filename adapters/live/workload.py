@@ -29,6 +29,8 @@ AUDITED_TABLES = (*READ_TABLES, "bulk", "journal")
 TAGS_PER_ROUND = 1_000_000
 """Tags of round ``n`` lie between ``n`` and ``n + 1`` times this."""
 
+_PAUSE_S = 0.05
+
 Cursor = Any
 Step = Callable[[Cursor, random.Random, int, str], None]
 """One transaction between BEGIN and COMMIT: cursor, random numbers, tag, schema."""
@@ -185,8 +187,14 @@ class Load:
     confirmed: list[int] = field(default_factory=list)
     refused: dict[int, int] = field(default_factory=dict)
     """Error number and how often: deadlocks, lock waits, duplicates; all of them rolled back."""
+    asked: dict[int, str] = field(default_factory=dict)
+    """Which server was asked for each transaction that leaves its tag in the journal."""
     unanswered: list[int] = field(default_factory=list)
     """The connection was lost at the commit: it may have committed or not."""
+
+    def confirmed_by(self, server: str) -> list[int]:
+        """Return what a server confirmed, of what leaves a tag, in the order of time."""
+        return [tag for tag in list(self.confirmed) if self.asked.get(tag) == server]
 
 
 class Clients:
@@ -270,17 +278,20 @@ class Clients:
                 connection = server.connect(autocommit=True)
             except (pymysql.MySQLError, OSError, ParaplyError):
                 # The server is down; a fault has it start again, or the round ends.
-                self._stop.wait(0.05)
+                self._stop.wait(_PAUSE_S)
                 continue
             with connection, connection.cursor() as cursor:
                 for statement in self._session_statements(domain):
                     cursor.execute(statement)
                 while (tag := self._next_tag()) is not None:
                     step = dice.choices(steps, weights)[0]
+                    if step not in DDL:
+                        self.load.asked[tag] = server.name
                     if not self._transact(cursor, step, dice, tag, self._schema_of(domain)):
                         break
                 else:
                     return
+            self._stop.wait(_PAUSE_S)  # Whoever refused this transaction may refuse the next.
 
     def _transact(
         self, cursor: Cursor, step: Step, dice: random.Random, tag: int, schema: str

@@ -16,6 +16,7 @@ from adapters.live.galera import find_provider
 from adapters.live.target import LiveRequest, target_named
 from adapters.live.targets import TARGETS
 from adapters.servers import find_mariadb
+from adapters.servers.network import PrivateNetwork
 from paraply.live_judging import new_result, take_round
 from vocabulary.errors import ParaplyError
 from vocabulary.verdict import Verdict
@@ -127,6 +128,20 @@ def test_galera_members_agree(fault):
     assert not broken(result)
     assert result.answers["members_decide_alike"].verdict is Verdict.HOLDS
     assert result.evidence["unknown_gtids"] == 0
+
+
+@pytest.mark.parametrize("fault", ["cut-member", "cut-member-no-quorum"])
+def test_galera_member_that_is_cut_off_confirms_nothing_unless_told_to(fault):
+    try:
+        find_provider()
+        PrivateNetwork(2).close()
+    except ParaplyError as reason:
+        pytest.skip(f"{reason.text}; {reason.remedy}")
+    result = run("galera", "multi-master", fault, transactions=600)
+    documented = target_named("galera", TARGETS).documented
+    assert broken(result) == set(documented.get(f"multi-master/{fault}", ()))
+    for name in ("what_a_group_confirmed_survives", "members_cut_off_confirm_nothing"):
+        assert result.answers[name].verdict is not Verdict.UNKNOWN
 
 
 def is_server(process, folder):

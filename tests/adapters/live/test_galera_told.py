@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import properties.all
 from adapters.live.galera_told import cluster_history, reference_of
-from adapters.live.observed import Member
+from adapters.live.observed import CutOff, Member
 from adapters.live.source_log import Keys
 from properties.registry import property_named, verdict_of
-from tests.adapters.live.observations import RUN, STATEMENTS, final, snapshot, update
+from tests.adapters.live.observations import BYTES, RUN, STATEMENTS, final, snapshot, update
+from vocabulary.events import EventKind
 from vocabulary.verdict import Verdict
 
 assert properties.all
@@ -88,3 +89,46 @@ def test_longest_log_is_the_reference_and_what_it_lacks_is_counted():
 def test_one_member_alone_decides_alike_with_nobody():
     history, _ = told(member("m1"))
     assert verdict(history, "members_decide_alike") is Verdict.UNKNOWN
+
+
+def test_confirmed_transactions_that_all_have_survive():
+    confirmed = member("m1", confirmed=[101, 103]), member("m2", confirmed=[102]), member("m3")
+    history, _ = told(*confirmed)
+    assert verdict(history, "what_a_group_confirmed_survives") is Verdict.HOLDS
+    assert verdict(history, "members_cut_off_confirm_nothing") is Verdict.UNKNOWN
+
+
+def test_confirmed_transaction_that_no_log_has_is_lost():
+    history, _ = told(member("m1"), member("m2"), member("m3", confirmed=[103, 150, 151]))
+    breaches = property_named("what_a_group_confirmed_survives").violations(history)
+    assert {(one.transaction, one.member) for one in breaches} == {
+        (lost, name) for lost in (4, 5) for name in ("m1", "m2", "m3")
+    }
+
+
+def test_member_that_was_cut_off_had_a_view_of_its_own_at_that_place_of_its_log():
+    cut = CutOff(file="bin.000001", offset=3 * BYTES)
+    history, _ = told(member("m1"), member("m2", confirmed=[101, 102, 103], cut_off=cut))
+    assert verdict(history, "members_cut_off_confirm_nothing") is Verdict.HOLDS
+    story = [
+        (event.kind.value, event.transaction or event.members)
+        for event in history.events
+        if event.member == "m2" and event.kind in (
+            EventKind.VIEW_INSTALLED, EventKind.CLIENT_ACKNOWLEDGED
+        )
+    ]  # fmt: skip
+    assert story == [
+        ("view_installed", ("m1", "m2")),
+        ("client_acknowledged", 1),
+        ("client_acknowledged", 2),
+        ("view_installed", ("m2",)),
+        ("view_installed", ("m1", "m2")),
+        ("client_acknowledged", 3),
+    ]
+
+
+def test_confirmation_of_a_member_that_was_cut_off_is_found():
+    cut = CutOff(file="bin.000001", offset=3 * BYTES, confirmed=frozenset({150}))
+    history, _ = told(member("m1"), member("m2", confirmed=[101, 150], cut_off=cut))
+    for name in ("members_cut_off_confirm_nothing", "what_a_group_confirmed_survives"):
+        assert verdict(history, name) is Verdict.VIOLATED

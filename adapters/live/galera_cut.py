@@ -1,0 +1,85 @@
+"""A Galera member that is cut off from the others by the network, and comes back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from adapters.live.observed import CutOff
+from adapters.live.readers import SnapshotReader
+from adapters.live.workload import Clients
+
+if TYPE_CHECKING:
+    from adapters.live.galera import GaleraLab
+    from adapters.servers.server import Server
+
+CUT, SPLIT = "cut-member", "cut-member-no-quorum"
+NEEDS_NETWORK = (CUT, SPLIT)
+"""Faults for which each member is on a host of its own."""
+QUICK = (
+    "evs.keepalive_period=PT0.5S;evs.inactive_check_period=PT0.25S;"
+    "evs.suspect_timeout=PT2S;evs.inactive_timeout=PT6S;"
+)
+"""Options of the provider: members suspect each other sooner than after five seconds."""
+_GO_ON_ALONE = "SET GLOBAL wsrep_provider_options = 'pc.ignore_quorum=true;pc.ignore_sb=true'"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Struck:
+    """What a fault did to the last member."""
+
+    rejoined: str = ""
+    """The member, if it came back over a state transfer, which brings data without its log."""
+    cut_off: CutOff | None = None
+    notes: tuple[str, ...] = ()
+
+
+def cut_off(lab: GaleraLab, victim: Server, reader: SnapshotReader, clients: Clients) -> Struck:
+    """Cut a member off under load, let both parts find out, and bring it back."""
+    if lab.network is None or victim.host is None:
+        raise ValueError("the members are in no network that can be cut")
+    others = [server for server in lab.members if server is not victim]
+    is_split = lab.request.fault == SPLIT
+    if is_split:
+        victim.query(_GO_ON_ALONE)
+    lab.network.cut(victim.host)
+    lab.wait_for_size(victim, 1)
+    known = frozenset(clients.load.confirmed_by(victim.name))
+    with victim.connect() as connection, connection.cursor() as cursor:
+        # What it shows now may be old, and must still be a state that the cluster was in.
+        cursor.execute("SET SESSION wsrep_dirty_reads = ON")
+        snapshot = reader.read(cursor)
+    reader.snapshots.append(snapshot)
+    for server in others:
+        lab.wait_for_size(server, len(others))
+    count = len(clients.load.confirmed)
+    refused = clients.load.refused.get(_NOT_PRIMARY, 0)
+    clients.wait_for(count + lab.request.transactions // 4, lab.request.duration_s)
+
+    def confirmed_alone() -> frozenset[int]:
+        return frozenset(clients.load.confirmed_by(victim.name)) - known
+
+    if is_split:
+        lab.wait(victim, "confirmation of its own", lambda: bool(confirmed_alone()))
+    confirmed = confirmed_alone()
+    majority = len(clients.load.confirmed) - count - len(confirmed)
+    refused = clients.load.refused.get(_NOT_PRIMARY, 0) - refused
+    if is_split:
+        # Two parts that both call themselves the cluster never come together again.
+        victim.kill()
+    lab.network.mend(victim.host)
+    if is_split:
+        victim.start()
+    lab.wait_until_synced(victim)
+    return Struck(
+        rejoined=victim.name if is_split else "",
+        cut_off=CutOff(file=snapshot.file, offset=snapshot.offset, confirmed=confirmed),
+        notes=(
+            f"while {victim.name} was cut off it confirmed {len(confirmed)} transactions and"
+            f" refused {refused}; the others confirmed {majority}",
+        ),
+    )
+
+
+_NOT_PRIMARY = 1047
+"""The error of a member that is not in the primary component."""
