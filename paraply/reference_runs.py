@@ -98,12 +98,13 @@ RUNS: dict[str, ReferenceRun] = {
     ),
     "C10": ReferenceRun(
         subject="group",
-        fault="preserve_commit_order=false", reading=members.certification,
+        fault="preserve_commit_order=false", breaks="refusals_are_deserved",
         workload=_group(
             3, 2, preserve_commit_order=False, broadcasts=0, barriers=False, sessions=2
         ),
-        because="such a refusal is by design, so only_conflicts_are_refused judges closed "
-        "snapshots only: there is the run, and no breach",
+        reading=members.certification,
+        because="only_conflicts_are_refused judges closed snapshots only, for such a refusal is "
+        "by design",
         program="AAAAAQAAAgMDAAAAAA",
     ),
     "C11": ReferenceRun(
@@ -270,8 +271,13 @@ RUNS: dict[str, ReferenceRun] = {
         program="AQAA",
     ),
     "C40": ReferenceRun(
-        because="the statement bounds the steps of runs of any length, and each run of the "
-        "reference ends; relay_log_is_discarded_at_restart shows one round of it",
+        mutant="relay_log_is_discarded_at_restart", breaks="steps_run_out",
+        workload=Workload(
+            transactions=1, rows=1, options={**_STAYS, "replica_crashes": 1, "reads": 0}
+        ),
+        reading=sources.rotation,
+        because="one round of it: as often as a crash throws the relay log away, it is sent again",
+        program="AAAAAgEAAAAA",
     ),
     "C41": ReferenceRun(
         mutant="one_acknowledgement_suffices", breaks="visible_only_after_acknowledgement",
@@ -282,8 +288,8 @@ RUNS: dict[str, ReferenceRun] = {
         program="AAABAQECAgAAAAICAg",
     ),
     "C43": ReferenceRun(
-        because="whoever loses as many replicas as must acknowledge was promised nothing, so "
-        "what_was_seen_survives does not judge such a run",
+        mutant="too_few_replicas_are_asked", breaks="what_was_seen_survives",
+        program="AAEBAwAAAAADBAIA",
     ),
     "C44": ReferenceRun(
         mutant="any_replica_is_promoted", breaks="what_was_seen_survives",

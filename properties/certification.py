@@ -174,12 +174,33 @@ def only_conflicts_are_refused(history: History) -> list[RefusedWithoutConflict]
     """
     seen = snapshots(history)
     return [
+        refusal
+        for refusal in _undeserved(history, seen)
+        if _is_closed(seen.get(refusal.transaction, frozenset()), seen)
+    ]
+
+
+@always(
+    source="MySQL manual, replica_preserve_commit_order",
+    witness=a_transaction_is_refused,
+    is_safety=False,
+)
+def refusals_are_deserved(history: History) -> list[RefusedWithoutConflict]:
+    """Whoever is refused shares a row with a certified transaction that it had not seen.
+
+    Whatever its snapshot: members that do not commit in the order of the group pay for the holes in
+    it with refusals that no conflict asks for.
+    """
+    return _undeserved(history, snapshots(history))
+
+
+def _undeserved(history: History, seen: Snapshots) -> list[RefusedWithoutConflict]:
+    return [
         RefusedWithoutConflict(member=stream.member, transaction=refused.transaction.id)
         for stream in member_streams(history)
         for refused in stream.certified
         if not refused.is_positive
         and not refused.transaction.gtid
-        and _is_closed(seen.get(refused.transaction.id, frozenset()), seen)
         and not any(
             share_items(earlier.transaction, refused.transaction)
             and _is_concurrent(earlier, refused, seen)

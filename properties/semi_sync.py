@@ -26,6 +26,7 @@ from properties.semi_sync_breaches import (
     SeenUnacknowledged,
     SnapshotMisplaced,
     StageOvertaken,
+    StepTakenAgain,
     TransactionPassedOver,
 )
 from properties.semi_sync_watch import PROMOTED, REFUSED, REJOINS, Watch, breaches
@@ -139,6 +140,10 @@ def _something_is_received(history: History) -> bool:
     return is_semi_sync(history) and any(
         history.events_of(EventKind.DELIVERED, EventKind.ACKNOWLEDGED)
     )
+
+
+def _something_is_delivered(history: History) -> bool:
+    return is_semi_sync(history) and any(history.events_of(EventKind.DELIVERED))
 
 
 def _source_returns(history: History) -> bool:
@@ -286,3 +291,12 @@ def commits_reach_their_end(history: History) -> tuple[CommitStalled, ...]:
     answered = {event.transaction for event in history.events_of(EventKind.CLIENT_ACKNOWLEDGED)}
     waiting = tuple(one.id for one in history.transactions if one.id not in answered)
     return () if ended else (CommitStalled(waiting=waiting),)
+
+
+@always(source="MDEV-162, stages 1 to 4; MDEV-4698", witness=_something_is_delivered)
+def steps_run_out(history: History) -> tuple[StepTakenAgain, ...]:
+    """No transaction is written, synced, received by a replica or committed twice.
+
+    So the steps that it has yet to take are a measure that runs out, and its commit ends.
+    """
+    return _found(history, StepTakenAgain)

@@ -203,3 +203,18 @@ class GtidReused(Violation):
 
     def __str__(self) -> str:
         return f"T{self.later} got GTID {self.gtid}, which is that of T{self.earlier}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepTakenAgain(Violation):
+    """A transaction took a step of its commit that it had taken before."""
+
+    transaction: TransactionId
+    member: str
+    step: EventKind
+
+    def __str__(self) -> str:
+        return (
+            f"T{self.transaction} was {self.step.value.replace('_', ' ')} on {self.member} again: "
+            "nothing bounds its steps"
+        )

@@ -6,7 +6,7 @@ named, so that an enumeration of states can carry it along.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Container, Hashable, Iterator
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Self
@@ -27,6 +27,7 @@ from properties.semi_sync_breaches import (
     SeenUnacknowledged,
     SnapshotMisplaced,
     StageOvertaken,
+    StepTakenAgain,
     TransactionPassedOver,
 )
 from vocabulary.events import Event, EventKind
@@ -123,14 +124,18 @@ class Watch:
         one = event.transaction
         match event.kind:
             case EventKind.FLUSHED if at_source and one is not None:
+                yield from self.again(event, self.log)
                 self.log.append(one)
                 yield from self.number(one, event.gtid)
             case EventKind.SYNCED if at_source and one is not None:
+                yield from self.again(event, self.synced)
                 self.synced.add(one)
                 yield from self.overtaking(event.kind, one)
             case EventKind.ENGINE_COMMITTED if at_source and one is not None:
+                yield from self.again(event, self.committed)
                 yield from self.engine_commit(one)
             case EventKind.DELIVERED if one is not None:
+                yield from self.again(event, self.replica(event.member).had)
                 yield from self.receive(event.member, one)
             case EventKind.ACKNOWLEDGED if one is not None:
                 # A log of a real server may not show the receipt apart from the acknowledgement.
@@ -165,6 +170,13 @@ class Watch:
         elif event.kind is EventKind.RECOVERED:
             replica = self.replica(event.member)
             replica.is_missed, replica.having = False, set(event.transactions)
+
+    def again(self, event: Event, done: Container[TransactionId]) -> Iterator[Violation]:
+        """A transaction takes a step, which those in ``done`` have taken."""
+        if event.transaction is not None and event.transaction in done:
+            yield StepTakenAgain(
+                transaction=event.transaction, member=event.member, step=event.kind
+            )
 
     # The source's commits.
 

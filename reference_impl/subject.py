@@ -135,6 +135,7 @@ class KnownBreaches:
         breaks: names of the properties.
         because: why that is right of the subject.
         dialects: those it is true of; none named means all.
+        scope: sizes, and options beside these, in which it shows soon.
     """
 
     where: str
@@ -142,6 +143,7 @@ class KnownBreaches:
     breaks: frozenset[str]
     because: str
     dialects: frozenset[str] = frozenset()
+    scope: Workload = field(default_factory=Workload)
 
 
 class Subject(ABC):

@@ -43,14 +43,17 @@ def semi_sync(history: History) -> Recorded:
 
 
 def rotation(history: History) -> Recorded:
-    """Read a run of a source and one replica for ``models/rotation.py``, until a crash.
+    """Read a run of a source and one replica for ``models/rotation.py``, until the source crashes.
 
-    When a rotation takes LOCK_log is not observed, only when the new file is there.
+    When a rotation takes LOCK_log is not observed, only when the new file is there; nor is a crash
+    of the replica, only what it comes back without.
     """
     reading = _Groups()
     for event in history.events:
-        if event.kind is EventKind.CRASHED:
+        if event.kind is EventKind.CRASHED and event.member == SOURCE:
             break
+        if event.kind is EventKind.RECOVERED:
+            reading.lose("receive", set(event.transactions), "reconnect")
         if event.kind is EventKind.RELAY_ROTATED and event.member == SOURCE:
             reading.take(None, "end_rotation")
         reading.read(event)
@@ -96,6 +99,13 @@ class _Groups:
             for action, (kind, at_source) in _WITH_THE_LAST.items():
                 if event.kind is kind and (event.member == SOURCE) == at_source:
                     self.happened(action, event.transaction)
+
+    def lose(self, action: str, kept: set[int], undone_by: str) -> None:
+        """Note of which transactions it is still so, and take a step for each group undone."""
+        undone = [group for group in self.groups if group <= self.done[action] and group - kept]
+        self.done[action] &= kept
+        for _ in undone:
+            self.take(None, undone_by)
 
     def happened(self, action: str, transaction: int) -> None:
         """Note it of one transaction; the group follows when it was the last."""

@@ -94,5 +94,5 @@ KNOWN_FAULTS = (
                mutants=("mutexes_are_not_chained", "group_waits_for_its_first",
                         "group_skips_its_sync")),
     KnownFault(known_as="fail-over procedure", server="any", what="a replica that lags is promoted",
-               mutants=("any_replica_is_promoted",)),
+               mutants=("any_replica_is_promoted", "too_few_replicas_are_asked")),
 )  # fmt: skip

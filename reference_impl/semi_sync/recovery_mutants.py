@@ -127,6 +127,23 @@ class PromotesAny(Cluster):
         return min(self.replicas, key=lambda replica: replica.position)
 
 
+class AsksTooFew(Cluster):
+    """Only replicas that are at hand are asked, and the best of them is promoted."""
+
+    def at_hand(self) -> list[ReplicaState]:
+        """Return those that are up; the others may have more."""
+        return [replica for replica in self.replicas if replica.is_connected]
+
+    def may_promote(self) -> bool:
+        """Return whether somebody is up, and whoever is has applied its relay log."""
+        at_hand = self.at_hand()
+        return bool(at_hand) and all(one.applied == one.position for one in at_hand)
+
+    def choose_successor(self) -> ReplicaState:
+        """Return the one with the highest position among them."""
+        return max(self.at_hand(), key=lambda replica: (replica.position, replica.name))
+
+
 class PromotesEarly(Cluster):
     """The promoted replica is asked before its relay log is applied."""
 
@@ -203,6 +220,10 @@ _mutant("promotion_discards_the_relay_log", PromotesUnapplied, SURVIVES,
         "facts on MariaDB 3.4", "the new source lacks what it had received")  # fmt: skip
 _mutant("any_replica_is_promoted", PromotesAny, SURVIVES, "proof facts C29",
         "a replica that lags is promoted")  # fmt: skip
+_mutant("too_few_replicas_are_asked", AsksTooFew, SURVIVES, "proofs, assumption A10",
+        "a replica is promoted while one that acknowledged more is down", transactions=1,
+        replica_crashes=1, source_crashes=0, rotations=0, abandons=0,
+        source_returns=False)  # fmt: skip
 _mutant("promoted_before_applied", PromotesEarly, SURVIVES, "fail-over procedure",
         "the relay log is not drained before clients are let in")  # fmt: skip
 _mutant("source_truncates_and_stays", TruncatesThoughItStays, AHEAD, "MDEV-33465",

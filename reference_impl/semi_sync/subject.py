@@ -99,6 +99,16 @@ class SemiSyncSubject(Subject):
             because="a wait for a replica that is gone for good ends by a time-out only",
         ),
         KnownBreaches(
+            where="keeps_relay_log=false, replica_crashes>0",
+            applies=lambda options: bool(
+                options["replica_crashes"] and not options["keeps_relay_log"]
+            ),
+            breaks=frozenset({
+                "steps_run_out", "what_was_seen_survives", "what_was_confirmed_survives",
+            }),
+            because="MDEV-4698: what a replica had acknowledged is thrown away and sent again",
+        ),
+        KnownBreaches(
             where="dump_takes_lock_log=true",
             applies=lambda options: bool(options["dump_takes_lock_log"]),
             breaks=frozenset({"commits_reach_their_end"}),

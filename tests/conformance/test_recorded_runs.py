@@ -105,7 +105,7 @@ PAIRS = {
     "rotation": (
         rotation.rotation(), sources.rotation, "semi_sync",
         Workload(transactions=3, dialect="after_sync",
-                 options={**STANDS, "source_crashes": 0}), 1_000,
+                 options={**STANDS, "source_crashes": 0, "replica_crashes": 1}), 1_000,
     ),
     "end to end": (
         end_to_end.end_to_end(), members.end_to_end, "group",

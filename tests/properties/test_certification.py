@@ -17,6 +17,7 @@ from properties.certification import (
     members_decide_alike,
     members_execute_the_same,
     only_conflicts_are_refused,
+    refusals_are_deserved,
     two_members_certify_one_transaction,
     two_writers_race,
 )
@@ -77,7 +78,7 @@ def test_refusal_of_a_transaction_that_saw_everything_is_reported():
     assert a_transaction_is_refused(history)
 
 
-def test_refusal_under_a_snapshot_that_is_not_closed_is_not_judged():
+def test_refusal_that_a_snapshot_with_a_hole_causes_is_by_design_and_not_deserved():
     # T3 saw T2 but not T1, which T2 had seen: possible where commit order is not kept.
     history = history_of(
         """| T1{b} | T2{a} | T3{a} | submitted T1 ; certified T1 positive gtid=g:1
@@ -85,6 +86,15 @@ def test_refusal_under_a_snapshot_that_is_not_closed_is_not_judged():
         ; submitted T3 transactions=2 ; certified T3 negative"""
     )
     assert not only_conflicts_are_refused(history)
+    assert refusals_are_deserved(history) == [RefusedWithoutConflict(member="r1", transaction=3)]
+
+
+@pytest.mark.parametrize(
+    ("second", "expected"),
+    [("negative", Verdict.HOLDS), ("positive gtid=g:2", Verdict.UNKNOWN)],
+)
+def test_refusal_for_an_unseen_writer_is_deserved(second, expected):
+    assert verdict(history_of(RACE % second), refusals_are_deserved) is expected
 
 
 def test_members_decide_alike_with_different_timestamps():

@@ -17,6 +17,7 @@ from properties.semi_sync import (
     snapshots_know_their_place,
     source_is_refused_only_with_reason,
     stages_follow_the_binary_log,
+    steps_run_out,
     visible_only_after_acknowledgement,
     waits_are_abandoned_only_for_cause,
     what_was_confirmed_survives,
@@ -276,6 +277,35 @@ def test_losing_as_many_replicas_as_acknowledge_voids_the_promise():
     acknowledged = "acknowledged T1@r1 ; acknowledged T1@r2 ; "
     run = history(T1, acknowledged, COMMIT, READ, both, options=two)
     assert what_was_seen_survives(run)
+
+
+SENT = "delivered T1@r1 ; "
+CAME_BACK = "crashed @r1 ; recovered @r1{} ; "
+
+
+def test_each_step_that_is_taken_once_runs_out():
+    run = history(T1, SENT, "delivered T1@r2 ; ", ACK, COMMIT, CAME_BACK.format(" transactions=1"))
+    assert verdict_of(run, property_named("steps_run_out")) is Verdict.HOLDS
+    unsent = history(T1, ACK, COMMIT)
+    assert verdict_of(unsent, property_named("steps_run_out")) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [
+        (CAME_BACK.format("") + SENT, "T1 was delivered on r1 again"),
+        ("flushed T1@source", "T1 was flushed on source again"),
+        ("synced T1@source", "T1 was synced on source again"),
+        (COMMIT, "T1 was engine committed on source again"),
+    ],
+)
+def test_step_that_is_taken_again_is_told(step, told):
+    (breach,) = steps_run_out(history(T1, SENT, ACK, COMMIT, step))
+    assert str(breach).startswith(told)
+
+
+def test_acknowledgement_that_is_heard_again_is_no_step():
+    assert not steps_run_out(history(T1, SENT, ACK, COMMIT, ACK, "engine_committed T1@r1"))
 
 
 def test_shutdown_is_no_end_of_the_run():

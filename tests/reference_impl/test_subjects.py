@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -69,7 +70,8 @@ def options_in(where):
 def test_subject_breaks_with_options_what_it_is_known_to_break(subject, known):
     assert known.dialects <= set(subject.dialects)
     dialect = next(one for one in subject.dialects if not known.dialects or one in known.dialects)
-    workload = Workload(dialect=dialect, options=options_in(known.where))
+    options = {**known.scope.options, **options_in(known.where)}
+    workload = replace(known.scope, dialect=dialect, options=options)
     assert known.breaks <= subject.known_breaches(workload)
     assert not known.breaks & subject.known_breaches(Workload(dialect=dialect))
     for name in known.breaks:
