@@ -16,7 +16,6 @@ from models.terms import (
     Apply,
     Compare,
     Equal,
-    Function,
     Ite,
     Literal,
     Not,
@@ -26,6 +25,7 @@ from models.terms import (
     Sort,
     Term,
     Variable,
+    functions_in,
     negate,
 )
 
@@ -63,33 +63,9 @@ def text(node: Term) -> str:
     raise TypeError(f"not a term: {node!r}")
 
 
-def symbols(node: Term, found: dict[str, Function]) -> None:
-    """Collect the functions that occur in ``node``."""
-    match node:
-        case Apply(function, arguments):
-            found[function.name] = function
-            for argument in arguments:
-                symbols(argument, found)
-        case Not(body) | Plus(body, _) | Quantified(_, _, body):
-            symbols(body, found)
-        case And(parts) | Or(parts):
-            for part in parts:
-                symbols(part, found)
-        case Ite(condition, then, otherwise):
-            for part in (condition, then, otherwise):
-                symbols(part, found)
-        case Equal(left, right) | Compare(_, left, right):
-            symbols(left, found)
-            symbols(right, found)
-        case _:
-            pass
-
-
 def declarations(assertions: Sequence[Term], constants: Sequence[Variable]) -> list[str]:
     """Return the declarations of every sort, function and constant that ``assertions`` use."""
-    found: dict[str, Function] = {}
-    for assertion in assertions:
-        symbols(assertion, found)
+    found = functions_in(assertions)
     sorts: dict[str, Sort] = {}
     for function in found.values():
         for sort in (*function.arguments, function.result):

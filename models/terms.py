@@ -12,7 +12,7 @@ compares the terms themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
@@ -292,18 +292,37 @@ def rebuild(node: Term, visit: Callable[[Term], Term]) -> Term:
     raise TypeError(f"not a term: {node!r}")
 
 
-def nodes_in(node: Term) -> Iterator[Term]:
-    """Yield every subterm and subformula, outermost first."""
-    yield node
+def parts_of(node: Term) -> tuple[Term, ...]:
+    """Return the direct parts of a term or formula."""
     match node:
-        case And(parts) | Or(parts) | Apply(_, parts):
-            for part in parts:
-                yield from nodes_in(part)
-        case Not(body) | Plus(body, _):
-            yield from nodes_in(body)
+        case Literal() | Variable():
+            return ()
+        case Apply(_, parts) | And(parts) | Or(parts):
+            return parts
+        case Not(body) | Plus(body, _) | Quantified(_, _, body):
+            return (body,)
         case Equal(left, right) | Compare(_, left, right):
-            yield from nodes_in(left)
-            yield from nodes_in(right)
+            return (left, right)
+        case Ite(condition, then, otherwise):
+            return (condition, then, otherwise)
+    raise TypeError(f"not a term: {node!r}")
+
+
+def nodes_in(node: Term) -> Iterator[Term]:
+    """Yield a term and all its parts, outermost first, with repetitions."""
+    yield node
+    for part in parts_of(node):
+        yield from nodes_in(part)
+
+
+def functions_in(nodes: Iterable[Term]) -> dict[str, Function]:
+    """Return the functions that occur in any of ``nodes``, by name, in order of appearance."""
+    return {
+        one.function.name: one.function
+        for node in nodes
+        for one in nodes_in(node)
+        if isinstance(one, Apply)
+    }
 
 
 def substitute(node: Term, values: Mapping[Variable, Term]) -> Term:

@@ -16,9 +16,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from models.kernel.normal_form import MARK, Assertion, NotSupportedError
-from models.smtlib import script, symbols
+from models.smtlib import script
 from models.system import Obligation
-from models.terms import BOOL, INT, Apply, Function, Literal, Plus, Sort, Term, Variable
+from models.terms import (
+    BOOL,
+    INT,
+    Apply,
+    Literal,
+    Plus,
+    Sort,
+    Term,
+    Variable,
+    functions_in,
+)
 
 Data = int | str | list["Data"]
 """A ground term as JSON holds it."""
@@ -54,15 +64,12 @@ class Names:
     """The constants and functions that ground terms may use, by name."""
 
     def __init__(self, obligation: Obligation, found: Sequence[Assertion]) -> None:
-        functions: dict[str, Function] = {}
-        for assertion in found:
-            symbols(assertion.matrix, functions)
-        self._functions = functions
+        self._functions = functions_in(assertion.matrix for assertion in found)
         self._constants = {constant.name: constant for constant in obligation.constants}
         both = sorted(self._functions.keys() & self._constants.keys())
         if both:
             raise NotSupportedError(f"{both[0]} is a constant and a function")
-        sorts = [s for f in functions.values() for s in (*f.arguments, f.result)]
+        sorts = [s for f in self._functions.values() for s in (*f.arguments, f.result)]
         sorts += [constant.sort for constant in obligation.constants]
         sorts += [variable.sort for assertion in found for variable in assertion.variables]
         for sort in sorts:

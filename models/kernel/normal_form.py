@@ -33,6 +33,8 @@ from models.terms import (
     conj,
     disj,
     negate,
+    nodes_in,
+    parts_of,
     rebuild,
     substitute,
 )
@@ -143,7 +145,7 @@ class _NormalForm:
                 pass
             case _:
                 raise NotSupportedError(f"not an atom: {node!r}")
-        for part in _parts(node):
+        for part in parts_of(node):
             self._admit(part, bound)
 
 
@@ -152,23 +154,11 @@ def _refuse_mark(name: str) -> None:
         raise NotSupportedError(f"the name {name} contains {MARK}")
 
 
-def _parts(node: Term) -> tuple[Term, ...]:
-    """Return the direct parts of an atom or of a term inside one."""
-    match node:
-        case Apply(_, arguments):
-            return arguments
-        case Equal(left, right) | Compare(_, left, right):
-            return (left, right)
-        case Plus(left, _):
-            return (left,)
-    return ()
-
-
 def _first_choice(node: Term) -> Ite | None:
     """Return the first if-then-else inside an atom, outermost first."""
     if isinstance(node, Ite):
         return node
-    return next((found for part in _parts(node) if (found := _first_choice(part))), None)
+    return next((found for part in parts_of(node) if (found := _first_choice(part))), None)
 
 
 def _replaced(node: Term, old: Term, new: Term) -> Term:
@@ -177,14 +167,4 @@ def _replaced(node: Term, old: Term, new: Term) -> Term:
 
 def _own_variables(node: Term) -> Iterator[Variable]:
     """Yield the variables that the normal form made, in order of appearance, with repetitions."""
-    match node:
-        case Variable(name, _) if MARK in name:
-            yield node
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from _own_variables(part)
-        case Not(body):
-            yield from _own_variables(body)
-        case _:
-            for part in _parts(node):
-                yield from _own_variables(part)
+    return (one for one in nodes_in(node) if isinstance(one, Variable) and MARK in one.name)
