@@ -2,29 +2,26 @@
 
 Columns: ``history``, ``lc`` and ``sn`` (64-bit integers) and ``items`` (a list of 64-bit integers);
 rows of one history follow each other, also from row group to row group and from file to file. What
-Spark is sent are names of files and numbers of row groups; a worker reads its row groups, and sends
-back counts and, for a history that goes on beside a row group, what its neighbours are compared
-with. No row passes through the JVM.
+Spark is sent are names of files and numbers of row groups; a worker reads its row groups one after
+the other, and sends back counts and, for a history that goes on beside them, what its neighbours
+are compared with. No row passes through the JVM.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from properties.tables.compiled.timestamps import (
-    CHUNK_ROWS,
     Columns,
     ColumnSummary,
     SummaryFold,
     TableChecker,
-    check_in_chunks,
 )
 from properties.tables.timestamps import TableCounts
 from vocabulary.errors import ParaplyError, register
@@ -54,16 +51,18 @@ class Stretch:
     number: int
     file: str
     groups: tuple[int, ...]
-    joins: tuple[tuple[bool, bool], ...]
-    """Per row group: whether its first history begins before it, and its last goes on after it."""
+    joins_left: bool
+    """Whether its first history begins before it."""
+    joins_right: bool
+    """Whether its last history goes on after it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedStretch:
-    """What a stretch showed; ``summaries`` are in the order of the rows."""
+    """What a stretch showed."""
 
     number: int
-    summaries: tuple[ColumnSummary, ...]
+    summary: ColumnSummary
 
 
 Map = Callable[[Callable[[Stretch], CheckedStretch], Iterable[Stretch]], Iterable[CheckedStretch]]
@@ -83,19 +82,19 @@ def plan_stretches(files: Sequence[str], stretches: int) -> list[Stretch]:
                 low, high = _histories(file, group)
                 groups.append((file, number, group.num_rows, low, high))
     rows_each = max(1, sum(group[2] for group in groups) // max(1, stretches))
-    joined = [before[4] == after[3] for before, after in pairwise(groups)]
+    joined = [False, *(before[4] == after[3] for before, after in pairwise(groups)), False]
     planned: list[Stretch] = []
     begin = rows = 0
     for at, (file, _, count, _, _) in enumerate(groups, start=1):
         rows += count
         if at == len(groups) or groups[at][0] != file or rows >= rows_each:
-            edges = [False, *joined, False]
             planned.append(
                 Stretch(
                     number=len(planned),
                     file=file,
                     groups=tuple(group[1] for group in groups[begin:at]),
-                    joins=tuple((edges[g], edges[g + 1]) for g in range(begin, at)),
+                    joins_left=joined[begin],
+                    joins_right=joined[at],
                 )
             )
             begin, rows = at, 0
@@ -136,40 +135,22 @@ def read_columns(file: pq.ParquetFile, group: int) -> Columns:
         raise ParaplyError(MALFORMED_TABLE, file="a row group", reason="there are nulls")
     history, lc, sn = (table.column(name).chunk(0).to_numpy() for name in COLUMNS[:3])
     items = table.column("items").chunk(0)
-    offsets = items.offsets.to_numpy().astype(np.int64)
-    values = items.values.to_numpy()[offsets[0] : offsets[-1]]
-    return Columns(history, lc, sn, offsets[1:] - offsets[0], values)
+    return Columns(history, lc, sn, items.offsets.to_numpy(), items.values.to_numpy())
 
 
 def check_stretch(stretch: Stretch) -> CheckedStretch:
     """Check row groups; the same function in this process and on a worker of Spark."""
     file = _opened(stretch.file)
-    checker = TableChecker()
-    summaries: list[ColumnSummary] = []
-    whole = TableCounts()
-    for group, (joins_left, joins_right) in zip(stretch.groups, stretch.joins, strict=True):
-        columns = read_columns(file, group)
-        if (np.diff(columns.history) < 0).any():
+    checker = TableChecker(joins_left=stretch.joins_left)
+    for group in stretch.groups:
+        checker.add(read_columns(file, group))
+        if checker.disordered:
             raise ParaplyError(
                 MALFORMED_TABLE, file=stretch.file, reason=f"row group {group} is not in order"
             )
-        if joins_left or joins_right:
-            summary = checker.summarise(columns)
-            none = np.zeros((0, 2), np.int64)
-            summaries.append(
-                replace(
-                    summary,
-                    firsts=summary.firsts if joins_left else none,
-                    lasts=summary.lasts if joins_right else none,
-                )
-            )
-        else:
-            whole += checker.check(columns)
-    if whole.transactions:
-        none = np.zeros((0, 2), np.int64)
-        # Whole histories join nothing, so it does not matter where they stand.
-        summaries.insert(0, ColumnSummary(whole, -1, -1, True, 0, 0, none, none))
-    return CheckedStretch(number=stretch.number, summaries=tuple(summaries))
+    return CheckedStretch(
+        number=stretch.number, summary=checker.summary(joins_right=stretch.joins_right)
+    )
 
 
 def check_files(
@@ -181,35 +162,15 @@ def check_files(
 
 def fold_stretches(checked: Iterable[CheckedStretch]) -> TableCounts:
     """Return the counts of stretches, which may come in any order."""
-    counts = TableCounts()
     fold = SummaryFold()
     waiting: dict[int, CheckedStretch] = {}
     following = 0
     for each in checked:
         waiting[each.number] = each
         while following in waiting:
-            for summary in waiting.pop(following).summaries:
-                if summary.history_first == -1 and not len(summary.lasts):
-                    counts += summary.counts
-                else:
-                    fold.add(summary)
+            fold.add(waiting.pop(following).summary)
             following += 1
-    return counts + fold.counts
-
-
-def check_one_history(file: str | Path) -> TableCounts:
-    """Check a file in this process by merging the summaries of chunks that fit the cache."""
-    opened = _opened(str(file))
-    checker, fold = TableChecker(), SummaryFold()
-    for group in range(opened.num_row_groups):
-        for chunk in _chunks(read_columns(opened, group)):
-            fold.add(checker.summarise(chunk))
     return fold.counts
-
-
-def _chunks(columns: Columns) -> Iterator[Columns]:
-    for begin in range(0, len(columns), CHUNK_ROWS):
-        yield columns.slice(begin, min(len(columns), begin + CHUNK_ROWS))
 
 
 def write_columns(path: Path, groups: Iterable[Columns]) -> int:
@@ -217,16 +178,10 @@ def write_columns(path: Path, groups: Iterable[Columns]) -> int:
     rows = 0
     with pq.ParquetWriter(path, SCHEMA, compression="snappy", use_dictionary=False) as writer:
         for columns in groups:
-            offsets = np.concatenate([[0], columns.ends]).astype(np.int32)
-            items = pa.ListArray.from_arrays(offsets, columns.items, type=SCHEMA.field(3).type)
+            kind = SCHEMA.field("items").type
+            items = pa.ListArray.from_arrays(columns.offsets, columns.items, type=kind)
             arrays = [columns.history, columns.lc, columns.sn]
             table = pa.Table.from_arrays([*map(pa.array, arrays), items], schema=SCHEMA)
             writer.write_table(table, row_group_size=max(1, len(columns)))
             rows += len(columns)
     return rows
-
-
-__all__ = [
-    "CheckedStretch", "Stretch", "check_files", "check_in_chunks", "check_one_history",
-    "check_stretch", "fold_stretches", "plan_stretches", "read_columns", "write_columns",
-]  # fmt: skip

@@ -28,7 +28,7 @@ from ci.bench.measure import Run, interleave, run_here
 from ci.bench.registry import Goal, Options, Report, benchmark
 from mining.engines import OnSpark
 from mining.history_tables import check_files, read_columns, write_columns
-from properties.tables.compiled.timestamps import Columns, TableChecker, check_in_chunks
+from properties.tables.compiled.timestamps import Columns, check_in_chunks, check_whole
 from properties.tables.timestamps import TableRow, summarise
 from vocabulary.errors import ParaplyError
 
@@ -86,11 +86,11 @@ def _groups(transactions: int, seed: int) -> Iterator[Columns]:
     lc, sn = _timestamps(history, items)
     faulty = np.flatnonzero(lc > 1)[:: max(1, rows // FAULTS_PER_GROUP)][:FAULTS_PER_GROUP]
     lc[faulty] -= 1
-    ends = np.arange(1, rows + 1, dtype=np.int64) * ITEMS_EACH
+    offsets = np.arange(rows + 1, dtype=np.int32) * ITEMS_EACH
     for group in range(transactions // rows):
         names = history + group * (rows // HISTORY_ROWS)
         salt = np.int64(rng.integers(1 << 62))
-        yield Columns(names, lc, sn, ends, (items + names[:, None] * 8191).ravel() ^ salt)
+        yield Columns(names, lc, sn, offsets, (items + names[:, None] * 8191).ravel() ^ salt)
 
 
 def _table(options: Options, transactions: int) -> Path:
@@ -160,12 +160,11 @@ def _sql_contestants(path: Path, spark: Any) -> dict[str, Callable[[], int]]:
 
 
 def _rows(columns: Columns) -> list[TableRow]:
-    starts = [0, *columns.ends[:-1].tolist()]
     return [
         TableRow(history, lc, sn, tuple(columns.items[begin:end].tolist()))
         for history, lc, sn, begin, end in zip(
-            columns.history.tolist(), columns.lc.tolist(), columns.sn.tolist(), starts,
-            columns.ends.tolist(), strict=True,
+            columns.history.tolist(), columns.lc.tolist(), columns.sn.tolist(),
+            columns.offsets[:-1].tolist(), columns.offsets[1:].tolist(), strict=True,
         )
     ]  # fmt: skip
 
@@ -291,9 +290,7 @@ def _compare_small(report: Report, path: Path, rate: float) -> None:
     rows = _rows(group)
     pairs = run_here(lambda: _all_pairs(rows))
     readable = run_here(lambda: summarise(rows))
-    kernel = TableChecker()
-    kernel.check(group)
-    fast = run_here(lambda: [kernel.check(group) for _ in range(20)])
+    fast = run_here(lambda: [check_whole(group) for _ in range(20)])
     assert bool(_all_pairs(rows[:HISTORY_ROWS])) == bool(
         summarise(rows[:HISTORY_ROWS]).counts.unordered
     )
@@ -336,13 +333,13 @@ def _compare_long(report: Report, options: Options, rows: int) -> None:
     items = _chosen_items(rng, rows, LONG_ITEMS)
     history = np.zeros(rows, np.int64)
     lc, sn = _timestamps(history, items)
-    ends = np.arange(1, rows + 1, dtype=np.int64) * ITEMS_EACH
-    columns = Columns(history, lc, sn, ends, np.ascontiguousarray(items.ravel() * 2654435761))
-    if check_in_chunks(columns) != TableChecker().check(columns):
+    offsets = np.arange(rows + 1, dtype=np.int32) * ITEMS_EACH
+    columns = Columns(history, lc, sn, offsets, np.ascontiguousarray(items.ravel() * 2654435761))
+    if check_in_chunks(columns) != check_whole(columns):
         raise RuntimeError("merged summaries differ from the whole table")
     runs = interleave(
         {
-            "one history, whole table": lambda: run_here(lambda: TableChecker().check(columns)),
+            "one history, whole table": lambda: run_here(lambda: check_whole(columns)),
             "one history, merged chunks": lambda: run_here(lambda: check_in_chunks(columns)),
         },
         options.rounds,

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mining.engines import OnSpark
-from mining.history_tables import check_files, check_one_history, plan_stretches, write_columns
+from mining.history_tables import check_files, plan_stretches, write_columns
 from properties.tables.timestamps import TableRow, summarise
 from tests.properties.tables.test_timestamps import columns
 from vocabulary.errors import ParaplyError
@@ -61,10 +61,14 @@ def test_any_cut_into_row_groups_and_tasks_gives_the_counts_of_the_whole(tmp_pat
     assert check_files(files, shuffled, stretches=4) == expected
 
 
-def test_long_history_of_one_file_is_checked_in_chunks(tmp_path):
-    rows = [TableRow(0, max(0, sn - 3), sn, (sn % 3,)) for sn in range(1, 400)]
-    write_columns(tmp_path / "t.parquet", [columns(rows[:150]), columns(rows[150:])])
-    assert check_one_history(tmp_path / "t.parquet") == summarise(rows).counts
+@pytest.mark.parametrize("stretches", [1, 2, 7])
+def test_long_history_of_one_file_is_checked_in_stretches(tmp_path, stretches):
+    rows = [TableRow(0, max(0, sn - 3 - (sn == 200)), sn, (sn % 3,)) for sn in range(1, 400)]
+    files = write(tmp_path, rows, range(50, 400, 50))
+    assert len(plan_stretches(files, stretches)) > 1
+    found = check_files(files, stretches=stretches)
+    assert found == summarise(rows).counts
+    assert found.unordered == 1
 
 
 def test_spark_gives_the_counts_of_this_process(tmp_path, spark):

@@ -1,9 +1,13 @@
 """Kernels of the table check: one pass, one open-addressing table that is never cleared.
 
-An entry belongs to the window whose number it bears; entries of earlier windows count as free, so
-that a window costs nothing to begin. Entries of one window are never removed, hence a probe ends at
-the first entry of another window. The table stays small enough for the cache as long as windows
-do: that, and not the algorithm, decides the speed.
+A slot is four words: an item, the row and ``sn`` of its last writer, the ``lc`` of its first. Rows
+are numbered on from block to block, so a slot whose row is before the window's first is free, and a
+window costs nothing to begin. Slots of one window are never freed, hence a probe ends at the first
+free one. The table stays small enough for the cache as long as windows do.
+
+What the data decides anew for each item (is it new? is the slot another's?) is computed, not
+branched on: the sign of a difference says it, and signs combine by ``&``. Guessing wrong every
+fourth time would cost more than all the rest.
 """
 
 from __future__ import annotations
@@ -13,160 +17,150 @@ from numba import njit
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+Offsets = NDArray[np.int32]
 
-N_MALFORMED, N_NOT_RISING, N_UNORDERED, N_COMPARED, N_WINDOW, N_USED, N_RESTARTS = range(7)
-S_SN_FIRST, S_SN_LAST, S_FIRSTS = 7, 8, 9
-COUNTERS = 10
+ITEM, ROW, SN, LC, WORDS = (np.uint64(word) for word in range(5))
+"""Words of a slot. Unsigned, as slots are: numba takes a signed index for one from the end."""
 
-K_ITEM, K_WINDOW, K_ROW, K_SN = range(4)
-"""Columns of the table: the item, its window, its last writer's row and number."""
+N_MALFORMED, N_NOT_RISING, N_UNORDERED, N_COMPARED, N_DISORDERED = range(5)
+S_ROWS, S_WINDOW, S_USED, S_HISTORY, S_SN_FIRST, S_SN_LAST = range(5, 11)
+S_RESTARTS, S_KEEPS_FIRSTS, S_ROOM_WANTED = range(11, 14)
+STATES = 14
+"""What is known of the rows so far; ``S_ROWS`` counts from 1, ``S_WINDOW`` is its first row."""
 
-FULL = -1
 
-
-@njit(cache=True)
-def slot_of(item: int, mask: int) -> np.int64:
-    """Return where the probing for an item begins."""
+@njit(cache=True, nogil=True)
+def find(table: Ints, window: int, item: int) -> np.uint64:
+    """Return where the slot of an item begins, or the free one that it would get."""
+    mask = np.uint64(len(table)) - WORDS
     mixed = np.uint64(item) * np.uint64(0x9E3779B97F4A7C15)
-    return np.int64((mixed ^ (mixed >> np.uint64(29))) >> np.uint64(8)) & mask
+    slot = ((mixed ^ (mixed >> np.uint64(29))) >> np.uint64(8)) & mask
+    differs = table[slot + ITEM] ^ item
+    while ((window - 1 - table[slot + ROW]) & (differs | -differs)) < 0:
+        slot = (slot + WORDS) & mask
+        differs = table[slot + ITEM] ^ item
+    return slot
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def check_rows(
     history: Ints,
     lc: Ints,
     sn: Ints,
-    ends: Ints,
+    offsets: Offsets,
     items: Ints,
     table: Ints,
-    counters: Ints,
-    firsts: Ints,
+    state: Ints,
     begin: int,
 ) -> int:
-    """Check rows from ``begin``; return the number of rows, or FULL | row where the table is full.
+    """Check rows from ``begin`` on, and return how far it came.
 
-    ``ends[i]`` is one past the last item of row i in ``items``. ``firsts`` gets item and lc of the
-    items first written in the first window, as many as it has room for, if it has any.
+    The items of row i are those from ``offsets[i]`` to ``offsets[i + 1]``. It stops before the end
+    of the rows where the table is full (``S_ROOM_WANTED`` says how many items it must hold), and
+    where the first window is over and its firsts are to be kept.
     """
-    mask = len(table) - 1
-    half = len(table) // 2
-    window = counters[N_WINDOW]
-    used = counters[N_USED]
-    restarts = counters[N_RESTARTS]
-    last = counters[S_SN_LAST]
+    half = len(table) // 8
+    window, used = state[S_WINDOW], state[S_USED]
+    before, last = state[S_HISTORY], state[S_SN_LAST]
     malformed = not_rising = unordered = compared = 0
-    keeps_firsts = len(firsts) > 0
-    found = counters[S_FIRSTS]
-    rows = len(lc)
+    keeps = -state[S_KEEPS_FIRSTS]
     row = begin
-    while row < rows:
-        start = ends[row - 1] if row else 0
-        if row and history[row] != history[row - 1]:
-            window += 1
-            used = 0
-            restarts = 1
-            last = 0
+    while row < len(lc):
         mine, number = lc[row], sn[row]
-        if mine == 0 and number == 0:
-            window += 1
-            used = 0
-            restarts = 1
-            last = 0
-            row += 1
-            continue
-        if used + ends[row] - start > half:
+        is_view_change = (mine | number) == 0
+        if history[row] != before or is_view_change:
+            if keeps:
+                break
+            state[N_DISORDERED] += row > 0 and history[row] < before
+            state[S_RESTARTS] = 1
+            before, window = history[row], state[S_ROWS] + row
+            used = last = 0
+            if is_view_change:
+                row += 1
+                continue
+        start, end = np.int64(offsets[row]), np.int64(offsets[row + 1])
+        if used + end - start > half:
+            state[S_ROOM_WANTED] = used + end - start
             break
         malformed += mine >= number
         not_rising += (last != 0) & (number <= last)
-        if counters[S_SN_FIRST] == 0 and restarts == 0:
-            counters[S_SN_FIRST] = number
         last = number
-        for at in range(start, ends[row]):
-            item = items[at]
-            slot = slot_of(item, mask)
-            while table[slot, K_WINDOW] == window and table[slot, K_ITEM] != item:
-                slot = (slot + 1) & mask
-            if table[slot, K_WINDOW] == window:
-                if table[slot, K_ROW] == row:
-                    continue
-                compared += 1
-                unordered += table[slot, K_SN] > mine
-            else:
-                table[slot, K_WINDOW] = window
-                table[slot, K_ITEM] = item
-                used += 1
-                if keeps_firsts and restarts == 0:
-                    firsts[found, 0] = item
-                    firsts[found, 1] = mine
-                    found += 1
-            table[slot, K_ROW] = row
-            table[slot, K_SN] = number
+        if state[S_SN_FIRST] == 0 and state[S_RESTARTS] == 0:
+            state[S_SN_FIRST] = number
+        writer = state[S_ROWS] + row
+        compared += end - start + used
+        for at in range(start, end):
+            item = items[np.uint64(at)]
+            slot = find(table, window, item)
+            previous = table[slot + ROW]
+            if previous == writer:
+                compared -= 1
+                continue
+            if ((previous - window) & keeps) < 0:
+                table[slot + LC] = mine
+            is_new = previous < window
+            unordered += (table[slot + SN] > mine) & ~is_new
+            used += is_new
+            table[slot + ITEM] = item
+            table[slot + ROW] = writer
+            table[slot + SN] = number
+        compared -= used
         row += 1
-    counters[N_MALFORMED] += malformed
-    counters[N_NOT_RISING] += not_rising
-    counters[N_UNORDERED] += unordered
-    counters[N_COMPARED] += compared
-    counters[N_WINDOW] = window
-    counters[N_USED] = used
-    counters[N_RESTARTS] = restarts
-    counters[S_SN_LAST] = last
-    counters[S_FIRSTS] = found
+    state[N_MALFORMED] += malformed
+    state[N_NOT_RISING] += not_rising
+    state[N_UNORDERED] += unordered
+    state[N_COMPARED] += compared
+    state[S_WINDOW], state[S_USED] = window, used
+    state[S_HISTORY], state[S_SN_LAST] = before, last
     return row
 
 
-@njit(cache=True)
-def collect_lasts(table: Ints, window: int, lasts: Ints) -> int:
-    """Put item and number of the window's entries into ``lasts``; return how many there are."""
-    found = 0
-    for slot in range(len(table)):
-        if table[slot, K_WINDOW] == window:
-            lasts[found, 0] = table[slot, K_ITEM]
-            lasts[found, 1] = table[slot, K_SN]
-            found += 1
-    return found
+@njit(cache=True, nogil=True)
+def collect(table: Ints, window: int, word: np.uint64, found: Ints) -> int:
+    """Put item and a word of the window's slots into ``found``, and return how many there are.
+
+    They come in the order of their slots, so that a table they are looked up in is walked through
+    and not jumped about in. ``found`` has room for one more.
+    """
+    count = 0
+    for at in range(len(table) // 4):
+        slot = np.uint64(at) * WORDS
+        found[count, 0] = table[slot + ITEM]
+        found[count, 1] = table[slot + word]
+        count += table[slot + ROW] >= window
+    return count
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def rehash(old: Ints, window: int, new: Ints) -> None:
-    """Bring the window's entries of one table into a larger, empty one."""
-    mask = len(new) - 1
-    for at in range(len(old)):
-        if old[at, K_WINDOW] == window:
-            slot = slot_of(old[at, K_ITEM], mask)
-            while new[slot, K_WINDOW] == window:
-                slot = (slot + 1) & mask
-            new[slot] = old[at]
+    """Bring the window's slots of one table into a larger, empty one."""
+    for at in range(len(old) // 4):
+        slot = np.uint64(at) * WORDS
+        if old[slot + ROW] >= window:
+            place = find(new, window, old[slot + ITEM])
+            new[place : place + WORDS] = old[slot : slot + WORDS]
 
 
-@njit(cache=True)
-def meet(keys: Ints, numbers: Ints, window: int, firsts: Ints) -> tuple[int, int]:
+@njit(cache=True, nogil=True)
+def meet(table: Ints, window: int, firsts: Ints) -> tuple[int, int]:
     """Return how many of ``firsts`` have an earlier writer in a table, and how many overlap it."""
-    mask = len(keys) - 1
     compared = unordered = 0
     for at in range(len(firsts)):
-        item = firsts[at, 0]
-        slot = slot_of(item, mask)
-        while numbers[slot, 0] == window and keys[slot] != item:
-            slot = (slot + 1) & mask
-        if numbers[slot, 0] == window:
-            compared += 1
-            unordered += numbers[slot, 1] > firsts[at, 1]
+        slot = find(table, window, firsts[at, 0])
+        is_known = table[slot + ROW] >= window
+        compared += is_known
+        unordered += is_known & (table[slot + SN] > firsts[at, 1])
     return compared, unordered
 
 
-@njit(cache=True)
-def take_in(keys: Ints, numbers: Ints, window: int, lasts: Ints) -> int:
+@njit(cache=True, nogil=True)
+def take_in(table: Ints, window: int, lasts: Ints) -> int:
     """Put last writers into a table; return how many items are new."""
-    mask = len(keys) - 1
     new = 0
     for at in range(len(lasts)):
-        item = lasts[at, 0]
-        slot = slot_of(item, mask)
-        while numbers[slot, 0] == window and keys[slot] != item:
-            slot = (slot + 1) & mask
-        if numbers[slot, 0] != window:
-            numbers[slot, 0] = window
-            keys[slot] = item
-            new += 1
-        numbers[slot, 1] = lasts[at, 1]
+        slot = find(table, window, lasts[at, 0])
+        new += table[slot + ROW] < window
+        table[slot + ITEM] = lasts[at, 0]
+        table[slot + ROW] = window
+        table[slot + SN] = lasts[at, 1]
     return new

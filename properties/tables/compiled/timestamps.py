@@ -1,12 +1,14 @@
 """The table check on columns: the twin of :mod:`properties.tables.timestamps`.
 
-Three ways through it, for three shapes of input: :class:`TableChecker` for tables of whole
-histories, block by block; :func:`summarise_columns` for a chunk of a history; and
-:class:`SummaryFold`, which merges the chunks' summaries from left to right.
+A :class:`TableChecker` takes rows that follow each other, block by block, and sums them up at the
+end; a :class:`SummaryFold` merges the summaries of such stretches from left to right. What merging
+costs grows with the number of stretches and with their items, not with their rows: one stretch for
+each task is enough.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,35 +18,39 @@ from properties.tables.compiled import kernels as K
 from properties.tables.timestamps import ChunkSummary, TableCounts
 
 Ints = NDArray[np.int64]
+Offsets = NDArray[np.int32]
 
-SLOTS_MIN = 1 << 12
-CHUNK_ROWS = 1 << 18
+SLOTS_MIN = 1 << 13
+"""Slots of a table to begin with: 256 kB, which a cache holds, for a thousand items with few
+collisions."""
+CHUNK_ROWS = 1 << 20
 """Rows of a chunk: so many that most items come back in it, which makes summaries small."""
+WORDS = int(K.WORDS)
+ALIGNMENT = 64
+"""Bytes of a cache line: a slot must not lie in two."""
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Rows of a table; the items of row i end at ``ends[i]`` in ``items``."""
+    """Rows of a table; the items of row i are ``items[offsets[i] : offsets[i + 1]]``."""
 
     history: Ints
     lc: Ints
     sn: Ints
-    ends: Ints
+    offsets: Offsets
     items: Ints
 
     def __len__(self) -> int:
         return len(self.lc)
 
     def slice(self, begin: int, end: int) -> Columns:
-        """Return some rows."""
-        first = int(self.ends[begin - 1]) if begin else 0
-        last = int(self.ends[end - 1]) if end else 0
+        """Return some rows, without copying."""
         return Columns(
             self.history[begin:end],
             self.lc[begin:end],
             self.sn[begin:end],
-            self.ends[begin:end] - first,
-            self.items[first:last],
+            self.offsets[begin : end + 1],
+            self.items,
         )
 
 
@@ -75,69 +81,106 @@ class ColumnSummary:
         )
 
 
+def _empty_table(slots: int) -> Ints:
+    """Return a table whose first slot begins a cache line."""
+    spare = ALIGNMENT // 8
+    words: Ints = np.zeros(slots * WORDS + spare, np.int64)
+    begin = -words.ctypes.data % ALIGNMENT // 8
+    return words[begin : begin + slots * WORDS]
+
+
+def _with_room(table: Ints, window: int, items: int) -> Ints:
+    """Return the table, or one with the same entries that so many items fill half at most."""
+    slots = len(table) // WORDS
+    if 2 * items <= slots:
+        return table
+    while slots < 2 * items:
+        slots *= 2
+    larger = _empty_table(slots)
+    K.rehash(table, window, larger)
+    return larger
+
+
+def _collected(table: Ints, window: int, items: int, word: np.uint64) -> Ints:
+    found: Ints = np.empty((items + 1, 2), np.int64)
+    assert K.collect(table, window, word, found) == items
+    return found[:items]
+
+
 class TableChecker:
-    """Checks rows block by block; the table of items is kept from one block to the next."""
+    """Checks rows that follow each other, block by block.
 
-    def __init__(self, slots: int = SLOTS_MIN) -> None:
-        self._table: Ints = np.zeros((slots, 4), np.int64)
-        self._window = 0
+    ``joins_left`` says that a history may begin before them: the first writers are kept for the
+    summary. ``slots`` must be a power of two.
+    """
 
-    def _run(self, columns: Columns, firsts: Ints) -> Ints:
-        counters = np.zeros(K.COUNTERS, np.int64)
-        counters[K.N_WINDOW] = self._window + 1
+    def __init__(self, *, joins_left: bool = True, slots: int = SLOTS_MIN) -> None:
+        self._table = _empty_table(slots)
+        self._state: Ints = np.zeros(K.STATES, np.int64)
+        self._state[K.S_ROWS] = self._state[K.S_WINDOW] = 1
+        self._state[K.S_KEEPS_FIRSTS] = joins_left
+        self._history_first = 0
+        self._firsts: Ints = np.zeros((0, 2), np.int64)
+
+    def add(self, columns: Columns) -> None:
+        """Check the rows that follow."""
+        if not len(columns):
+            return
+        state = self._state
+        if state[K.S_ROWS] == 1:
+            self._history_first = state[K.S_HISTORY] = columns.history[0]
         at = 0
         while True:
             at = K.check_rows(
-                columns.history, columns.lc, columns.sn, columns.ends, columns.items,
-                self._table, counters, firsts, at,
+                columns.history, columns.lc, columns.sn, columns.offsets, columns.items,
+                self._table, state, at,
             )  # fmt: skip
             if at == len(columns):
                 break
-            start = int(columns.ends[at - 1]) if at else 0
-            needed = 2 * (int(counters[K.N_USED]) + int(columns.ends[at]) - start)
-            slots = 2 * len(self._table)
-            while slots < needed:
-                slots *= 2
-            larger: Ints = np.zeros((slots, 4), np.int64)
-            K.rehash(self._table, int(counters[K.N_WINDOW]), larger)
-            self._table = larger
-        self._window = int(counters[K.N_WINDOW])
-        return counters
+            if state[K.S_ROOM_WANTED]:
+                window, wanted = int(state[K.S_WINDOW]), int(state[K.S_ROOM_WANTED])
+                self._table = _with_room(self._table, window, wanted)
+                state[K.S_ROOM_WANTED] = 0
+            else:
+                self._firsts = self._collect(K.LC)
+                state[K.S_KEEPS_FIRSTS] = 0
+        state[K.S_ROWS] += len(columns)
 
-    def check(self, columns: Columns) -> TableCounts:
-        """Return the counts of rows that begin and end with whole histories."""
-        return _counts(self._run(columns, np.zeros((0, 2), np.int64)), len(columns))
+    def _collect(self, word: np.uint64) -> Ints:
+        window, used = int(self._state[K.S_WINDOW]), int(self._state[K.S_USED])
+        return _collected(self._table, window, used, word)
 
-    def summarise(self, columns: Columns) -> ColumnSummary:
-        """Return the summary of rows that may begin and end inside a history."""
-        if not len(columns):
-            none: Ints = np.zeros((0, 2), np.int64)
-            return ColumnSummary(TableCounts(), 0, 0, False, 0, 0, none, none)
-        firsts: Ints = np.empty((len(columns.items) + 1, 2), np.int64)
-        counters = self._run(columns, firsts)
-        lasts: Ints = np.empty((int(counters[K.N_USED]), 2), np.int64)
-        found = K.collect_lasts(self._table, self._window, lasts)
-        assert found == len(lasts)
-        return ColumnSummary(
-            _counts(counters, len(columns)),
-            int(columns.history[0]),
-            int(columns.history[-1]),
-            bool(counters[K.N_RESTARTS]),
-            int(counters[K.S_SN_FIRST]),
-            int(counters[K.S_SN_LAST]),
-            firsts[: int(counters[K.S_FIRSTS])].copy(),
-            lasts,
+    @property
+    def disordered(self) -> int:
+        """How often a history followed one with a higher number in a block."""
+        return int(self._state[K.N_DISORDERED])
+
+    @property
+    def counts(self) -> TableCounts:
+        """What was found so far."""
+        state = self._state
+        return TableCounts(
+            transactions=int(state[K.S_ROWS]) - 1,
+            malformed=int(state[K.N_MALFORMED]),
+            not_rising=int(state[K.N_NOT_RISING]),
+            unordered=int(state[K.N_UNORDERED]),
+            compared=int(state[K.N_COMPARED]),
         )
 
-
-def _counts(counters: Ints, transactions: int) -> TableCounts:
-    return TableCounts(
-        transactions=transactions,
-        malformed=int(counters[K.N_MALFORMED]),
-        not_rising=int(counters[K.N_NOT_RISING]),
-        unordered=int(counters[K.N_UNORDERED]),
-        compared=int(counters[K.N_COMPARED]),
-    )
+    def summary(self, *, joins_right: bool = True) -> ColumnSummary:
+        """Return the summary of all rows; without last writers if no history goes on after them."""
+        state = self._state
+        none: Ints = np.zeros((0, 2), np.int64)
+        return ColumnSummary(
+            self.counts,
+            int(self._history_first),
+            int(state[K.S_HISTORY]),
+            bool(state[K.S_RESTARTS]),
+            int(state[K.S_SN_FIRST]),
+            int(state[K.S_SN_LAST]),
+            self._collect(K.LC) if state[K.S_KEEPS_FIRSTS] else self._firsts,
+            self._collect(K.SN) if joins_right else none,
+        )
 
 
 class SummaryFold:
@@ -147,8 +190,7 @@ class SummaryFold:
         self.counts = TableCounts()
         self._history: int | None = None
         self._sn_last = 0
-        self._keys: Ints = np.zeros(SLOTS_MIN, np.int64)
-        self._numbers: Ints = np.zeros((SLOTS_MIN, 2), np.int64)
+        self._table = _empty_table(SLOTS_MIN)
         self._window = 1
         self._used = 0
 
@@ -158,7 +200,7 @@ class SummaryFold:
             return
         self.counts += summary.counts
         if self._history == summary.history_first:
-            compared, unordered = K.meet(self._keys, self._numbers, self._window, summary.firsts)
+            compared, unordered = K.meet(self._table, self._window, summary.firsts)
             rises = not (summary.sn_first and self._sn_last >= summary.sn_first)
             self.counts += TableCounts(
                 compared=int(compared), unordered=int(unordered), not_rising=int(not rises)
@@ -169,30 +211,43 @@ class SummaryFold:
             self._forget()
         self._history = summary.history_last
         self._sn_last = summary.sn_last or self._sn_last
-        self._make_room(len(summary.lasts))
-        self._used += K.take_in(self._keys, self._numbers, self._window, summary.lasts)
+        self._table = _with_room(self._table, self._window, self._used + len(summary.lasts))
+        self._used += K.take_in(self._table, self._window, summary.lasts)
 
     def _forget(self) -> None:
         self._window += 1
         self._used = self._sn_last = 0
 
-    def _make_room(self, more: int) -> None:
-        slots = len(self._keys)
-        while 2 * (self._used + more) > slots:
-            slots *= 2
-        if slots == len(self._keys):
-            return
-        kept = self._numbers[:, 0] == self._window
-        old = np.column_stack([self._keys[kept], self._numbers[kept, 1]])
-        self._keys = np.zeros(slots, np.int64)
-        self._numbers = np.zeros((slots, 2), np.int64)
-        K.take_in(self._keys, self._numbers, self._window, old)
+
+def check_whole(columns: Columns) -> TableCounts:
+    """Return the counts of a table in one piece."""
+    checker = TableChecker(joins_left=False)
+    checker.add(columns)
+    return checker.counts
 
 
-def check_in_chunks(columns: Columns, chunk_rows: int = CHUNK_ROWS) -> TableCounts:
-    """Return the counts of a table by merging the summaries of its chunks."""
-    checker, fold = TableChecker(), SummaryFold()
-    for begin in range(0, len(columns), chunk_rows):
-        chunk = columns.slice(begin, min(len(columns), begin + chunk_rows))
-        fold.add(checker.summarise(chunk))
+def summarise_columns(columns: Columns) -> ColumnSummary:
+    """Return the summary of a chunk of a table."""
+    checker = TableChecker()
+    checker.add(columns)
+    return checker.summary()
+
+
+MapChunks = Callable[
+    [Callable[[Columns], ColumnSummary], Iterable[Columns]], Iterable[ColumnSummary]
+]
+
+
+def check_in_chunks(
+    columns: Columns, chunk_rows: int = CHUNK_ROWS, map_chunks: MapChunks = map
+) -> TableCounts:
+    """Return the counts of a table by merging the summaries of its chunks, in their order.
+
+    The kernels let other threads run: ``ThreadPoolExecutor.map`` checks chunks side by side.
+    """
+    begins = range(0, len(columns), chunk_rows)
+    chunks = (columns.slice(at, min(len(columns), at + chunk_rows)) for at in begins)
+    fold = SummaryFold()
+    for summary in map_chunks(summarise_columns, chunks):
+        fold.add(summary)
     return fold.counts

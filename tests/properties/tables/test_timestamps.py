@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from properties.tables.compiled.timestamps import (
     SummaryFold,
     TableChecker,
     check_in_chunks,
+    check_whole,
+    summarise_columns,
 )
 from properties.tables.timestamps import (
     ChunkSummary,
@@ -55,7 +58,7 @@ def columns(rows):
             np.array([getattr(row, name) for row in rows], np.int64)
             for name in ("history", "lc", "sn")
         ),
-        np.cumsum([len(row.items) for row in rows], dtype=np.int64),
+        np.cumsum([0, *(len(row.items) for row in rows)], dtype=np.int32),
         np.array([item for row in rows for item in row.items], np.int64),
     )
 
@@ -88,18 +91,54 @@ def test_summaries_merge_to_that_of_the_whole_in_any_grouping(rows, data):
     assert right == summarise(rows)
 
 
-@given(tables(), st.lists(st.integers(0, 36), max_size=4), st.sampled_from((2, 4, 64)))
-def test_kernels_give_what_the_readable_check_gives(rows, cuts, slots):
-    whole = columns(rows)
-    expected = summarise(rows)
-    checker = TableChecker(slots)
-    assert checker.check(whole) == expected.counts
-    assert checker.summarise(whole).readable() == expected
+CUTS = st.lists(st.integers(0, 36), max_size=4)
+
+
+def pieces(table, cuts):
+    """The table, cut into slices of itself."""
+    edges = [0, *sorted(min(cut, len(table)) for cut in cuts), len(table)]
+    return [table.slice(begin, end) for begin, end in itertools.pairwise(edges)]
+
+
+def summary_of(blocks, slots):
+    checker = TableChecker(slots=slots)
+    for block in blocks:
+        checker.add(block)
+    return checker.summary()
+
+
+@given(tables(), CUTS, CUTS, st.sampled_from((2, 4, 64)))
+def test_kernels_give_what_the_readable_check_gives(rows, cuts, blocks, slots):
+    whole, expected = columns(rows), summarise(rows)
+    assert check_whole(whole) == expected.counts
+    assert summary_of([whole], slots).readable() == expected
+    assert summary_of(pieces(whole, blocks), slots).readable() == expected
     fold = SummaryFold()
-    edges = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
-    for begin, end in itertools.pairwise(edges):
-        fold.add(checker.summarise(whole.slice(begin, end)))
+    for stretch in pieces(whole, cuts):
+        fold.add(summary_of(pieces(stretch, blocks), slots))
     assert fold.counts == expected.counts
+
+
+def test_ends_that_nothing_joins_are_left_out_of_a_summary():
+    rows = [TableRow(0, 0, 1, (1,)), TableRow(0, 1, 2, (1, 2))]
+    checker = TableChecker(joins_left=False)
+    checker.add(columns(rows))
+    found = checker.summary(joins_right=False).readable()
+    assert found == without_ends(summarise(rows), left=True, right=True)
+    assert checker.summary().readable() == without_ends(summarise(rows), left=True, right=False)
+
+
+@pytest.mark.parametrize("low", [-(2**63), -1, 2**63 - 5])
+def test_numbers_at_the_ends_of_their_range_are_compared_rightly(low):
+    numbers = (low, low + 1, low + 2, -(2**63), 2**63 - 1, 0, 5)
+    rows = [
+        TableRow(0, lc, sn, (item, -item))
+        for sn, (lc, item) in enumerate(itertools.product(numbers, (0, 2**63 - 1)), start=low)
+        if lc or sn
+    ][:4]
+    rows += [TableRow(0, lc, 7, (0,)) for lc in numbers]
+    assert summarise_columns(columns(rows)).readable() == summarise(rows)
+    assert check_in_chunks(columns(rows), 2) == summarise(rows).counts
 
 
 def ordered(transactions, items, seed):
@@ -117,9 +156,11 @@ def ordered(transactions, items, seed):
 @pytest.mark.parametrize("items", [3, 40, 5_000])
 def test_long_history_in_chunks_is_checked_as_in_one_piece(items):
     rows = ordered(3_000, items, seed=1)
-    whole = TableChecker().check(columns(rows))
+    whole = check_whole(columns(rows))
     assert whole.verdict is Verdict.HOLDS
     assert check_in_chunks(columns(rows), 100) == whole
+    with ThreadPoolExecutor(2) as threads:
+        assert check_in_chunks(columns(rows), 100, threads.map) == whole
     late = rows[2_500]
     rows[2_500] = TableRow(0, max(0, late.lc - 1), late.sn, late.items)
     broken = check_in_chunks(columns(rows), 100)
@@ -140,7 +181,7 @@ def test_one_huge_transaction_is_taken_whole():
         TableRow(0, 0, 1, tuple(range(50_000))),
         TableRow(0, 0, 2, (49_999,)),
     ]
-    assert TableChecker(4).check(columns(rows)).unordered == 1
+    assert summary_of([columns(rows)], 4).counts.unordered == 1
 
 
 def test_table_without_conflicts_is_unknown():
