@@ -16,6 +16,9 @@ TransactionId = NewType("TransactionId", int)
 INITIAL_STATE = TransactionId(0)
 """The writer of every row that no transaction of the history has written yet."""
 
+ISOLATED = "isolated"
+"""Flag of a transaction that ran in Galera's total order isolation: a change of a schema."""
+
 
 class TransactionKind(Enum):
     """What sort of transaction it is; all but ROWS are barriers to parallel apply."""

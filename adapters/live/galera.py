@@ -10,7 +10,11 @@ from pathlib import Path
 from adapters.binlog.transactions import read_transactions
 from adapters.live.confirmations import NOBODY_CUT_OFF
 from adapters.live.galera_cut import NEEDS_NETWORK, QUICK, Struck, cut_off
+from adapters.live.galera_log import OPTIONS as LOG_OPTIONS
+from adapters.live.galera_log import PROVIDER_OPTIONS as LOG_PROVIDER_OPTIONS
+from adapters.live.galera_log import provider_log_of
 from adapters.live.galera_told import cluster_history, reference_of
+from adapters.live.galera_windows import NOTHING_SEEN, seen_inside
 from adapters.live.observed import Final, Member, Snapshot, Tag
 from adapters.live.readers import SnapshotReader
 from adapters.live.source_log import Keys
@@ -64,6 +68,7 @@ class GaleraLab:
         self.keys = Keys(create_statements(_SCHEMA))
         self.members: list[Server] = []
         self._marks: dict[str, str] = {}
+        self._log_offsets: dict[str, int] = {}
         free = free_ports(3 * MEMBERS)
         ports = [(free[n], free[n + 1], free[n + 2]) for n in range(0, 3 * MEMBERS, 3)]
         self.network = room.network(MEMBERS) if request.fault in NEEDS_NETWORK else None
@@ -96,7 +101,8 @@ class GaleraLab:
         )
         provider = (
             f"gmcast.listen_addr=tcp://{own}:{group};ist.recv_addr={own}:{ist};"
-            f"{'' if self.network is None else QUICK}pc.recovery=false;gcache.size=32M"
+            f"{'' if self.network is None else QUICK}pc.recovery=false;gcache.size=32M;"
+            f"{LOG_PROVIDER_OPTIONS}"
         )
         return [
             "--gtid-strict-mode=OFF",
@@ -116,6 +122,7 @@ class GaleraLab:
             "--wsrep-gtid-mode=ON",
             "--wsrep-gtid-domain-id=7",
             f"--gtid-domain-id={10 + number}",
+            *LOG_OPTIONS,
             *(["--wsrep-new-cluster"] if number == 0 else []),
         ]
 
@@ -157,6 +164,7 @@ class GaleraLab:
         for server in self.members:
             server.query("FLUSH NO_WRITE_TO_BINLOG BINARY LOGS")
             self._marks[server.name] = server.binary_logs()[-1].name
+            self._log_offsets[server.name] = server.log.stat().st_size
         readers = [SnapshotReader(one, domains=1) for one in self.members]
         clients = Clients(
             self.members, workload=request.workload, clients=request.clients, seed=seed,
@@ -253,6 +261,11 @@ class GaleraLab:
         struck: Struck,
     ) -> LiveRound:
         request = self.request
+        offsets = self._log_offsets
+        seen = seen_inside(
+            members,
+            {one.name: provider_log_of(one.log, offsets[one.name]) for one in self.members},
+        )
         history, unknown_gtids = cluster_history(
             Run(
                 subject=f"live galera {self.installation.version_text}",
@@ -265,6 +278,7 @@ class GaleraLab:
             ),
             members,
             self.keys,
+            seen,
         )  # fmt: skip
         after = self._counters()
         counted = {name: max(0, after[name] - before[name]) for name in after}
@@ -273,6 +287,7 @@ class GaleraLab:
             notes.append("wsrep_commit_oooe is not 0: commits were out of order")
         if unknown_gtids:
             notes.append(f"{unknown_gtids} groups are in one member's log and not in another's")
+        notes += [f"{one}: its error log does not go with its binary log" for one in seen.unmatched]
         return LiveRound(
             number=number,
             seed=seed,
@@ -288,8 +303,13 @@ class GaleraLab:
                 "certification_failures": counted["local_cert_failures"],
                 "brute_force_aborts": counted["local_bf_aborts"],
                 "unknown_gtids": unknown_gtids,
+                "applier_windows": seen.begun,
+                "overlapping_windows": seen.overlapping,
             },
-            unknown={} if struck.cut_off else NOBODY_CUT_OFF,
+            unknown=(
+                ({} if struck.cut_off else NOBODY_CUT_OFF)
+                | ({} if seen.overlapping else NOTHING_SEEN)
+            ),
             notes=tuple(notes),
         )
 

@@ -5,17 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from adapters.live.confirmations import ConfirmedStory, add_lost
+from adapters.live.galera_windows import SeenInside, with_order
 from adapters.live.observed import Member
-from adapters.live.source_log import Keys, source_log
+from adapters.live.source_log import Keys, SourceLog, source_log
 from adapters.live.translation import Run
+from adapters.live.windows import Window, WindowStory
 from vocabulary.events import Event, EventKind, Outcome
 from vocabulary.history import EvidenceTier, History
 from vocabulary.log import LoggedTransaction
 from vocabulary.transactions import TransactionId
 
 
-class ClusterStory(ConfirmedStory):
+class ClusterStory(ConfirmedStory, WindowStory):
     """A member that certifies: whatever is in its log it decided for, under the GTID there."""
+
+    def __init__(
+        self,
+        log: SourceLog,
+        member: Member,
+        keys: Keys,
+        group: Sequence[str],
+        windows: Sequence[Window],
+    ) -> None:
+        super().__init__(log, member, keys, group)
+        self.windows = [window for window in windows if window.gtid in log.ids]
 
     def _engine_commit(self, place: int, attempts: Mapping[TransactionId, int]) -> Iterator[Event]:
         for event in super()._engine_commit(place, attempts):
@@ -29,20 +42,26 @@ def reference_of(members: Sequence[Member]) -> Sequence[LoggedTransaction]:
     return max((member.log for member in members), key=len, default=())
 
 
-def cluster_history(run: Run, members: Sequence[Member], keys: Keys) -> tuple[History, int]:
+def cluster_history(
+    run: Run, members: Sequence[Member], keys: Keys, seen: SeenInside
+) -> tuple[History, int]:
     """Return the history of a cluster, and how many logged groups its log has not.
 
     What one member logged and the reference has not shows as a number, since the history has no
     transaction for it; any such number is a difference between members.
     """
     log = source_log(reference_of(members), keys, origin="")
+    log.transactions = with_order(log.transactions, seen)
     add_lost(log, members)
     group = tuple(member.name for member in members)
-    stories = [ClusterStory(log, member, keys, group) for member in members]
+    stories = [
+        ClusterStory(log, member, keys, group, seen.windows.get(member.name, ()))
+        for member in members
+    ]
     history = run.history(
         group,
         log.transactions,
         (event for story in stories for event in story.events()),
-        tier=EvidenceTier.COMMIT_ORDER,
+        tier=EvidenceTier.ROW_OUTCOMES if seen.begun else EvidenceTier.COMMIT_ORDER,
     )
     return history, sum(len(story.unknown) for story in stories)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import properties.all
+from adapters.live.galera_log import Committed, ProviderLog, SentWriteSet
 from adapters.live.galera_told import cluster_history, reference_of
+from adapters.live.galera_windows import NOTHING_SEEN, SeenInside, seen_inside
 from adapters.live.observed import CutOff, Member
 from adapters.live.source_log import Keys
 from properties.registry import property_named, verdict_of
@@ -23,7 +25,7 @@ def member(name, log=LOG, **fields):
 
 
 def told(*members):
-    history, unknown = cluster_history(RUN, members, Keys(STATEMENTS))
+    history, unknown = cluster_history(RUN, members, Keys(STATEMENTS), SeenInside())
     return history.check(), unknown
 
 
@@ -132,3 +134,52 @@ def test_confirmation_of_a_member_that_was_cut_off_is_found():
     history, _ = told(member("m1"), member("m2", confirmed=[101, 150], cut_off=cut))
     for name in ("members_cut_off_confirm_nothing", "what_a_group_confirmed_survives"):
         assert verdict(history, name) is Verdict.VIOLATED
+
+
+# What error logs add
+
+SENT = {1: (18, 17), 2: (18, 17), 3: (21, 20)}
+"""Transaction -> last_seen and depends_seqno; seqnos begin at 20, and the third needs the first."""
+
+
+def inside(members, begun):
+    """Return what the logs tell where m2's appliers begin, and commit at 30, 40 and 50."""
+    sent = [SentWriteSet(seqno=19 + n, last_seen=s, depends=d) for n, (s, d) in SENT.items()]
+    own = [Committed(seqno=19 + n, thread=5, begun=None, place=n) for n in SENT]
+    applied = [
+        Committed(seqno=19 + n, thread=n, begun=at, place=20 + 10 * n) for n, at in begun.items()
+    ]
+    return seen_inside(
+        members, {"m1": ProviderLog(sent=sent, committed=own), "m2": ProviderLog(committed=applied)}
+    )
+
+
+def told_inside(begun):
+    members = [member("m1"), member("m2")]
+    seen = inside(members, begun)
+    history, _ = cluster_history(RUN, members, Keys(STATEMENTS), seen)
+    return history.check(), seen
+
+
+def test_appliers_that_overlap_in_order_hold():
+    history, seen = told_inside({1: 10, 2: 11, 3: 35})
+    assert (seen.begun, seen.overlapping) == (3, 2)
+    for name in (
+        "no_conflicting_parallel_apply", "starts_respect_last_committed",
+        "write_sets_depend_on_earlier_writers", "members_decide_alike",
+        "replica_logs_domains_in_order", "final_state_is_the_sources",
+    ):  # fmt: skip
+        assert verdict(history, name) is Verdict.HOLDS, name
+
+
+def test_applier_that_begins_before_what_it_depends_on_is_found():
+    history, _ = told_inside({1: 10, 2: 11, 3: 25})
+    assert verdict(history, "no_conflicting_parallel_apply") is Verdict.VIOLATED
+    assert verdict(history, "starts_respect_last_committed") is Verdict.VIOLATED
+
+
+def test_appliers_one_after_the_other_say_nothing_of_parallel_apply():
+    history, seen = told_inside({1: 10, 2: 31, 3: 41})
+    assert seen.overlapping == 0
+    for name in NOTHING_SEEN:
+        assert verdict(history, name) is Verdict.UNKNOWN

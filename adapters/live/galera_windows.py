@@ -1,0 +1,136 @@
+"""Error logs of a cluster's members, brought together with their binary logs.
+
+The error log counts in seqnos and the binary log names GTIDs; both have the same transactions in
+the same order. Where they do not have equally many, the error log of that member says nothing.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+
+from adapters.binlog.schema.ddl import AlterTable, CreateTable, DropTables
+from adapters.binlog.schema.ddl_parser import parse_statement
+from adapters.live.galera_log import Committed, ProviderLog, SentWriteSet
+from adapters.live.observed import Member
+from adapters.live.windows import Window
+from vocabulary.timestamps import LogicalTimestamp, SnapshotVersion
+from vocabulary.transactions import ISOLATED, Transaction, TransactionKind
+from vocabulary.write_set import WriteSet
+
+NOTHING_SEEN = dict.fromkeys(
+    ("no_conflicting_parallel_apply", "starts_respect_last_committed"),
+    "no two appliers of a member were seen at work at once",
+)
+"""Why a round without overlaps does not answer."""
+
+
+@dataclass(slots=True)
+class SeenInside:
+    """What the error logs of a cluster tell of one round."""
+
+    windows: dict[str, list[Window]] = field(default_factory=dict)
+    """By member."""
+    seqnos: dict[str, int] = field(default_factory=dict)
+    """By GTID."""
+    sent: dict[int, tuple[str, SentWriteSet]] = field(default_factory=dict)
+    """By seqno: who sent it."""
+    unmatched: list[str] = field(default_factory=list)
+    """Members whose two logs do not go together."""
+
+    @property
+    def begun(self) -> int:
+        """Return how many beginnings of appliers were seen."""
+        return sum(one.start is not None for windows in self.windows.values() for one in windows)
+
+    @property
+    def overlapping(self) -> int:
+        """Return how many of them began while another was under way at the same member."""
+        count = 0
+        for windows in self.windows.values():
+            last_end = 0
+            for start, end in sorted((w.start, w.end) for w in windows if w.start is not None):
+                count += start < last_end
+                last_end = max(last_end, end)
+        return count
+
+
+def seen_inside(members: Iterable[Member], logs: Mapping[str, ProviderLog]) -> SeenInside:
+    """Bring the two logs of every member together."""
+    seen = SeenInside()
+    for member in members:
+        log = logs.get(member.name)
+        if log is None:
+            continue
+        seen.sent.update((one.seqno, (member.name, one)) for one in log.sent)
+        if not member.has_log:
+            continue
+        committed = sorted(log.committed, key=lambda one: one.seqno)
+        gtids = [one.gtid for one in member.log]
+        if not _go_together(gtids, committed, seen.seqnos):
+            seen.unmatched.append(member.name)
+            continue
+        pairs = list(zip(gtids, committed, strict=True))
+        seen.seqnos.update((gtid, one.seqno) for gtid, one in pairs)
+        seen.windows[member.name] = [
+            Window(gtid=gtid, worker=one.thread, is_committed=True, start=one.begun, end=one.place)
+            for gtid, one in pairs
+        ]
+    return seen
+
+
+def _go_together(
+    gtids: Sequence[str], committed: Sequence[Committed], known: Mapping[str, int]
+) -> bool:
+    return len(gtids) == len(committed) and all(
+        known.get(gtid, one.seqno) == one.seqno for gtid, one in zip(gtids, committed, strict=True)
+    )
+
+
+def with_order(transactions: Sequence[Transaction], seen: SeenInside) -> tuple[Transaction, ...]:
+    """Return the transactions with seqno, depends_seqno and what their senders had seen."""
+    seqnos = [seen.seqnos.get(one.gtid, 0) for one in transactions]
+    # Where a seqno is not known, what comes before it decides.
+    order = list(accumulate(seqnos, max))
+    return tuple(
+        _ordered(one, seqno, order, seen) if seqno else one
+        for one, seqno in zip(transactions, seqnos, strict=True)
+    )
+
+
+def _ordered(one: Transaction, seqno: int, order: Sequence[int], seen: SeenInside) -> Transaction:
+    if one.kind is TransactionKind.DDL:
+        # Its conflicts are decided by the keys of the tables that it names, as those of rows are:
+        # it is no barrier to others.
+        one = replace(
+            one,
+            kind=TransactionKind.ROWS,
+            flags=one.flags | {ISOLATED},
+            write_set=tables_of(one.statement),
+        )
+    if seqno not in seen.sent:
+        return one
+    sender, sent = seen.sent[seqno]
+    return replace(
+        one,
+        origin=sender,
+        timestamp=LogicalTimestamp.as_recorded(sent.depends, seqno),
+        # What came before this round counts as seen: it is in no history.
+        snapshot_version=SnapshotVersion(bisect_right(order, sent.last_seen)),
+    )
+
+
+def tables_of(statement: str) -> WriteSet:
+    """Return the tables that a schema change names; the statement itself where none is known.
+
+    >>> sorted(tables_of("DROP TABLE `live0`.`a`, live0.b"))
+    ['live0.a', 'live0.b']
+    """
+    match parse_statement(statement):
+        case CreateTable(table=name) | AlterTable(table=name):
+            return frozenset({name.within("")})
+        case DropTables(tables=names):
+            return frozenset(name.within("") for name in names)
+    return frozenset({statement})
