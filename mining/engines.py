@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -111,7 +113,8 @@ class OnSpark:
 
     def _job(self, function: Callable[[T], R], items: Sequence[T]) -> list[R]:
         try:
-            results: list[R] = self._context.parallelize(items, len(items)).map(function).collect()
+            tasks = self._context.parallelize(items, len(items))
+            results: list[R] = tasks.map(partial(_as_task, function)).collect()
         except Exception as error:  # Py4J has one type for whatever happens beyond it.
             said = re.search(r"vocabulary\.errors\.ParaplyError: (.*)", str(error))
             if said is None:
@@ -130,6 +133,22 @@ class OnSpark:
         archive = Path(self._shipped.name) / "paraply.zip"
         archive.write_bytes(packed_source())
         self._context.addPyFile(str(archive))
+
+
+def _as_task(function: Callable[[T], R], item: T) -> R:
+    result = function(item)
+    _keep_what_is_loaded()
+    return result
+
+
+@cache
+def _keep_what_is_loaded() -> None:
+    """Take what a worker has loaded out of the garbage collection that Spark runs after each task.
+
+    It would look through every module each time, which costs as much as a small task does.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def packed_source() -> bytes:

@@ -52,6 +52,16 @@ def test_task_whose_worker_dies_is_run_again(tmp_path, engine):
     assert seen.exists()
 
 
+def test_worker_does_not_look_for_garbage_in_what_it_has_loaded(engine):
+    def frozen(_):
+        import gc
+
+        return gc.get_freeze_count()
+
+    list(engine.map(frozen, range(4)))
+    assert max(engine.map(frozen, range(4))) > 1_000
+
+
 def test_campaign_begun_in_one_process_resumes_on_spark(tmp_path, local, engine):
     _, rows = local
     run_campaign(PLAN, str(tmp_path), InProcess(), time_limit_s=0.0)
