@@ -1,4 +1,7 @@
-"""Records the TCP frames of given loopback ports: ``python -m adapters.group_wire.capture``.
+"""Records the TCP frames of given ports: ``python -m adapters.group_wire.capture``.
+
+They are those of the loopback interface, or of a switch that members on hosts of their own have
+between them; of the latter what goes out to a host, which is what the host gets.
 
 A process of its own, since the one that drives the load could not keep up. A capture file is a
 sequence of records: time in nanoseconds since 1970 (8 bytes), length of the frame (4 bytes),
@@ -17,29 +20,35 @@ from pathlib import Path
 from types import TracebackType
 
 from adapters.group_wire.errors import CAPTURE_INCOMPLETE, CAPTURE_REFUSED
+from adapters.servers.network import Namespace
 from adapters.servers.process import ServerProcess
 from vocabulary.errors import ParaplyError
 
 RECORD = struct.Struct("<QI")
-_ETHERTYPE_IPV4 = 0x0800
+_ETHERTYPE_IPV4, _ETHERTYPE_ALL = 0x0800, 3
 _ETHERNET_BYTES = 14
 _PACKET_OUTGOING = 4
 _SO_RCVBUFFORCE = 33
 _BUFFER_BYTES = 128 << 20
 _FRAME_BYTES_MAX = 1 << 17
+_SWITCH = "switch"
 _READY = b"capturing\n"
 _START_SECONDS_MAX = 20
+_STOP_SECONDS_MAX = 60
+_DRAIN_SECONDS_MAX = 45
 
 
-def open_loopback() -> socket.socket:
-    """Return a socket that sees every IPv4 frame of the loopback interface.
+def open_sniffer(*, is_switch: bool = False) -> socket.socket:
+    """Return a socket that sees the frames of the loopback interface, or all of a switch.
 
     Raises:
         ParaplyError: P640, the system does not allow it.
     """
+    kind = _ETHERTYPE_ALL if is_switch else _ETHERTYPE_IPV4  # Only all has what goes out.
     try:
-        sniffer = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETHERTYPE_IPV4))
-        sniffer.bind(("lo", _ETHERTYPE_IPV4))
+        sniffer = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(kind))
+        if not is_switch:
+            sniffer.bind(("lo", kind))
     except (OSError, AttributeError) as reason:
         raise ParaplyError(CAPTURE_REFUSED, reason=reason) from reason
     try:
@@ -58,29 +67,35 @@ def tcp_ports(frame: bytes) -> tuple[int, int]:
     return int(source), int(destination)
 
 
-def record(path: Path, ports: Sequence[int]) -> None:
+def record(path: Path, ports: Sequence[int], *, is_switch: bool = False) -> None:
     """Write frames from or to ``ports`` to ``path`` until SIGTERM."""
     wanted = frozenset(ports)
-    ended = False
+    last_at = float("inf")
 
     def end(*_: object) -> None:
-        nonlocal ended
-        ended = True
+        # What was sent until now waits in the buffer; others may go on to send for ever.
+        nonlocal last_at
+        last_at = time.monotonic() + _DRAIN_SECONDS_MAX
 
     signal.signal(signal.SIGTERM, end)
-    with open_loopback() as sniffer, path.open("wb") as output:
+    with open_sniffer(is_switch=is_switch) as sniffer, path.open("wb") as output:
         sniffer.settimeout(0.3)
         sys.stdout.buffer.write(_READY)
         sys.stdout.buffer.flush()
-        while True:
+        while (now := time.monotonic()) < last_at:
+            if last_at - now <= _DRAIN_SECONDS_MAX:
+                sniffer.settimeout(0)
             try:
                 frame, address = sniffer.recvfrom(_FRAME_BYTES_MAX)
             except TimeoutError:
-                if ended:  # Only once nothing more is waiting in the buffer.
-                    return
                 continue
-            # The interface shows every frame twice: as it goes out and as it comes in.
-            if address[2] == _PACKET_OUTGOING or wanted.isdisjoint(tcp_ports(frame)):
+            except BlockingIOError:  # Nothing is waiting any more.
+                return
+            # An interface shows a frame as it goes out and as it comes in.
+            is_outgoing = address[2] == _PACKET_OUTGOING
+            if is_outgoing != is_switch or address[1] != _ETHERTYPE_IPV4:
+                continue
+            if wanted.isdisjoint(tcp_ports(frame)):
                 continue
             output.write(RECORD.pack(time.time_ns(), len(frame)) + frame)
 
@@ -88,20 +103,23 @@ def record(path: Path, ports: Sequence[int]) -> None:
 class Capture:
     """A recording that runs while the ``with`` block does; ``path`` is whole after it."""
 
-    def __init__(self, path: Path, ports: Sequence[int]) -> None:
+    def __init__(self, path: Path, ports: Sequence[int], switch: Namespace | None = None) -> None:
         self.path = path
+        self.switch = switch
         self.ports = tuple(ports)
         self._process: ServerProcess | None = None
 
     def __enter__(self) -> Capture:
-        open_loopback().close()
+        open_sniffer().close()
         log = self.path.with_suffix(".log")
         self._process = ServerProcess(
             [
                 *(sys.executable, "-m", "adapters.group_wire.capture", str(self.path)),
                 *map(str, self.ports),
+                *([] if self.switch is None else [_SWITCH]),
             ],
             log,
+            namespace=self.switch,
         )
         deadline = time.monotonic() + _START_SECONDS_MAX
         while _READY not in log.read_bytes():
@@ -118,7 +136,7 @@ class Capture:
         trace: TracebackType | None,
     ) -> None:
         if self._process is not None:
-            self._process.stop(30)
+            self._process.stop(_STOP_SECONDS_MAX)
 
 
 def read_frames(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -135,4 +153,9 @@ def read_frames(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 if __name__ == "__main__":
-    record(Path(sys.argv[1]), [int(port) for port in sys.argv[2:]])
+    words = sys.argv[2:]
+    record(
+        Path(sys.argv[1]),
+        [int(word) for word in words if word != _SWITCH],
+        is_switch=_SWITCH in words,
+    )

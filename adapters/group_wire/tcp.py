@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from adapters.group_wire.errors import CAPTURE_INCOMPLETE
 from vocabulary.errors import ParaplyError
 
-Flow = tuple[int, int]
-"""Source and destination port; both ends are 127.0.0.1."""
+Flow = tuple[bytes, int, bytes, int]
+"""Address and port of the source, and of the destination."""
 
 _ETHERNET_BYTES = 14
+_SOURCE, _DESTINATION = slice(26, 30), slice(30, 34)
+"""Where an IPv4 frame has the addresses."""
 _SYN = 2
 _WRAP = 1 << 32
 _HALF = 1 << 31
@@ -57,7 +59,7 @@ def reassemble(frames: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, Flow,
         # The length is 0 in frames above 64 KiB, which the interface does not have to cut.
         end = _ETHERNET_BYTES + total if total else len(frame)
         data = frame[start + (frame[start + 12] >> 4) * 4 : end]
-        flow = (source, destination)
+        flow = (frame[_SOURCE], source, frame[_DESTINATION], destination)
         if flags & _SYN:
             directions[flow] = _Direction((sequence + 1) % _WRAP)
             yield time_ns, flow, b""
@@ -76,5 +78,5 @@ def reassemble(frames: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, Flow,
         if direction.early:
             raise ParaplyError(
                 CAPTURE_INCOMPLETE,
-                reason=f"frames of connection {flow[0]} to {flow[1]} were lost",
+                reason=f"frames of connection {flow[1]} to {flow[3]} were lost",
             )

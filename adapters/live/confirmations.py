@@ -17,10 +17,7 @@ NOBODY_CUT_OFF = {"members_cut_off_confirm_nothing": "nobody is cut off under th
 
 
 def add_lost(log: SourceLog, members: Sequence[Member]) -> None:
-    """Add a transaction for each that was confirmed and is not in the log.
-
-    Of such a one nothing is known but that somebody was told of it.
-    """
+    """Add a transaction for each that was confirmed and is not in the log."""
     lost: list[Transaction] = []
     for member in members:
         for tag in member.confirmed:
@@ -28,15 +25,18 @@ def add_lost(log: SourceLog, members: Sequence[Member]) -> None:
                 identity = TransactionId(len(log.transactions) + len(lost) + 1)
                 log.tags[tag] = identity
                 log.tag_of[identity] = tag
-                lost.append(
-                    Transaction(
-                        id=identity,
-                        kind=TransactionKind.NO_WRITE_SET,
-                        origin=member.name,
-                        statement=f"confirmed by {member.name}, and not in the log",
-                    )
-                )
+                lost.append(lost_transaction(identity, member.name))
     log.transactions += tuple(lost)
+
+
+def lost_transaction(identity: TransactionId, told_by: str) -> Transaction:
+    """Return what is known of a transaction that was confirmed and that no log has."""
+    return Transaction(
+        id=identity,
+        kind=TransactionKind.NO_WRITE_SET,
+        origin=told_by,
+        statement=f"confirmed by {told_by}, and not in the log",
+    )
 
 
 class ConfirmedStory(MemberStory):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from adapters.live.confirmations import NOBODY_CUT_OFF
 from adapters.live.group_run import GroupRun, record_group_run
 from adapters.live.group_story import history_of_trace
 from adapters.live.group_target import DEPARTURES, MULTI_PRIMARY
@@ -53,8 +54,13 @@ def told(request: LiveRequest, number: int, seed: int, recorded: GroupRun) -> Li
             trace,
             seed=seed,
             options={"mode": request.mode, "fault": request.fault, "round": number},
+            clients=recorded.clients,
         ).check(),
         evidence=evidence,
         trace=trace,
-        notes=tuple(f"members end with different rows in {name}" for name in differing),
+        unknown={} if recorded.clients.cut_off else NOBODY_CUT_OFF,
+        notes=(
+            *(f"members end with different rows in {name}" for name in differing),
+            *recorded.notes,
+        ),
     )

@@ -8,11 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from adapters.binlog.transactions import read_transactions
 from adapters.group_wire.capture import Capture
 from adapters.group_wire.logged import LoggedContents
 from adapters.group_wire.observe import observe_group
-from adapters.live.group_target import FREEZE, KILL
-from adapters.live.group_workload import SCHEMA, TABLES, Load, Writer
+from adapters.live.group_clients import NO_CLIENTS, GroupClients
+from adapters.live.group_departure import Departure
+from adapters.live.group_target import CUT
+from adapters.live.group_workload import JOURNAL, SCHEMA, TABLES, Load, Writer
 from adapters.live.target import Say
 from adapters.servers.group_replication import APPLIER_CHANNEL, GROUP_NAME, GroupReplication
 from adapters.servers.installation import Installation
@@ -21,8 +24,7 @@ from adapters.servers.server import Server
 from vocabulary.group_trace import GroupTrace
 
 _PHASE_SECONDS_MAX = 120.0
-_FREEZE_S = 3.0
-"""Shorter than the five seconds after which a member is suspected."""
+_SIZE = 3
 _COLLECTION_SECONDS_MAX = 75.0
 """Members report their executed sets once a minute."""
 
@@ -37,6 +39,8 @@ class GroupRun:
     """By server UUID: COUNT_CONFLICTS_DETECTED since the member joined last."""
     checksums: Mapping[str, frozenset[int]]
     """By table: the checksums that the members have; one is as it should be."""
+    clients: GroupClients = NO_CLIENTS
+    notes: tuple[str, ...] = ()
 
 
 def record_group_run(
@@ -60,10 +64,15 @@ def record_group_run(
     Raises:
         ParaplyError: P60x, the group cannot be run; P64x, it cannot be observed.
     """
-    group = GroupReplication.provision(room, installation, is_multi_primary=is_multi_primary)
+    network = room.network(_SIZE) if departure == CUT else None
+    group = GroupReplication.provision(
+        room, installation, size=_SIZE, is_multi_primary=is_multi_primary, network=network
+    )
     first, _, third = group.members
     load = Load()
-    with Capture(room.directory / "group.capture", group.ports) as capture:
+    departed = Departure(departure, group, third, load, network)
+    switch = None if network is None else network.switch
+    with Capture(room.directory / "group.capture", group.ports, switch) as capture:
         group.bootstrap()
         first.run(SCHEMA)
         group.wait_until_equal()
@@ -75,18 +84,13 @@ def record_group_run(
             thread.start()
         try:
             load.wait_until_committed(transactions * 3 // 10, _PHASE_SECONDS_MAX)
-            load.paused.add(third.name)
             say(f"{load.committed} committed; the third member leaves")
-            _depart(group, third, departure)
+            departed.leave()
             saved = _saved_relay_logs(third, room.directory / "saved")
-            load.wait_until_committed(transactions * 5 // 10, _PHASE_SECONDS_MAX)
-            load.pause_s = 0.01
-            if not third.is_running:
-                third.start()
-            group.join(third, size=3)
-            load.pause_s = 0.0
+            further = max(transactions * 5 // 10, load.committed + transactions // 10)
+            load.wait_until_committed(further, _PHASE_SECONDS_MAX)
+            departed.come_back()
             say(f"{load.committed} committed; it is back")
-            load.paused.discard(third.name)
             for number in range(collections):
                 portion = transactions * (8 + number) // 10
                 load.wait_until_committed(portion, _PHASE_SECONDS_MAX)
@@ -120,22 +124,31 @@ def record_group_run(
         outcomes=dict(load.outcomes),
         conflicts_detected=conflicts,
         checksums=checksums,
+        clients=_clients(group, load, departed, third),
+        notes=departed.notes,
     )
 
 
-def _depart(group: GroupReplication, member: Server, how: str) -> None:
-    """Let a member leave in order, after a stop in its tracks, or by a crash."""
-    if how == KILL:
-        member.kill()
-        group.wait_until_online(group.members[0], size=len(group.members) - 1)
-        return
-    if how == FREEZE:
-        member.freeze()
-        try:
-            time.sleep(_FREEZE_S)
-        finally:
-            member.thaw()
-    group.leave(member)
+def _clients(
+    group: GroupReplication, load: Load, departed: Departure, third: Server
+) -> GroupClients:
+    """Return what clients were told, by the log of the member that founded the group."""
+    rows = (
+        (change.after[0], one.gtid)
+        for one in read_transactions([str(file) for file in group.members[0].binary_logs()])
+        for change in one.rows
+        if change.table == JOURNAL and change.after is not None
+    )
+    return GroupClients(
+        confirmed={one.server_uuid: load.confirmed.get(one.name, []) for one in group.members},
+        gtids={tag: gtid for tag, gtid in rows if isinstance(tag, int)},
+        journals={
+            one.server_uuid: frozenset(int(w) for (w,) in one.query(f"SELECT w FROM {JOURNAL}"))
+            for one in group.members
+        },
+        cut_off=third.server_uuid if departed.how == CUT else "",
+        confirmed_while_cut_off=departed.confirmed_while_cut_off,
+    )
 
 
 def _saved_relay_logs(member: Server, folder: Path) -> list[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from adapters.live.group_clients import NO_CLIENTS, ClientStory, GroupClients
 from adapters.live.translation import Run
 from vocabulary.events import Event, EventKind, Outcome
 from vocabulary.group_trace import GroupTrace, MemberUuid, TransactionDelivered, ViewInstalled
@@ -13,12 +14,19 @@ from vocabulary.timestamps import LogicalTime, LogicalTimestamp
 from vocabulary.transactions import Transaction, TransactionId, TransactionKind
 
 
-def history_of_trace(trace: GroupTrace, *, seed: int, options: dict[str, OptionValue]) -> History:
+def history_of_trace(
+    trace: GroupTrace,
+    *,
+    seed: int,
+    options: dict[str, OptionValue],
+    clients: GroupClients = NO_CLIENTS,
+) -> History:
     """Return the history of a group run; members are ``r1``, ``r2`` ... as the trace has them.
 
     A member answers for what was delivered while it was in the view. What it had certified when
     it left in order is not in its log any more: of that nothing is told.
     """
+    delivered = list(trace.transactions)
     names = {uuid: f"r{number}" for number, uuid in enumerate(trace.members, start=1)}
     version = "_".join(trace.server_version.split()[-1].split(".")[:2])
     run = Run(
@@ -27,10 +35,12 @@ def history_of_trace(trace: GroupTrace, *, seed: int, options: dict[str, OptionV
         seed=seed,
         options=options,
     )
+    story = ClientStory(clients, names, len(delivered))
+    transactions = [_transaction(number, step, names) for number, step in enumerate(delivered, 1)]
     return run.history(
         names.values(),
-        (_transaction(number, step, names) for number, step in enumerate(trace.transactions, 1)),
-        _events(trace, names),
+        (*transactions, *story.lost),
+        _events(trace, names, story, clients.cut_off),
         tier=EvidenceTier.COMMIT_ORDER,
     )
 
@@ -57,7 +67,9 @@ def _transaction(
     )
 
 
-def _events(trace: GroupTrace, names: dict[MemberUuid, str]) -> Iterator[Event]:
+def _events(
+    trace: GroupTrace, names: dict[MemberUuid, str], clients: ClientStory, cut_off: MemberUuid
+) -> Iterator[Event]:
     last = _last_answers(trace)
     present: tuple[MemberUuid, ...] = ()
     committed = _Committed()
@@ -66,6 +78,8 @@ def _events(trace: GroupTrace, names: dict[MemberUuid, str]) -> Iterator[Event]:
         if isinstance(step, ViewInstalled):
             present = step.members
             views += 1
+            if cut_off in step.left:
+                yield from clients.cut_off(views)
             for uuid in present:
                 yield Event(
                     kind=EventKind.VIEW_INSTALLED,
@@ -81,6 +95,8 @@ def _events(trace: GroupTrace, names: dict[MemberUuid, str]) -> Iterator[Event]:
             for uuid in present:
                 if place <= last[uuid, views]:
                     yield _certified(step, TransactionId(number), uuid, names[uuid])
+            yield from clients.on_decided(step, TransactionId(number))
+    yield from clients.ends()
 
 
 class _Committed:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from adapters.live.target import HEALTHY, LiveTarget
 
 MULTI_PRIMARY = "multi-primary"
-KILL, FREEZE = "kill-member", "freeze-member"
-DEPARTURES = {HEALTHY: "", KILL: KILL, FREEZE: FREEZE}
+KILL, FREEZE, CUT = "kill-member", "freeze-member", "cut-member"
+DEPARTURES = {HEALTHY: "", KILL: KILL, FREEZE: FREEZE, CUT: CUT}
 """What is done to the third member before it returns, by fault."""
 
 MYSQL_GROUP = LiveTarget(
@@ -17,6 +17,7 @@ MYSQL_GROUP = LiveTarget(
     faults={
         KILL: "the third member is killed (SIGKILL), expelled by the others, and joins again",
         FREEZE: "the third member is stopped for three seconds (SIGSTOP, SIGCONT) before it leaves",
+        CUT: "the third member is cut off by the network (namespaces), expelled, and joins again",
     },
     properties=(
         "members_decide_alike",
@@ -25,5 +26,7 @@ MYSQL_GROUP = LiveTarget(
         "sequence_numbers_increase",
         "conflicting_transactions_are_ordered",
         "barriers_are_ordered_with_all",
+        "what_a_group_confirmed_survives",
+        "members_cut_off_confirm_nothing",
     ),
 )

@@ -19,6 +19,7 @@ SCHEMA = (
     "CREATE DATABASE d",
     "CREATE TABLE d.t (id INT PRIMARY KEY, v INT, u INT, s VARCHAR(20), UNIQUE (u))",
     "CREATE TABLE d.p (id INT PRIMARY KEY, v INT)",
+    "CREATE TABLE d.journal (w BIGINT PRIMARY KEY)",
     "CREATE TABLE d.c (id INT PRIMARY KEY AUTO_INCREMENT, p INT,"
     " FOREIGN KEY (p) REFERENCES d.p (id))",
     "INSERT INTO d.p WITH RECURSIVE n (i) AS"
@@ -26,7 +27,9 @@ SCHEMA = (
     "INSERT INTO d.t WITH RECURSIVE n (i) AS"
     f" (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {ROWS}) SELECT i, 0, i, 'x' FROM n",
 )
-TABLES = ("d.t", "d.p", "d.c")
+JOURNAL = "d.journal"
+"""Every ordinary transaction leaves its tag in it, a number that no other has."""
+TABLES = ("d.t", "d.p", "d.c", JOURNAL)
 
 
 @dataclass(slots=True)
@@ -39,6 +42,9 @@ class Load:
     """Names of members whose writers wait."""
     outcomes: Counter[str] = field(default_factory=Counter)
     """``committed``, and the servers' error numbers."""
+    confirmed: dict[str, list[int]] = field(default_factory=dict)
+    """By member: the tags of what its writers were told had committed, in the order of time."""
+    last_tag: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -50,6 +56,22 @@ class Load:
         """Count one end of a transaction."""
         with self.lock:
             self.outcomes[outcome] += 1
+
+    def next_tag(self) -> int:
+        """Return a tag that no transaction has."""
+        with self.lock:
+            self.last_tag += 1
+            return self.last_tag
+
+    def confirm(self, member: str, tag: int) -> None:
+        """Note that a writer was told that its transaction had committed."""
+        with self.lock:
+            self.confirmed.setdefault(member, []).append(tag)
+
+    def confirmed_by(self, member: str) -> frozenset[int]:
+        """Return what a member has confirmed until now."""
+        with self.lock:
+            return frozenset(self.confirmed.get(member, ()))
 
     def wait_until_committed(self, count: int, seconds_max: float) -> None:
         """Return once so many were committed, or the time is over."""
@@ -82,9 +104,11 @@ class Writer(threading.Thread):
                 if connection is None:
                     connection = self.member.connect(autocommit=False, read_timeout=60)
                 with connection.cursor() as cursor:
-                    self._transaction(cursor)
+                    tag = self._transaction(cursor)
                 connection.commit()
                 self.load.count("committed")
+                if tag is not None:
+                    self.load.confirm(self.member.name, tag)
             except (pymysql.MySQLError, OSError) as error:
                 self.load.count(str(error.args[0]) if error.args else type(error).__name__)
                 connection = self._rolled_back(connection)
@@ -108,7 +132,8 @@ class Writer(threading.Thread):
         last = HOT_ROWS if self.random.random() < 0.2 else ROWS
         return self.random.randint(1, last)
 
-    def _transaction(self, cursor: Cursor) -> None:
+    def _transaction(self, cursor: Cursor) -> int | None:
+        """Do everything but commit; return the tag that it leaves, if it leaves one."""
         draw = self.random.random()
         row, parent = self._row(), self.random.randint(1, PARENTS)
         if draw < 0.08:
@@ -128,13 +153,18 @@ class Writer(threading.Thread):
             cursor.execute(f"UPDATE d.t SET v = v + 1 WHERE id BETWEEN {row} AND {row + 60}")
         elif draw < 0.208:
             self._definition(cursor)
+            return None
         elif draw < 0.22:
             self._named(cursor, row)
+            return None
         else:
             for _ in range(self.random.choice((1, 1, 2, 3))):
                 cursor.execute(
                     f"UPDATE d.t SET v = v + 1, s = '{self.name[-8:]}' WHERE id = {self._row()}"
                 )
+        tag = self.load.next_tag()
+        cursor.execute(f"INSERT INTO {JOURNAL} VALUES ({tag})")
+        return tag
 
     def _savepoint(self, cursor: Cursor, row: int) -> None:
         cursor.execute("SAVEPOINT s")

@@ -14,7 +14,8 @@ from uuid import UUID
 
 from adapters.servers.errors import GROUP_NOT_FORMED, MEMBER_FAILED
 from adapters.servers.installation import Flavour, Installation
-from adapters.servers.ports import free_ports
+from adapters.servers.network import PrivateNetwork
+from adapters.servers.ports import LOOPBACK, free_ports
 from adapters.servers.replication import executed_position
 from adapters.servers.room import ServerRoom
 from adapters.servers.server import Server
@@ -26,7 +27,7 @@ GROUP_NAME = str(UUID(int=0xAAAAAAAA_AAAA_4AAA_8AAA_AAAAAAAAAAAA))
 APPLIER_CHANNEL = "group_replication_applier"
 _JOIN_SECONDS_MAX = 90
 _USER = "repl"
-_PASSWORD = "repl-password"  # a throw-away account on the loopback interface
+_PASSWORD = "repl-password"  # a throw-away account, which only members reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,9 @@ class GroupReplication:
         size: int = 3,
         is_multi_primary: bool = False,
         options: Sequence[str] = (),
+        network: PrivateNetwork | None = None,
     ) -> GroupReplication:
-        """Start the servers of a group; none has joined it yet.
+        """Start the servers of a group, on hosts of a network if given; none has joined it yet.
 
         Raises:
             ValueError: the server is not a MySQL server.
@@ -77,7 +79,9 @@ class GroupReplication:
         if installation.flavour is not Flavour.MYSQL:
             raise ValueError(f"{installation.version_text} has no Group Replication")
         ports = free_ports(size)
-        seeds = ",".join(f"127.0.0.1:{port}" for port in ports)
+        hosts = [None] * size if network is None else list(network.hosts)
+        addresses = [LOOPBACK if host is None else host.address for host in hosts]
+        places = [f"{address}:{port}" for address, port in zip(addresses, ports, strict=True)]
         members = [
             room.add(
                 installation,
@@ -85,13 +89,18 @@ class GroupReplication:
                 server_uuid=member_uuid(number),
                 options=[
                     *_MEMBER_OPTIONS,
-                    f"--loose-group-replication-local-address=127.0.0.1:{port}",
-                    f"--loose-group-replication-group-seeds={seeds}",
+                    f"--loose-group-replication-local-address={place}",
+                    f"--loose-group-replication-group-seeds={','.join(places)}",
+                    f"--loose-group-replication-ip-allowlist={','.join(addresses)}",
+                    f"--report-host={address}",
                     *(_MULTI_PRIMARY_OPTIONS if is_multi_primary else ()),
                     *options,
                 ],
+                host=host,
             )
-            for number, port in enumerate(ports, 1)
+            for number, (place, address, host) in enumerate(
+                zip(places, addresses, hosts, strict=True), 1
+            )
         ]
         for member in members:
             member.start()
@@ -131,6 +140,18 @@ class GroupReplication:
             )
         ]
 
+    def wait_until(self, member: Server, condition: Callable[[list[MemberView]], bool]) -> None:
+        """Return once a member sees the group so; ``ParaplyError`` P612 if it never does."""
+        if not _eventually(lambda: condition(self.view(member)), _JOIN_SECONDS_MAX):
+            raise self._not_formed(member, len(self.members), _JOIN_SECONDS_MAX)
+
+    def _not_formed(self, member: Server, size: int, seconds_max: float) -> ParaplyError:
+        seen = ", ".join(f"{v.uuid[:8]} {v.state}" for v in self.view(member))
+        return ParaplyError(
+            GROUP_NOT_FORMED, where=member.name, size=size, seconds=seconds_max,
+            seen=seen or "nobody",
+        )  # fmt: skip
+
     def wait_until_online(
         self, member: Server, *, size: int, seconds_max: float = _JOIN_SECONDS_MAX
     ) -> None:
@@ -150,14 +171,7 @@ class GroupReplication:
             return len(seen) == size and all(v.state == "ONLINE" for v in seen)
 
         if not _eventually(is_formed, seconds_max):
-            seen_text = ", ".join(f"{v.uuid[:8]} {v.state}" for v in self.view(member))
-            raise ParaplyError(
-                GROUP_NOT_FORMED,
-                where=member.name,
-                size=size,
-                seconds=seconds_max,
-                seen=seen_text or "nobody",
-            )
+            raise self._not_formed(member, size, seconds_max)
 
     def wait_until_equal(
         self, members: Sequence[Server] | None = None, *, seconds_max: float = 60
@@ -181,12 +195,13 @@ class GroupReplication:
 
 def prepare(member: Server) -> None:
     """Create the account and the channel by which a joiner fetches what it missed."""
+    account = f"'{_USER}'@'{member.address.rpartition('.')[0]}.%'"
     member.run(
         [
             "SET SESSION sql_log_bin=0",
-            f"CREATE USER IF NOT EXISTS '{_USER}'@'127.0.0.1' IDENTIFIED BY '{_PASSWORD}'",
+            f"CREATE USER IF NOT EXISTS {account} IDENTIFIED BY '{_PASSWORD}'",
             "GRANT REPLICATION SLAVE, CONNECTION_ADMIN, BACKUP_ADMIN, GROUP_REPLICATION_STREAM"
-            f" ON *.* TO '{_USER}'@'127.0.0.1'",
+            f" ON *.* TO {account}",
             f"CHANGE REPLICATION SOURCE TO SOURCE_USER='{_USER}', SOURCE_PASSWORD='{_PASSWORD}'"
             " FOR CHANNEL 'group_replication_recovery'",
         ]
@@ -208,11 +223,11 @@ _MEMBER_OPTIONS = (
     "--plugin-load-add=group_replication.so",
     f"--loose-group-replication-group-name={GROUP_NAME}",
     "--loose-group-replication-start-on-boot=OFF",
-    "--loose-group-replication-ip-allowlist=127.0.0.1/8",
+    # Who was expelled says so, and joins when it is told to.
+    "--loose-group-replication-autorejoin-tries=0",
     "--loose-group-replication-recovery-get-public-key=ON",
     # The traffic of the group is read from the loopback interface.
     "--loose-group-replication-ssl-mode=DISABLED",
-    "--report-host=127.0.0.1",
     "--relay-log=relay",
     "--relay-log-purge=0",
     "--replica-parallel-workers=4",

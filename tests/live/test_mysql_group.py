@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 
 import properties.all  # noqa: F401
-from adapters.group_wire.capture import open_loopback
+from adapters.group_wire.capture import open_sniffer
 from adapters.live.group import told
 from adapters.live.group_run import record_group_run
-from adapters.live.group_target import MYSQL_GROUP
+from adapters.live.group_target import CUT, MYSQL_GROUP
 from adapters.live.target import LiveRequest
 from adapters.servers import ServerRoom, find_mysql
 from adapters.servers.group_replication import APPLIER_CHANNEL, GroupReplication
+from adapters.servers.network import PrivateNetwork
 from paraply.live_conformance import dialect_for
+from paraply.live_judging import new_result, take_round
 from properties.registry import property_named
 from reference_impl.group.recorded import compare_with_reference
 from tests.live.decoding import compare_with_own_tool
@@ -25,7 +27,7 @@ pytestmark = pytest.mark.live
 def recorded(tmp_path_factory):
     try:
         installation = find_mysql()
-        open_loopback().close()
+        open_sniffer().close()
     except ParaplyError as reason:
         pytest.skip(f"{reason.text}; {reason.remedy}")
     print(f"live: {installation.version_text}")
@@ -113,3 +115,24 @@ def test_ab_members_part_over_a_specified_gtid_that_one_of_them_has_not_executed
     print(f"live: {installation.version_text}: rows {rows}, all {states}, executed {sets!r}")
     assert rows == [[(1,)], [(2,)], [(1,)]]
     assert states == {"ONLINE"}
+
+
+def test_member_that_is_cut_off_confirms_nothing_and_comes_back_whole():
+    try:
+        installation = find_mysql()
+        open_sniffer().close()
+        PrivateNetwork(2).close()
+    except ParaplyError as reason:
+        pytest.skip(f"{reason.text}; {reason.remedy}")
+    with ServerRoom() as room:
+        run = record_group_run(
+            room, installation, transactions=600, collections=0, seed=5, departure=CUT
+        )
+    print(f"live: {run.notes}, {run.outcomes}")
+    request = LiveRequest(mode="multi-primary", fault=CUT)
+    result = new_result(MYSQL_GROUP, request)
+    take_round(result, told(request, 1, 5, run))
+    assert {name: answer.why() for name, answer in result.answers.items() if answer.broken} == {}
+    for name in ("what_a_group_confirmed_survives", "members_cut_off_confirm_nothing"):
+        assert result.answers[name].held, name
+    assert all(len(sums) == 1 for sums in run.checksums.values())

@@ -6,14 +6,16 @@ from dataclasses import replace
 
 import properties.all  # noqa: F401
 from adapters.live.group import told
+from adapters.live.group_clients import GroupClients
 from adapters.live.group_run import GroupRun
 from adapters.live.group_story import history_of_trace
 from adapters.live.group_target import MYSQL_GROUP
 from adapters.live.target import LiveRequest
-from properties.registry import property_named
+from properties.registry import property_named, verdict_of
 from tests.conformance.test_recorded_groups import beginning, chosen, with_step
 from vocabulary.events import EventKind, Outcome
-from vocabulary.group_trace import TransactionDelivered
+from vocabulary.group_trace import TransactionDelivered, ViewInstalled
+from vocabulary.verdict import Verdict
 
 
 def broken(trace, name):
@@ -106,3 +108,60 @@ def test_commit_is_told_where_a_transaction_of_the_member_has_seen_it():
             commits += 1
             assert key in certified
     assert commits > 100
+
+
+def clients_of(trace, **fields):
+    """Return clients who were told of every tenth transaction, by the member that it came from."""
+    confirmed, gtids = {}, {}
+    for tag, step in enumerate(trace.transactions):
+        if tag % 10 == 0 and step.decided:
+            gtids[tag] = str(next(iter(step.decided.values())).gtid)
+            confirmed.setdefault(step.origin, []).append(tag)
+    everything = dict.fromkeys(trace.members, frozenset(gtids))
+    fields.setdefault("journals", everything)
+    return GroupClients(confirmed=confirmed, gtids=gtids, **fields)
+
+
+def judged(trace, clients, name):
+    history = history_of_trace(trace, seed=0, options={}, clients=clients).check()
+    prop = property_named(name)
+    return verdict_of(history, prop), prop.violations(history)
+
+
+def test_what_clients_were_told_and_all_members_have_survived():
+    trace = beginning()
+    verdict, _ = judged(trace, clients_of(trace), "what_a_group_confirmed_survives")
+    assert verdict is Verdict.HOLDS
+    # Nothing was listened to in a recorded run: it says nothing.
+    verdict, _ = judged(trace, GroupClients(), "what_a_group_confirmed_survives")
+    assert verdict is Verdict.UNKNOWN
+
+
+def test_confirmed_transaction_that_a_journal_lacks_or_no_log_has_is_lost():
+    trace = beginning()
+    whole = clients_of(trace)
+    last = trace.members[2]
+    tags = [tag for tag in whole.gtids if tag in whole.confirmed[trace.members[0]]]
+    lacking = {**whole.journals, last: whole.journals[last] - {tags[3]}}
+    _, breaches = judged(trace, replace(whole, journals=lacking), "what_a_group_confirmed_survives")
+    assert [(one.told_by, one.member) for one in breaches] == [("r1", "r3")]
+    stranger = {**whole.confirmed, last: [*whole.confirmed[last], 10**6]}
+    _, breaches = judged(
+        trace, replace(whole, confirmed=stranger), "what_a_group_confirmed_survives"
+    )
+    assert {one.member for one in breaches} == {"r1", "r2", "r3"}
+
+
+def test_member_that_was_cut_off_and_confirmed_something_is_found():
+    trace = beginning()
+    left = next(
+        step.left[0] for step in trace.steps if isinstance(step, ViewInstalled) and step.left
+    )
+    clients = clients_of(trace, cut_off=left)
+    verdict, _ = judged(trace, clients, "members_cut_off_confirm_nothing")
+    assert verdict is Verdict.HOLDS
+    alone = frozenset(clients.confirmed[left][-1:])
+    _, breaches = judged(
+        trace, replace(clients, confirmed_while_cut_off=alone), "members_cut_off_confirm_nothing"
+    )
+    assert len(breaches) == 1
