@@ -68,7 +68,8 @@ class GaleraLab:
         self.keys = Keys(create_statements(_SCHEMA))
         self.members: list[Server] = []
         self._marks: dict[str, str] = {}
-        self._log_offsets: dict[str, int] = {}
+        self.log_offsets: dict[str, int] = {}
+        """Where in each member's error log the round begins."""
         free = free_ports(3 * MEMBERS)
         ports = [(free[n], free[n + 1], free[n + 2]) for n in range(0, 3 * MEMBERS, 3)]
         self.network = room.network(MEMBERS) if request.fault in NEEDS_NETWORK else None
@@ -164,7 +165,7 @@ class GaleraLab:
         for server in self.members:
             server.query("FLUSH NO_WRITE_TO_BINLOG BINARY LOGS")
             self._marks[server.name] = server.binary_logs()[-1].name
-            self._log_offsets[server.name] = server.log.stat().st_size
+            self.log_offsets[server.name] = server.log.stat().st_size
         readers = [SnapshotReader(one, domains=1) for one in self.members]
         clients = Clients(
             self.members, workload=request.workload, clients=request.clients, seed=seed,
@@ -221,9 +222,7 @@ class GaleraLab:
         self, server: Server, seen: list[Snapshot], clients: Clients, struck: Struck
     ) -> Member:
         has_log = server.name != struck.rejoined
-        files = [
-            str(file) for file in server.binary_logs() if file.name >= self._marks[server.name]
-        ]
+        files = [str(file) for file in self.log_files(server)]
         first = self.members[0]
         compared = [f"{_SCHEMA}.{table}" for table in TABLES]
         with server.connect() as connection, connection.cursor() as cursor:
@@ -248,6 +247,10 @@ class GaleraLab:
             ),
         )  # fmt: skip
 
+    def log_files(self, server: Server) -> list[Path]:
+        """Return the binary log files that a member has written since the round began."""
+        return [file for file in server.binary_logs() if file.name >= self._marks[server.name]]
+
     def _tags(self, server: Server) -> frozenset[Tag]:
         return frozenset(int(tag) for (tag,) in server.query(f"SELECT w FROM {_SCHEMA}.journal"))
 
@@ -261,7 +264,7 @@ class GaleraLab:
         struck: Struck,
     ) -> LiveRound:
         request = self.request
-        offsets = self._log_offsets
+        offsets = self.log_offsets
         seen = seen_inside(
             members,
             {one.name: provider_log_of(one.log, offsets[one.name]) for one in self.members},
