@@ -8,6 +8,7 @@ each task is enough.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -117,7 +118,14 @@ class TableChecker:
     def __init__(self, *, joins_left: bool = True, slots: int = SLOTS_MIN) -> None:
         self._table = _empty_table(slots)
         self._state: Ints = np.zeros(K.STATES, np.int64)
-        self._state[K.S_ROWS] = self._state[K.S_WINDOW] = 1
+        self._state[K.S_ROWS] = 1
+        self.begin(joins_left=joins_left)
+
+    def begin(self, *, joins_left: bool = True) -> None:
+        """Begin with other rows; the table keeps its size, and what is in it counts no more."""
+        rows = self._state[K.S_ROWS]
+        self._state[:] = 0
+        self._state[K.S_ROWS] = self._state[K.S_WINDOW] = self._rows_before = rows
         self._state[K.S_KEEPS_FIRSTS] = joins_left
         self._history_first = 0
         self._firsts: Ints = np.zeros((0, 2), np.int64)
@@ -127,7 +135,7 @@ class TableChecker:
         if not len(columns):
             return
         state = self._state
-        if state[K.S_ROWS] == 1:
+        if state[K.S_ROWS] == self._rows_before:
             self._history_first = state[K.S_HISTORY] = columns.history[0]
         at = 0
         while True:
@@ -160,7 +168,7 @@ class TableChecker:
         """What was found so far."""
         state = self._state
         return TableCounts(
-            transactions=int(state[K.S_ROWS]) - 1,
+            transactions=int(state[K.S_ROWS] - self._rows_before),
             malformed=int(state[K.N_MALFORMED]),
             not_rising=int(state[K.N_NOT_RISING]),
             unordered=int(state[K.N_UNORDERED]),
@@ -199,19 +207,23 @@ class SummaryFold:
         if not summary.counts.transactions:
             return
         self.counts += summary.counts
+        known = 0
         if self._history == summary.history_first:
             compared, unordered = K.meet(self._table, self._window, summary.firsts)
             rises = not (summary.sn_first and self._sn_last >= summary.sn_first)
             self.counts += TableCounts(
                 compared=int(compared), unordered=int(unordered), not_rising=int(not rises)
             )
+            known = int(compared)
         else:
             self._forget()
         if summary.restarts:
             self._forget()
+            known = 0
         self._history = summary.history_last
         self._sn_last = summary.sn_last or self._sn_last
-        self._table = _with_room(self._table, self._window, self._used + len(summary.lasts))
+        items = self._used + len(summary.lasts) - known
+        self._table = _with_room(self._table, self._window, items)
         self._used += K.take_in(self._table, self._window, summary.lasts)
 
     def _forget(self) -> None:
@@ -226,13 +238,6 @@ def check_whole(columns: Columns) -> TableCounts:
     return checker.counts
 
 
-def summarise_columns(columns: Columns) -> ColumnSummary:
-    """Return the summary of a chunk of a table."""
-    checker = TableChecker()
-    checker.add(columns)
-    return checker.summary()
-
-
 MapChunks = Callable[
     [Callable[[Columns], ColumnSummary], Iterable[Columns]], Iterable[ColumnSummary]
 ]
@@ -245,9 +250,22 @@ def check_in_chunks(
 
     The kernels let other threads run: ``ThreadPoolExecutor.map`` checks chunks side by side.
     """
+    idle: deque[TableChecker] = deque()
+
+    def summarise(chunk: Columns) -> ColumnSummary:
+        try:
+            checker = idle.pop()
+            checker.begin()
+        except IndexError:
+            checker = TableChecker()
+        checker.add(chunk)
+        summary = checker.summary()
+        idle.append(checker)
+        return summary
+
     begins = range(0, len(columns), chunk_rows)
     chunks = (columns.slice(at, min(len(columns), at + chunk_rows)) for at in begins)
     fold = SummaryFold()
-    for summary in map_chunks(summarise_columns, chunks):
+    for summary in map_chunks(summarise, chunks):
         fold.add(summary)
     return fold.counts

@@ -16,7 +16,6 @@ from properties.tables.compiled.timestamps import (
     TableChecker,
     check_in_chunks,
     check_whole,
-    summarise_columns,
 )
 from properties.tables.timestamps import (
     ChunkSummary,
@@ -102,6 +101,8 @@ def pieces(table, cuts):
 
 def summary_of(blocks, slots):
     checker = TableChecker(slots=slots)
+    checker.add(columns([TableRow(0, 7, 5, (1, 2)), TableRow(1, 0, 0, ())]))
+    checker.begin()
     for block in blocks:
         checker.add(block)
     return checker.summary()
@@ -137,7 +138,7 @@ def test_numbers_at_the_ends_of_their_range_are_compared_rightly(low):
         if lc or sn
     ][:4]
     rows += [TableRow(0, lc, 7, (0,)) for lc in numbers]
-    assert summarise_columns(columns(rows)).readable() == summarise(rows)
+    assert summary_of([columns(rows)], 4).readable() == summarise(rows)
     assert check_in_chunks(columns(rows), 2) == summarise(rows).counts
 
 
