@@ -7,7 +7,7 @@ witness of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from adapters.group_wire.capture import read_frames
@@ -80,7 +80,7 @@ def observe_group(
         group_name=group_name,
         block_size=block_size,
         members=tuple(by_member),
-        steps=tuple(found),
+        steps=tuple(views_before_what_joiners_certified(found)),
         is_multi_primary=is_multi_primary,
     )
 
@@ -156,6 +156,38 @@ class _Steps:
 
     def finished(self) -> list[Step]:
         return [step for step in self._steps if step is not None]
+
+
+def views_before_what_joiners_certified(steps: Sequence[Step]) -> list[Step]:
+    """Return the steps with each view in front of all that a member who joins in it certified.
+
+    What is delivered while members exchange their states is kept for after the view. An exchange
+    that is begun anew, since the view was announced again, keeps what the first one has kept;
+    where that began shows in the joiner's own log, in the timestamps that it gave.
+    """
+    moved: list[Step] = []
+    since_view = 0
+    for step in steps:
+        if not isinstance(step, ViewInstalled):
+            moved.append(step)
+            continue
+        place = next(
+            (
+                number
+                for number, kept in enumerate(moved[since_view:], since_view)
+                if isinstance(kept, TransactionDelivered) and _certified_by(kept, step.joined)
+            ),
+            len(moved),
+        )
+        moved.insert(place, step)
+        since_view = place + 1
+    return moved
+
+
+def _certified_by(step: TransactionDelivered, members: Sequence[MemberUuid]) -> bool:
+    """Return whether one of the members gave the transaction a timestamp."""
+    found = (step.decided.get(member) for member in members)
+    return any(one is not None and one.last_committed is not None for one in found)
 
 
 def parse_snapshot(text: str) -> GtidSet:
