@@ -316,34 +316,41 @@ RUNS: dict[str, ReferenceRun] = {
         program="AAQDAQABAgAAAAAA",
     ),
     "C48": ReferenceRun(
-        mutant="stable_set_is_a_union", breaks="stable_set_is_executed_everywhere",
-        program="AwAAAQMAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+        mutant="stable_set_is_a_union", breaks="changes_land_as_certified",
+        program="AQMAAQACAAIAAwACAQECAAEBAAAEAgEAAAAAAAAAAAAAAAAAAAAAAA",
     ),
     "C49": ReferenceRun(
-        mutant="snapshot_is_what_was_certified", breaks="first_certified_wins",
+        mutant="snapshot_is_what_was_certified", breaks="changes_land_as_certified",
         workload=_group(3, 1, barriers=False),
         reading=members.end_to_end,
         program="AQMAAAEAAAAAAAAAAAAAAAAAAA",
     ),
     "C50": ReferenceRun(
-        because="a local session of the reference commits in the step that certifies it, so there "
-        "is no moment at which it could give up its locks",
+        mutant="session_gives_up_its_rows", breaks="changes_land_as_certified",
+        workload=_group(2, 1), reading=members.end_to_end,
+        program="AAEBAQAAAAA",
     ),
     "C51": ReferenceRun(
         mutant="last_committed_off_by_one", breaks="rows_apply_as_logged", workload=_WORKERS,
         program="AAABAAAAAgI",
     ),
     "C52": ReferenceRun(
-        mutant="joiner_starts_before_recovery_is_done", breaks="recovery_reaches_the_view_change",
-        program="AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+        mutant="joiner_starts_before_recovery_is_done", breaks="changes_land_as_certified",
+        workload=Workload(transactions=2, rows=2), program="AAECAAAAAAAAAAAAAAAAAAAAAAAAAAA",
     ),
     "C53": ReferenceRun(
-        because="a transaction without write set names no table in the reference; DDL is alone "
-        "there on every member",
+        subject="group",
+        fault="ddl_is_apart=false", breaks="definitions_are_as_certified",
+        workload=_group(
+            2, 1, alterations=1, ddl_is_apart=False, broadcasts=0, barriers=False
+        ),
+        reading=members.end_to_end,
+        program="AQEBAAAA",
     ),
     "C54": ReferenceRun(
-        because="a transaction without write set names no table in the reference, so there are no "
-        "metadata locks to leave out",
+        mutant="metadata_lock_is_not_taken", breaks="definitions_are_as_certified",
+        workload=_group(2, 1), reading=partial(members.end_to_end, member="r2"),
+        program="AQEAAAAAAAAA",
     ),
     "C55": ReferenceRun(
         mutant="idempotent_hides_equal_commit_ids", breaks="final_state_is_the_sources",

@@ -17,7 +17,12 @@ class Writes(NamedTuple):
 
 
 def choose_writes(
-    schedule: Schedule, writers: Mapping[str, tuple[int, ...]], *, barriers: bool
+    schedule: Schedule,
+    writers: Mapping[str, tuple[int, ...]],
+    *,
+    barriers: bool,
+    rows: bool = True,
+    ddl: bool = False,
 ) -> Writes:
     """Return what the next transaction writes.
 
@@ -25,12 +30,15 @@ def choose_writes(
     writers are interchangeable: a run stays the same when their names are exchanged, so from
     such a class only the first few are ever taken. Fewer rows come before more. ``barriers``
     adds a transaction without write set, and a CREATE TABLE ... SELECT whose table is the first
-    row.
+    row; ``ddl`` a change of a table's definition. Without ``rows`` nothing is written.
     """
-    options = [Writes(TransactionKind.ROWS, items) for items in write_sets(writers)]
+    found = write_sets(writers) if rows else []
+    options = [Writes(TransactionKind.ROWS, items) for items in found]
     if barriers:
         options.append(Writes(TransactionKind.NO_WRITE_SET, ()))
-        options.append(Writes(TransactionKind.CTAS, options[0].items))
+        options += [Writes(TransactionKind.CTAS, items) for items in found[:1]]
+    if ddl:
+        options.append(Writes(TransactionKind.DDL, ()))
     return schedule.choose(options, "writes")
 
 

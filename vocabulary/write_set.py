@@ -71,6 +71,15 @@ def parse_item(text: str) -> Item:
     return text
 
 
+def table_of(item: Item) -> str:
+    """Return the table that an item names before its row; empty where it names none.
+
+    >>> table_of("d.t.a"), table_of("a")
+    ('d.t', '')
+    """
+    return item.rpartition(".")[0] if isinstance(item, str) else ""
+
+
 def _reads_as_number(text: str) -> bool:
     digits = text[1:] if text.startswith("-") else text
     if len(digits) > 20 or not (digits.isascii() and digits.isdigit()):

@@ -10,6 +10,10 @@ from vocabulary.events import DEFAULT_MEMBER, Event, EventKind, Outcome
 from vocabulary.history import History
 from vocabulary.transactions import Transaction, TransactionKind
 
+_WITHOUT_WRITE_SET = {TransactionKind.NO_WRITE_SET, TransactionKind.DDL, TransactionKind.CTAS}
+"""CREATE TABLE ... SELECT is a barrier; what it wrote is covered by the window it opens."""
+_ONLY_TABLE = "tab0"
+
 
 def _decisions(history: History, member: str) -> list[Event]:
     return [e for e in history.events if e.kind is EventKind.CERTIFIED and e.member == member]
@@ -29,8 +33,7 @@ def timestamps(history: History, member: str = DEFAULT_MEMBER) -> Recorded:
     for number, place in places.items():
         one = of[number]
         views[place,] = one.kind is TransactionKind.VIEW_CHANGE
-        # CREATE TABLE ... SELECT is a barrier; what it wrote is covered by the window it opens.
-        empty[place,] = one.kind in {TransactionKind.NO_WRITE_SET, TransactionKind.CTAS}
+        empty[place,] = one.kind in _WITHOUT_WRITE_SET
         for item in () if empty[place,] else sorted(one.write_set):
             written[place, rows.name(item)] = True
     steps = []
@@ -148,9 +151,9 @@ def two_members(history: History, first: str = "r1", second: str = "r2") -> Reco
 def end_to_end(history: History, member: str = DEFAULT_MEMBER) -> Recorded:
     """Read what a member certified and committed for ``models/end_to_end.py``.
 
-    A position is whatever was certified here, local transactions among it; no table is altered.
-    When a worker starts and which rows it has locked is not observed, nor which window a
-    collection opens; numbers that are missing later were left out when it did.
+    A position is whatever was certified here, local transactions among it; all rows are of one
+    table, which every DDL alters. When a worker starts and what it has locked is not observed, nor
+    which window a collection opens; numbers that are missing later were left out when it did.
     """
     of: dict[int, Transaction] = {one.id: one for one in history.transactions}
     certified = [
@@ -159,12 +162,13 @@ def end_to_end(history: History, member: str = DEFAULT_MEMBER) -> Recorded:
         if event.transaction is not None and event.outcome is Outcome.POSITIVE
     ]
     places, rows = {one: place for place, (one, _) in enumerate(certified)}, Rows()
-    start: dict[str, Table] = {name: {} for name in ("ws", "empty", "vc", "local")}
+    start: dict[str, Table] = {name: {} for name in ("ws", "empty", "vc", "local", "alters")}
     for number, place in places.items():
         one = of[number]
         start["vc"][place,] = one.kind is TransactionKind.VIEW_CHANGE
         start["local"][place,] = one.origin == member
-        start["empty"][place,] = one.kind in {TransactionKind.NO_WRITE_SET, TransactionKind.CTAS}
+        start["empty"][place,] = one.kind in _WITHOUT_WRITE_SET
+        start["alters"][place, _ONLY_TABLE] = one.kind is TransactionKind.DDL
         for item in () if start["empty"][place,] else sorted(one.write_set):
             start["ws"][place, rows.name(item)] = True
     numbers = [stamp.sequence_number for _, stamp in certified if stamp is not None]
@@ -194,7 +198,7 @@ def end_to_end(history: History, member: str = DEFAULT_MEMBER) -> Recorded:
     nobody: Table = {(row,): -1 for row in scope.values(ROW)}
     locks = dict.fromkeys(("stored", "last", "row_lock"), nobody)
     tables: Table = {(table,): -1 for table in scope.values(TABLE)}
-    whole: Table = {(row,): "tab0" for row in scope.values(ROW)}
+    whole: Table = {(row,): _ONLY_TABLE for row in scope.values(ROW)}
     start |= {"next_sn": {(): 2}, "lc_global": {(): 1}, "table": whole, **locks}
     start |= dict.fromkeys(("defined", "last_ddl", "meta_lock"), tables)
     return Recorded(

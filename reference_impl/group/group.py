@@ -22,6 +22,7 @@ from reference_impl.group.messages import (
     TransactionMessage,
     ViewChangeMessage,
 )
+from reference_impl.group.sessions import Session
 from reference_impl.recorder import Recorder
 from vocabulary.events import EventKind
 from vocabulary.timestamps import VIEW_CHANGE
@@ -83,6 +84,7 @@ class Group:
         *,
         kind: TransactionKind = TransactionKind.ROWS,
         specified: Gtid | None = None,
+        alters: str = "",
     ) -> TransactionId:
         """Execute a transaction at ``member`` and send it, with the snapshot it then has.
 
@@ -97,6 +99,7 @@ class Group:
                 origin=member.name,
                 write_set=frozenset(items),
                 snapshot_gtids=format_gtid_set(member.executed),
+                statement=f"ALTER TABLE {alters}" if alters else "",
             )
         )
         self.recorder.record(
@@ -106,7 +109,7 @@ class Group:
             gtid_set=format_gtid_set(member.executed),
             transactions=tuple(sorted(one for one, _ in member.binlog)),
         )
-        member.locked[transaction] = items
+        member.sessions[transaction] = Session(items, alters)
         self.send(
             TransactionMessage(
                 transaction=transaction,
@@ -117,6 +120,7 @@ class Group:
                     specified_gtid=specified,
                     is_create_select=kind is TransactionKind.CTAS,
                 ),
+                alters=alters,
             )
         )
         return transaction

@@ -22,6 +22,7 @@ from reference_impl.group.messages import (
     TransactionMessage,
     ViewChangeMessage,
 )
+from reference_impl.group.sessions import Session
 from reference_impl.recorder import Recorder
 from vocabulary.events import EventKind, Outcome
 from vocabulary.timestamps import may_overlap
@@ -52,6 +53,8 @@ class Settings:
             and so do several primaries: nothing would be left to refuse their conflicts with.
         waits_for_backlog: a new primary, or a member that comes online, takes no writes before
             it has applied what was certified until then (BEFORE_ON_PRIMARY_FAILOVER).
+        sessions_commit_apart: a session learns that its transaction is certified, and commits it,
+            some time after the member has certified it; else in the same step.
     """
 
     is_single_primary: bool = False
@@ -59,6 +62,7 @@ class Settings:
     block_size: int = 1
     preemptive_rows_threshold: int = 0
     waits_for_backlog: bool = True
+    sessions_commit_apart: bool = False
 
     @property
     def collects_preemptively(self) -> bool:
@@ -71,7 +75,7 @@ class Member:
 
     What it executed, its binary log and its relay log survive a crash; the rest begins anew.
     ``next_message`` is its place in the total order; ``view``, ``online`` and ``primary`` are
-    what it knows at that place. ``locked`` are the rows of its undecided local transactions.
+    what it knows at that place. ``sessions`` are its local transactions that have not ended.
     """
 
     def __init__(
@@ -105,7 +109,7 @@ class Member:
         self.view: ViewChangeMessage | None = None
         self.online: frozenset[str] = frozenset()
         self.primary = ""
-        self.locked: dict[TransactionId, tuple[Item, ...]] = {}
+        self.sessions: dict[TransactionId, Session] = {}
         self.must_apply_first: GtidSet = NO_GTIDS
         self.is_backlog_announced = True
         self.has_announced_online = False
@@ -116,7 +120,7 @@ class Member:
     def on_transaction(self, message: TransactionMessage) -> None:
         """Certify a transaction; commit it if it is local, queue it if it is remote."""
         transaction = message.transaction
-        is_local = transaction in self.locked
+        is_local = transaction in self.sessions
         decision = self.certifier.on_transaction_delivered(
             message.request, is_local=is_local, gtid_executed=self.executed
         )
@@ -130,14 +134,13 @@ class Member:
             gtid=str(decision.gtid or ""),
             note=decision.reason,
         )
-        self.locked.pop(transaction, None)
         if decision.gtid is None:
-            if is_local:
+            if self.sessions.pop(transaction, None):
                 self.recorder.record(
                     EventKind.ROLLED_BACK, member=self.name, transaction=transaction
                 )
         elif is_local:
-            self.commit(transaction, decision.gtid)
+            self.on_certified_here(transaction, decision.gtid)
         elif decision.timestamp is not None:
             self.transaction_of[decision.gtid] = transaction
             self.relay_log.append(
@@ -146,8 +149,15 @@ class Member:
                     gtid=decision.gtid,
                     timestamp=decision.timestamp,
                     items=message.request.items,
+                    alters=message.alters,
                 )
             )
+
+    def on_certified_here(self, transaction: TransactionId, gtid: Gtid) -> None:
+        """Tell the session of a certified transaction, which keeps its locks until it commits."""
+        self.sessions[transaction].gtid = gtid
+        if not self.settings.sessions_commit_apart:
+            self.commit_session(transaction, gtid)
 
     def on_executed_set(self, message: ExecutedSetMessage) -> None:
         """Take a member's executed set; collect when it completes the round."""
@@ -279,9 +289,22 @@ class Member:
         """Return whether all that was certified before it came to power is executed here."""
         return self.must_apply_first <= self.executed
 
-    def locks(self, items: tuple[Item, ...]) -> bool:
-        """Return whether an undecided local transaction holds a lock on one of the rows."""
-        return any(not set(items).isdisjoint(locked) for locked in self.locked.values())
+    def locks(self, items: tuple[Item, ...], alters: str = "") -> bool:
+        """Return whether a session holds a lock that is in the way of such a transaction."""
+        return any(
+            session.locks_row(items) or session.locks_table(items, alters)
+            for session in self.sessions.values()
+        )
+
+    def committing(self) -> list[tuple[TransactionId, Gtid]]:
+        """Return the sessions' transactions that are certified and have yet to commit."""
+        sessions = self.sessions.items()
+        return [(one, session.gtid) for one, session in sessions if session.gtid is not None]
+
+    def commit_session(self, transaction: TransactionId, gtid: Gtid) -> None:
+        """Let a session commit in the engine, and release its locks."""
+        del self.sessions[transaction]
+        self.commit(transaction, gtid)
 
     def applicable(self) -> list[RelayEntry]:
         """Return the entries of the relay log that may be applied next, the oldest first."""
@@ -291,7 +314,9 @@ class Member:
                 not may_overlap(earlier.timestamp, entry.timestamp)
                 for earlier in self.relay_log[:position]
             )
-            if not waits and not self.locks(entry.items):
+            # Whoever was certified before a view change commits before it.
+            waits = waits or (entry.timestamp.is_view_change and bool(self.committing()))
+            if not waits and not self.locks(entry.items, entry.alters):
                 ready.append(entry)
             if self.settings.preserves_commit_order:
                 break

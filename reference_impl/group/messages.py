@@ -18,6 +18,8 @@ class TransactionMessage:
 
     transaction: TransactionId
     request: CertificationRequest
+    alters: str = ""
+    """The table whose definition it changes; empty for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +77,7 @@ class RelayEntry:
     gtid: Gtid
     timestamp: LogicalTimestamp
     items: tuple[Item, ...] = ()
+    alters: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,10 @@ from reference_impl.group.member import Member, Status
 from reference_impl.group.messages import ExecutedSetMessage, TransactionMessage
 from vocabulary.events import EventKind
 from vocabulary.schedule import ExhaustiveSchedule, Schedule
+from vocabulary.transactions import TransactionKind
 
+TABLE = "d.t"
+"""The table of all rows, where its definition may change."""
 STEPS_MAX = 100_000
 """A run that takes more steps has a fault that lets it go on for ever."""
 
@@ -31,6 +34,10 @@ class Budget:
     """Undecided local transactions that a member may have at a time."""
     barriers: bool = True
     """Whether transactions without write set, and CREATE TABLE ... SELECT, are submitted."""
+    alterations: int = 0
+    """How often the table's definition may still be changed."""
+    is_ddl_apart: bool = True
+    """Whether the operator lets no DDL run beside users of its table on other members."""
 
 
 class Reach(Enum):
@@ -131,9 +138,15 @@ class GroupRun:
         for entry in member.applicable():
             act = partial(member.apply, entry)
             offer(f"applies T{entry.transaction}", act, Reach.MEMBER)
-        has_session = len(member.locked) < self.budget.sessions
+        for transaction, gtid in member.committing():
+            act = partial(member.commit_session, transaction, gtid)
+            offer(f"commits T{transaction}", act, Reach.MEMBER)
+        has_session = len(member.sessions) < self.budget.sessions
         if member.may_write() and has_session and self.budget.transactions:
-            offer("submits", lambda: self.submit(member), Reach.ORDER)
+            rows, ddl = self.may_use_table(member), self.may_alter_table(member)
+            if rows or ddl or self.budget.barriers:
+                act = partial(self.submit, member, rows=rows, ddl=ddl)
+                offer("submits", act, Reach.ORDER)
         if member.status is Status.RECOVERING:
             if group.may_step_recovery(member):
                 offer("recovers", lambda: group.step_recovery(member))
@@ -180,14 +193,35 @@ class GroupRun:
             if name != member.name
         )
 
-    def submit(self, member: Member) -> None:
+    def may_use_table(self, member: Member) -> bool:
+        """Return whether a session gets its shared metadata lock, and no DDL is on its way."""
+        is_altered = any(session.alters for session in member.sessions.values())
+        on_its_way = any(
+            isinstance(message, TransactionMessage) and message.alters
+            for message in self.group.total_order[member.next_message :]
+        ) or any(entry.alters for entry in member.relay_log)
+        return not (is_altered or (self.budget.is_ddl_apart and on_its_way))
+
+    def may_alter_table(self, member: Member) -> bool:
+        """Return whether a session gets its exclusive metadata lock, and nothing is on its way."""
+        is_used = any(session.alters or session.items for session in member.sessions.values())
+        is_behind = member.next_message < len(self.group.total_order) or member.relay_log
+        return bool(self.budget.alterations) and not (
+            is_used or (self.budget.is_ddl_apart and is_behind)
+        )
+
+    def submit(self, member: Member, *, rows: bool, ddl: bool) -> None:
         """Execute a transaction with a write set of the schedule's choice."""
-        kind, items = choose_writes(self.schedule, self.writers, barriers=self.budget.barriers)
+        kind, items = choose_writes(
+            self.schedule, self.writers, barriers=self.budget.barriers, rows=rows, ddl=ddl
+        )
         if member.locks(items):
             # It would wait for the lock; another time, then.
             return
         self.budget.transactions -= 1
-        transaction = self.group.submit(member, items, kind=kind)
+        alters = TABLE if kind is TransactionKind.DDL else ""
+        self.budget.alterations -= bool(alters)
+        transaction = self.group.submit(member, items, kind=kind, alters=alters)
         for item in items:
             self.writers[item] = (*self.writers[item], transaction)
 

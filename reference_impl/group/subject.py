@@ -10,7 +10,7 @@ from reference_impl.certification.parts import STANDARD_PARTS, Parts
 from reference_impl.certifier_subject import VIEW_CHANGES
 from reference_impl.group.group import Group
 from reference_impl.group.member import Settings
-from reference_impl.group.run import Budget, GroupRun
+from reference_impl.group.run import TABLE, Budget, GroupRun
 from reference_impl.recorder import Recorder
 from reference_impl.subject import KnownBreaches, Option, Subject, Workload, register_subject
 from vocabulary.history import OptionValue
@@ -57,6 +57,17 @@ class GroupSubject(Subject):
             default=True,
             meaning="a new primary applies its backlog before it takes writes",
         ),
+        Option(
+            name="sessions_commit_apart",
+            default=False,
+            meaning="a session commits in a step of its own, after it is certified",
+        ),
+        Option(name="alterations", default=0, meaning="ALTER TABLE of the table of all rows"),
+        Option(
+            name="ddl_is_apart",
+            default=True,
+            meaning="no ALTER TABLE runs beside users of the table on other members",
+        ),
     )
     breaks: ClassVar[Mapping[str, frozenset[str]]] = {
         "wl8440_literal": frozenset(
@@ -91,9 +102,36 @@ class GroupSubject(Subject):
                 options={"joins": 0, "departures": 0, "broadcasts": 0, "barriers": False},
             ),
         ),
+        KnownBreaches(
+            where="sessions_commit_apart=true, sessions=2",
+            applies=lambda options: bool(
+                options["sessions_commit_apart"] and int(options["sessions"]) > 1
+            ),
+            breaks=frozenset({"refusals_are_deserved"}),
+            because="commit order is kept among remote transactions: one may be there before the "
+            "session's that it had seen, which is certified and has yet to commit",
+            scope=Workload(
+                transactions=6,
+                rows=4,
+                options={"joins": 0, "departures": 0, "broadcasts": 0, "barriers": False},
+            ),
+        ),
+        KnownBreaches(
+            where="alterations>0, ddl_is_apart=false",
+            applies=lambda options: bool(options["alterations"] and not options["ddl_is_apart"]),
+            breaks=frozenset({"definitions_are_as_certified"}),
+            because="an ALTER TABLE has no write set, so nothing refuses its conflicts",
+        ),
     )
     areas: ClassVar[frozenset[str]] = frozenset(
-        {"certification", "executed_sets", "timestamps", "garbage_collection", "view_change"}
+        {
+            "certification",
+            "executed_sets",
+            "garbage_collection",
+            "landing",
+            "timestamps",
+            "view_change",
+        }
     )
     # Sessions are a matter of the source's own log.
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
@@ -122,6 +160,7 @@ class GroupSubject(Subject):
             block_size=int(options["block_size"]),
             preemptive_rows_threshold=int(options["preemptive_rows_threshold"]),
             waits_for_backlog=bool(options["waits_for_backlog"]),
+            sessions_commit_apart=bool(options["sessions_commit_apart"]),
         )
         group = self.group_class(names, self.parts, self.parts.dialect(dialect), settings, recorder)
         present = max(1, len(names) - int(options["absent"]))
@@ -134,8 +173,13 @@ class GroupSubject(Subject):
             sessions=int(options["sessions"]),
             timers=int(options["broadcasts"]) if settings.collects_preemptively else 0,
             barriers=bool(options["barriers"]),
+            alterations=int(options["alterations"]),
+            is_ddl_apart=bool(options["ddl_is_apart"]),
         )
-        GroupRun(group, schedule, budget, workload.row_names).run()
+        rows = workload.row_names
+        if budget.alterations:
+            rows = tuple(f"{TABLE}.{row}" for row in rows)
+        GroupRun(group, schedule, budget, rows).run()
         return names
 
 

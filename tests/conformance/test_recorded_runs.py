@@ -117,6 +117,12 @@ PAIRS = {
         Workload(transactions=3, rows=2, members=3, dialect="mysql_8_0",
                  options={"joins": 1, "departures": 0, "absent": 1}), 1_000,
     ),
+    "end to end, sessions that commit late and DDL": (
+        end_to_end.end_to_end(), members.end_to_end, "group",
+        Workload(transactions=4, rows=2, dialect="wl8440",
+                 options={**STAYS, "sessions_commit_apart": True, "sessions": 2,
+                          "alterations": 2}), 500,
+    ),
     "two members": (
         two.members(), members.two_members, "group",
         Workload(transactions=3, rows=2, dialect="wl8440", options=STAYS), 700,
@@ -131,6 +137,7 @@ UNSEEN = {
     "commit-order parents": {"start", "leave", "advance"},
     "end to end": {"join", "leave_out_number"},
     "end to end, a number left out": {"join"},
+    "end to end, sessions that commit late and DDL": {"join", "leave_out_number", "change_view"},
     "timestamps": {"join"},
     "timestamps, a number burned": {"join"},
 }

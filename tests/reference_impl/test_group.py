@@ -19,6 +19,7 @@ from reference_impl.subject import Workload
 from tests.reference_impl.test_golden_traces import ScriptedGroup
 from vocabulary.events import EventKind
 from vocabulary.history import HistoryHeader
+from vocabulary.transactions import TransactionKind
 from vocabulary.verdict import Verdict
 
 NAMES = ("r1", "r2", "r3")
@@ -54,7 +55,69 @@ def test_each_member_certifies_at_its_own_pace_and_decides_alike():
     assert not first_certified_wins(recorded(group))
     # r2 wrote the row too, and was rolled back: the relay log holds the winner.
     assert [entry.transaction for entry in r2.relay_log] == [1]
-    assert not r2.locked
+    assert not r2.sessions
+
+
+def session_and_worker(first, second):
+    """Return a member whose session is certified and has yet to commit, and who comes next."""
+    group = group_of(("r1", "r2"), sessions_commit_apart=True)
+    r1, r2 = group.members["r1"], group.members["r2"]
+    group.submit(r1, **first)
+    deliver_all(r2, group)
+    r2.apply(r2.relay_log[0])
+    group.submit(r2, **second)
+    deliver_all(r1, group)
+    return r1
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "waits"),
+    [
+        ({"items": ("d.t.a",)}, {"items": ("d.t.a",)}, True),
+        ({"items": ("d.t.a",)}, {"items": ("d.t.b",)}, False),
+        ({"items": (), "alters": "d.t"}, {"items": ("d.t.b",)}, True),
+        ({"items": ("d.t.a",)}, {"items": (), "alters": "d.t"}, True),
+        ({"items": (), "alters": "d.t"}, {"items": (), "alters": "d.t"}, True),
+        ({"items": (), "alters": "d.t"}, {"items": ("d.u.b",)}, False),
+        ({"items": ()}, {"items": ("d.t.b",)}, False),
+    ],
+)
+def test_certified_session_keeps_its_locks_until_it_commits(first, second, waits):
+    for one in (first, second):
+        if one.get("alters"):
+            one["kind"] = TransactionKind.DDL
+    member = session_and_worker(first, second)
+    assert bool(member.applicable()) is not waits
+    member.commit_session(*member.committing()[0])
+    assert member.applicable()
+    assert not member.sessions
+
+
+def test_view_change_waits_for_sessions_that_were_certified_before_it():
+    group = group_of(("r1", "r2"), sessions_commit_apart=True)
+    r1 = group.members["r1"]
+    group.submit(r1, ("a",))
+    group.join(group.members["r3"])
+    deliver_all(r1, group)
+    assert not r1.applicable()
+    r1.commit_session(*r1.committing()[0])
+    assert r1.applicable()
+
+
+@pytest.mark.parametrize("is_apart", [True, False])
+def test_members_at_rest_agree_whatever_sessions_and_ddl_do(is_apart):
+    options = {"sessions_commit_apart": is_apart, "sessions": 2, "alterations": 2}
+    subject = subject_named("group")
+    workload = Workload(transactions=6, members=3, options=options)
+    judged = [
+        prop
+        for prop in properties_of(subject)
+        if prop.expectation is Expectation.ALWAYS and prop.is_safety
+    ]
+    for schedule in random_schedules(0, 25):
+        history = system_of(subject, workload)(schedule)
+        broken = [prop.name for prop in judged if prop.violations(history)]
+        assert not broken, schedule.seed
 
 
 def test_row_lock_of_an_undecided_local_transaction_holds_the_applier_back():
