@@ -9,7 +9,7 @@ out to be one once what does not matter is gone.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -21,6 +21,7 @@ from mining.signatures import Signature, canonical_digest, full_signature
 from mining.systems import System
 from properties.registry import Property, property_named
 from properties.search import Counterexample
+from properties.shrinking import Oracle
 from reference_impl.subject import Subject, Workload
 from vocabulary.history import History
 from vocabulary.programs import decode_program, encode_program
@@ -48,9 +49,12 @@ class Minimiser(Protocol):
 
     def __call__(
         self, subject: Subject, workload: Workload, prop: Property, found: Counterexample, *,
-        seed: int,
+        seed: int, faster: Callable[[Workload, Oracle], Oracle] | None,
     ) -> Small:  # fmt: skip
-        """Return a smaller run that breaks the property too, or the one found."""
+        """Return a smaller run that breaks the property too, or the one found.
+
+        ``faster`` may put another oracle before the readable one of a workload.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,8 +155,10 @@ class MinimiseTask:
         system = self.plan.systems[cluster.system]
         prop = property_named(cluster.prop)
         found = replayed(system, prop, cluster.specimen)
-        runner = self._runner(system, prop)
-        small = self.make_small(runner, system.workload, prop, found, seed=self.plan.seed)
+        small = self.make_small(
+            system.runner, system.workload, prop, found,
+            seed=self.plan.seed, faster=self._faster(system, prop),
+        )  # fmt: skip
         history = small.counterexample.history
         violations = small.counterexample.violations
         return Minimal(
@@ -169,12 +175,14 @@ class MinimiseTask:
             seconds=time.perf_counter() - started,
         )
 
-    def _runner(self, system: System, prop: Property) -> Subject:
-        if self.plan.is_fast:
-            from mining.compiled.filtered import filtered
+    def _faster(
+        self, system: System, prop: Property
+    ) -> Callable[[Workload, Oracle], Oracle] | None:
+        if not self.plan.is_fast:
+            return None
+        from mining.compiled.oracle import CompiledOracles
 
-            return filtered(system, prop.name)
-        return system.runner
+        return CompiledOracles(system, prop.name)
 
 
 def replayed(system: System, prop: Property, specimen: Specimen) -> Counterexample:

@@ -10,7 +10,8 @@ from adapters.conformance.cases.case import Case
 from adapters.conformance.session import Run
 from paraply.showing.alternatives import Alternatives, alternatives_of
 from properties.registry import Property, Violation
-from properties.search import Counterexample, random_schedules, shrink
+from properties.search import Counterexample, random_schedules
+from properties.shrinking import ReadableOracle, shrink
 from vocabulary.history import History
 from vocabulary.programs import encode_program, format_program
 from vocabulary.schedule import RecordedSchedule, Schedule
@@ -69,8 +70,7 @@ class Shrinking:
             choices=found.choices, history=found.history, violations=found.violations, runs=1
         )
         shrunk = shrink(
-            lambda one: self._run(one, found.kept).history,
-            found.prop,
+            ReadableOracle(lambda one: self._run(one, found.kept).history, found.prop),
             counterexample,
             runs_max=max(self._runs_left, self._runner.shrink_runs_max // 2),
         )

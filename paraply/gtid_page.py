@@ -24,7 +24,8 @@ from paraply.hunt import system_of
 from paraply.pages import pages_main
 from paraply.registries import property_named, subject_named
 from properties.registry import Property
-from properties.search import Counterexample, random_schedules, shrink
+from properties.search import Counterexample, random_schedules
+from properties.shrinking import ReadableOracle, shrink
 from reference_impl.mariadb_gtid.clock import group_timing
 from reference_impl.mariadb_gtid.positions_subject import METHODS
 from reference_impl.mariadb_gtid.topology_subject import RULES
@@ -93,8 +94,8 @@ def decide(
         decided.is_exhaustive &= not (scope.random_runs or scope.runs_max)
         for name, example in found.items():
             if scope.random_runs:
-                prop = property_named(name)
-                example = shrink(system, prop, example, runs_max=SHRINK_RUNS_MAX)
+                oracle = ReadableOracle(system, property_named(name))
+                example = shrink(oracle, example, runs_max=SHRINK_RUNS_MAX)
             decided.smallest[name] = example.history
     return decided
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from properties.registry import Property
-from properties.search import Counterexample, random_schedules, search, shrink
+from properties.search import Counterexample
+from properties.shrinking import BreakingRun, Oracle, ReadableOracle, shrink_run
 from reference_impl.mutants import Mutant
 from reference_impl.subject import Subject, Workload
 from vocabulary.history import History
@@ -29,6 +30,21 @@ class Quarry:
     """All runs that were made to find it, those at other sizes included."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spotted:
+    """A run that breaks the property, the workload it is a run of, and runs made to find it."""
+
+    workload: Workload
+    run: BreakingRun
+    runs: int
+
+
+OracleOf = Callable[[Workload], Oracle]
+"""What judges runs of a subject, by their workload."""
+Faster = Callable[[Workload, Oracle], Oracle]
+"""Returns an oracle that answers as the readable one of a workload does, but faster."""
+
+
 def hunt(mutant: Mutant, prop: Property, *, seed: int = 0) -> Quarry | None:
     """Return the smallest history found in which ``prop`` catches ``mutant``; None if none is.
 
@@ -47,20 +63,40 @@ def hunt_subject(
     runs_max: int = RUNS_MAX,
 ) -> Quarry | None:
     """Search a subject for a breach of ``prop``, fewer transactions first."""
+    ask = oracles_of(subject, prop)
+    spotted = hunt_runs(ask, workload, seed=seed, runs_max=runs_max)
+    if spotted is None:
+        return None
+    counterexample = ask(spotted.workload).counterexample(spotted.run, spotted.runs)
+    return Quarry(workload=spotted.workload, counterexample=counterexample, runs=spotted.runs)
+
+
+def hunt_runs(ask: OracleOf, workload: Workload, *, seed: int, runs_max: int) -> Spotted | None:
+    """Return the smallest run that a hunt finds, told by its choices."""
     runs = 0
     for transactions in range(1, workload.transactions + 1):
         smaller = replace(workload, transactions=transactions)
         limit = runs_max if transactions == workload.transactions else RUNS_BELOW
-        system = system_of(subject, smaller)
-        found = search(system, prop, random_schedules(seed, limit))
-        if found is not None:
-            return Quarry(
-                workload=smaller,
-                counterexample=shrink(system, prop, found),
-                runs=runs + found.runs,
-            )
-        runs += limit
+        oracle = ask(smaller)
+        made, run = oracle.drawn(seed, limit)
+        runs += made
+        if run is not None:
+            return Spotted(workload=smaller, run=shrink_run(oracle, run), runs=runs)
     return None
+
+
+def oracles_of(subject: Subject, prop: Property, faster: Faster | None = None) -> OracleOf:
+    """Return the oracles of a subject, one for each workload asked about."""
+    known: dict[str, Oracle] = {}
+
+    def ask(workload: Workload) -> Oracle:
+        described = repr(workload)
+        if described not in known:
+            readable = ReadableOracle(system_of(subject, workload), prop)
+            known[described] = faster(workload, readable) if faster else readable
+        return known[described]
+
+    return ask
 
 
 def system_of(subject: Subject, workload: Workload) -> Callable[[Schedule], History]:

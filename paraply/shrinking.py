@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import cycle, islice
 
-from paraply.hunt import RUNS_BELOW, hunt_subject, system_of
+from paraply.hunt import RUNS_BELOW, Faster, OracleOf, Spotted, hunt_runs, oracles_of
 from properties.registry import Property
-from properties.search import Counterexample, search, shrink
-from reference_impl.subject import Subject, Workload
+from properties.search import Counterexample
+from properties.shrinking import (
+    UNCHANGED,
+    BreakingRun,
+    Choices,
+    Edit,
+    Enumerated,
+    shrink_run,
+)
+from reference_impl.subject import Option, Subject, Workload
 from vocabulary.errors import ParaplyError
 from vocabulary.programs import encode_program, format_program
-from vocabulary.schedule import Exploration, RecordedSchedule
 
 CUT_LENGTH_MAX = 6
 """Choices that one transaction takes; to leave one out is to leave about so many out."""
@@ -19,6 +27,7 @@ CHECK_RUNS_MAX = 2_000
 CHECK_CHOICES_MAX = 150
 """Leaving out and lowering each of more choices would take more runs than the check may make."""
 RUNS_BELOW_MAX = 2_000
+SIZES = ("transactions", "rows", "members")
 ATTEMPTS_MAX = 200
 """Runs at one smaller size, with the choices found so far or with some of them left out."""
 
@@ -64,112 +73,149 @@ class Smallest:
 
 
 def make_small(
-    subject: Subject, workload: Workload, prop: Property, found: Counterexample, *, seed: int
+    subject: Subject,
+    workload: Workload,
+    prop: Property,
+    found: Counterexample,
+    *,
+    seed: int,
+    faster: Faster | None = None,
 ) -> Smallest:
     """Return a small run that breaks the property.
 
     Runs of fewer transactions are tried first, at random from ``seed``; where none of them breaks
     it, what was found is cut.
     """
+    work = Shrinking(subject, oracles_of(subject, prop, faster))
+    spotted = None
     if workload.transactions > 1:
         smaller = replace(workload, transactions=workload.transactions - 1)
-        quarry = hunt_subject(subject, smaller, prop, seed=seed, runs_max=RUNS_BELOW)
-        if quarry is not None:
-            workload, found = quarry.workload, quarry.counterexample
-    found = shrink(system_of(subject, workload), prop, found)
-    smallest = shrink_workload(subject, Smallest(workload=workload, counterexample=found), prop)
-    while (below := _enumerated_below(subject, smallest, prop)[0]) is not None:
-        smallest = shrink_workload(subject, below, prop)
-    return replace(smallest, minimality=minimality_of(subject, smallest, prop))
+        spotted = hunt_runs(work.ask, smaller, seed=seed, runs_max=RUNS_BELOW)
+    if spotted is None:
+        run = BreakingRun.of(found.choices, found.history)
+        run = shrink_run(work.ask(workload), run)
+        spotted = Spotted(workload=workload, run=run, runs=found.runs)
+    smallest = work.in_smaller_workloads(spotted)
+    below = work.enumerated_below(smallest)
+    while below.run is not None:
+        smallest = work.in_smaller_workloads(_fewer(smallest, below.run))
+        below = work.enumerated_below(smallest)
+    return Smallest(
+        workload=smallest.workload,
+        counterexample=work.ask(smallest.workload).counterexample(smallest.run, smallest.runs),
+        minimality=work.minimality(smallest, below),
+    )
 
 
 def shrink_workload(subject: Subject, smallest: Smallest, prop: Property) -> Smallest:
-    """Take away what the workload allows, as long as some of the choices still break it.
-
-    Transactions go first, then rows, members, and whatever numbers the subject's own options are:
-    workers, crashes, time-outs.
-    """
-    improved = True
-    while improved:
-        improved = False
-        for workload in _smaller_workloads(subject, smallest.workload):
-            found = _break_with_fewer_choices(subject, workload, prop, smallest.counterexample)
-            if found is not None:
-                smallest = Smallest(workload=workload, counterexample=found)
-                improved = True
-                break
-    return smallest
+    """Take away what the workload allows, as long as some of the choices still break it."""
+    work = Shrinking(subject, oracles_of(subject, prop))
+    before = _spotted(smallest)
+    after = work.in_smaller_workloads(before)
+    if after is before:
+        return smallest
+    counterexample = work.ask(after.workload).counterexample(after.run, after.runs)
+    return Smallest(workload=after.workload, counterexample=counterexample)
 
 
 def minimality_of(subject: Subject, smallest: Smallest, prop: Property) -> Minimality:
     """Return how far it is known that nothing smaller breaks the property."""
+    work = Shrinking(subject, oracles_of(subject, prop))
+    spotted = _spotted(smallest)
+    return work.minimality(spotted, work.enumerated_below(spotted))
+
+
+@dataclass(frozen=True, slots=True)
+class Shrinking:
+    """Makes runs of a subject small: what they are runs of, and what oracles say of others."""
+
+    subject: Subject
+    ask: OracleOf
+
+    def in_smaller_workloads(self, smallest: Spotted) -> Spotted:
+        """Take away of each size in turn, until a whole round takes nothing.
+
+        Transactions go first, then rows, members, and whatever numbers the subject's own options
+        are: workers, crashes, time-outs.
+        """
+        sizes = [*SIZES, *(one.name for one in self.subject.options if _is_number(one))]
+        in_vain = 0
+        for size in cycle(sizes):
+            while (smaller := self._with_less(smallest, size)) is not None:
+                smallest, in_vain = smaller, 0
+            in_vain += 1
+            if in_vain >= len(sizes):
+                break
+        return smallest
+
+    def enumerated_below(self, smallest: Spotted) -> Enumerated:
+        """Enumerate runs with a transaction less; what breaks the property is shrunk."""
+        transactions = smallest.workload.transactions - 1
+        if not transactions:
+            return Enumerated(None, 0, False)
+        oracle = self.ask(replace(smallest.workload, transactions=transactions))
+        below = oracle.enumerated(RUNS_BELOW_MAX)
+        return below if below.run is None else below._replace(run=shrink_run(oracle, below.run))
+
+    def minimality(self, smallest: Spotted, below: Enumerated) -> Minimality:
+        """Return what is known of anything smaller, beside the enumeration below."""
+        run = smallest.run
+        again = shrink_run(self.ask(smallest.workload), run, runs_max=CHECK_RUNS_MAX)
+        return Minimality(
+            is_one_minimal=again == run and len(run.choices) < CHECK_CHOICES_MAX,
+            runs_below=0 if below.run is not None else below.runs,
+            is_exhausted=below.run is None and below.is_complete,
+        )
+
+    def _with_less(self, smallest: Spotted, size: str) -> Spotted | None:
+        """Return a run with less of one size that breaks the property; None if none is found."""
+        for workload in _lowered(self.subject, smallest.workload, size):
+            choices = smallest.run.choices
+            try:
+                oracle = self.ask(workload)
+                _, run = oracle.edited(choices, islice(_shorter(choices), ATTEMPTS_MAX))
+            except ParaplyError:
+                continue  # Not every combination of options is a system.
+            if run is not None:
+                return Spotted(workload=workload, run=shrink_run(oracle, run), runs=smallest.runs)
+        return None
+
+
+def _spotted(smallest: Smallest) -> Spotted:
     found = smallest.counterexample
-    again = shrink(system_of(subject, smallest.workload), prop, found, runs_max=CHECK_RUNS_MAX)
-    is_one_minimal = again.choices == found.choices and len(found.choices) < CHECK_CHOICES_MAX
-    smaller, runs, is_exhausted = _enumerated_below(subject, smallest, prop)
-    return Minimality(
-        is_one_minimal=is_one_minimal,
-        runs_below=0 if smaller is not None else runs,
-        is_exhausted=smaller is None and is_exhausted,
-    )
+    run = BreakingRun.of(found.choices, found.history)
+    return Spotted(workload=smallest.workload, run=run, runs=found.runs)
 
 
-def _enumerated_below(
-    subject: Subject, smallest: Smallest, prop: Property
-) -> tuple[Smallest | None, int, bool]:
-    """Enumerate runs with a transaction less: one that breaks it, how many, and whether all."""
-    if smallest.workload.transactions <= 1:
-        return None, 0, False
-    below = replace(smallest.workload, transactions=smallest.workload.transactions - 1)
-    exploration = Exploration(runs_max=RUNS_BELOW_MAX)
-    system = system_of(subject, below)
-    broken = search(system, prop, exploration)
-    if broken is None:
-        return None, exploration.count, exploration.is_complete
-    return Smallest(workload=below, counterexample=shrink(system, prop, broken)), 0, False
+def _fewer(smallest: Spotted, run: BreakingRun) -> Spotted:
+    """Return a run of a transaction less."""
+    less = replace(smallest.workload, transactions=smallest.workload.transactions - 1)
+    return Spotted(workload=less, run=run, runs=smallest.runs)
 
 
-def _smaller_workloads(subject: Subject, workload: Workload) -> Iterator[Workload]:
-    """Yield workloads with one of something less, in the order in which a reader gains most."""
-    for size in ("transactions", "rows", "members"):
+def _is_number(option: Option) -> bool:
+    return isinstance(option.default, int) and not isinstance(option.default, bool)
+
+
+def _lowered(subject: Subject, workload: Workload, size: str) -> Iterator[Workload]:
+    """Yield workloads with less of something."""
+    if size in SIZES:
         count = getattr(workload, size)
         if count > 1:
             yield replace(workload, **{size: count - 1})
-    chosen = subject.options_of(workload)
-    for option in subject.options:
-        value = chosen[option.name]
-        if isinstance(value, int) and not isinstance(value, bool) and value > option.least:
-            # A size like 25,000 must not be counted down.
-            for smaller in sorted({option.least, (option.least + value) // 2, value - 1}):
-                yield replace(workload, options={**workload.options, option.name: smaller})
+        return
+    value = int(subject.options_of(workload)[size])
+    (least,) = (one.least for one in subject.options if one.name == size)
+    # A size like 25,000 must not be counted down.
+    for smaller in sorted({least, (least + value) // 2, value - 1}):
+        if smaller < value:
+            yield replace(workload, options={**workload.options, size: smaller})
 
 
-def _break_with_fewer_choices(
-    subject: Subject, workload: Workload, prop: Property, found: Counterexample
-) -> Counterexample | None:
-    system = system_of(subject, workload)
-    for attempts, choices in enumerate(_shorter(found.choices), start=1):
-        schedule = RecordedSchedule(choices)
-        try:
-            history = system(schedule)
-        except ParaplyError:
-            return None  # Not every combination of options is a system.
-        violations = prop.violations(history)
-        if violations:
-            broken = Counterexample(
-                choices=tuple(schedule.choices),
-                history=history,
-                violations=violations,
-                runs=found.runs,
-            )
-            return shrink(system, prop, broken)
-        if attempts == ATTEMPTS_MAX:
-            break
-    return None
-
-
-def _shorter(choices: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    yield choices
+def _shorter(choices: Choices) -> Iterator[Edit]:
+    """Yield the choices as they are, then with a few of them left out, each program once."""
+    yield UNCHANGED
     for start in range(len(choices)):
-        for length in range(1, CUT_LENGTH_MAX + 1):
-            yield choices[:start] + choices[start + length :]
+        for length in range(1, min(CUT_LENGTH_MAX, len(choices) - start) + 1):
+            if start == 0 or choices[start - 1] != choices[start + length - 1]:
+                yield Edit(start, length)

@@ -108,7 +108,7 @@ class Scratch:
 
     def __init__(self) -> None:
         self.dice = np.zeros(C.D_SIZE, np.int64)
-        self.program = np.zeros(C.CHOICES_MAX, np.int64)
+        self.program = np.zeros((C.CHOICES_MAX, C.G_SIZE), np.int64)
         self.log = np.zeros((C.TRANSACTIONS_MAX, C.L_SIZE), np.int64)
         self.images = np.zeros((C.TRANSACTIONS_MAX, C.ROWS_MAX, 2), np.int64)
         self.entries = np.zeros(C.ENTRIES_MAX, np.int64)
@@ -116,12 +116,16 @@ class Scratch:
         self.rows = np.zeros((C.ROWS_MAX, 2), np.int64)
         self.last = np.zeros(C.ROWS_MAX, np.int64)
         self.outcome = np.zeros(3, np.int64)
+        self.arrays = (
+            self.dice, self.program, self.log, self.images, self.entries, self.events,
+            self.rows, self.last, self.outcome,
+        )  # fmt: skip
 
-    def run(self, p: Ints, program: Sequence[int], *, are_fractions: bool = False) -> int:
-        """Run a program, or fractions as a random schedule draws them; return the verdict."""
+    def run(self, p: Ints, program: Sequence[int]) -> int:
+        """Run a program; return the verdict."""
         self.dice[C.D_ASKED], self.dice[C.D_GIVEN] = 0, len(program)
-        self.dice[C.D_FRACTIONS] = are_fractions
-        self.program[: len(program)] = program
+        self.dice[C.D_FRACTIONS] = 0
+        self.program[: len(program), C.G_TAKEN] = program
         return self._run(p)
 
     def run_seed(self, p: Ints, seed: int) -> int:
@@ -130,10 +134,7 @@ class Scratch:
         return self._run(p)
 
     def _run(self, p: Ints) -> int:
-        run_once(
-            p, self.dice, self.program, self.log, self.images, self.entries, self.events,
-            self.rows, self.last, self.outcome,
-        )  # fmt: skip
+        run_once(p, *self.arrays)
         return int(self.outcome[0])
 
 
@@ -143,7 +144,7 @@ def run_fast(p: Ints, *, seed: int = 0, program: Sequence[int] | None = None) ->
     verdict = scratch.run_seed(p, seed) if program is None else scratch.run(p, program)
     _, events, choices = scratch.outcome.tolist()
     return FastRun(
-        choices=tuple(scratch.program[:choices].tolist()),
+        choices=tuple(scratch.program[:choices, C.G_TAKEN].tolist()),
         log=scratch.log[: p[C.P_TRANSACTIONS]],
         events=scratch.events[: max(0, events)],
         rows=scratch.rows[: p[C.P_ROWS]],

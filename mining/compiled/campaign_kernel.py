@@ -41,7 +41,7 @@ def run_once(
 def run_seeds(p: Ints, first: int, verdicts: Ints, sizes: Ints) -> None:
     """Make a run of each seed from ``first`` on; note verdict bits, and events and choices."""
     dice = np.zeros(C.D_SIZE, np.int64)
-    program = np.zeros(C.CHOICES_MAX, np.int64)
+    program = np.zeros((C.CHOICES_MAX, C.G_SIZE), np.int64)
     log = np.zeros((C.TRANSACTIONS_MAX, C.L_SIZE), np.int64)
     images = np.zeros((C.TRANSACTIONS_MAX, C.ROWS_MAX, 2), np.int64)
     entries = np.zeros(C.ENTRIES_MAX, np.int64)

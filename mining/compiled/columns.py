@@ -24,6 +24,9 @@ NONE = -1
 D_ASKED, D_GIVEN, D_FIRST, D_SECOND, D_FRACTIONS, D_SIZE = range(6)
 FRACTION_BITS = 53
 
+# A choice of a program: which option was taken, and of how many.
+G_TAKEN, G_OPTIONS, G_SIZE = range(3)
+
 # A transaction of the log; L_ITEMS packs its rows, three bits each, in the order of their changes.
 L_KIND, L_COUNT, L_ITEMS, L_LC, L_SN, L_CLOCK, L_SESSION, L_SIZE = range(8)
 KIND_ROWS, KIND_NO_WRITE_SET, KIND_CTAS = range(3)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mining.compiled import columns as C
 from mining.compiled.coordinator_kernel import finish_job, may_dispatch, queue_job
 from mining.compiled.source_kernel import choose
+from reference_impl.applier.replica import RETRIES_MAX
 
 Ints = NDArray[np.int64]
 
@@ -313,6 +314,9 @@ def _resolve(
         events, replica, C.ROLLED_BACK, victim + 1, job, one[C.W_ATTEMPT], 0,
         workers[winner, C.W_JOB], C.NONE,
     )  # fmt: skip
+    if one[C.W_ATTEMPT] > RETRIES_MAX:
+        _fail(p, replica, workers, events, victim)
+        return
     one[C.W_ATTEMPT] += 1
     one[C.W_ROW], one[C.W_WAITS], one[C.W_STAGE] = 0, C.NONE, C.RETRYING
     _record(events, replica, C.RETRIED, victim + 1, job, one[C.W_ATTEMPT], 0, 0, C.NONE)

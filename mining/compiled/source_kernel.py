@@ -44,13 +44,13 @@ def choose(dice: Ints, program: Ints, count: int) -> int:
     if dice[C.D_GIVEN] == C.NONE:
         index = draw(dice) * count // (_M1 - 1)
     elif at < dice[C.D_GIVEN]:
-        given = program[at]
+        given = program[at, C.G_TAKEN]
         # No question has a thousand options, so the product fits in 63 bits.
         index = given * count >> C.FRACTION_BITS if dice[C.D_FRACTIONS] else given % count
     else:
         index = 0
     if at < len(program):
-        program[at] = index
+        program[at, C.G_TAKEN], program[at, C.G_OPTIONS] = index, count
     return index
 
 

@@ -26,6 +26,10 @@ from vocabulary.write_set import Item
 READER, AUDITOR = "reader", "auditor"
 """Sessions that read: any time, and once when all is applied."""
 
+RETRIES_MAX = 10
+"""``replica_transaction_retries``: who was rolled back more often gives up, and the applier stops.
+Without it two transactions that let each other wait in turn would keep a run going for ever."""
+
 
 class Step(NamedTuple):
     """Something that can happen now."""
@@ -291,6 +295,9 @@ class Replica:
         """Roll the victim back; its rows are free for the one that must commit first."""
         self.store.roll_back(victim.job_id)
         self.record(EventKind.ROLLED_BACK, victim, other=to.job_id, note="commit order deadlock")
+        if victim.attempt > RETRIES_MAX:
+            self.on_error(victim)
+            return
         victim.begin_again()
         self.record(EventKind.RETRIED, victim)
 

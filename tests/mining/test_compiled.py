@@ -238,3 +238,12 @@ def test_run_that_outgrows_the_kernels_is_judged_by_the_reference(tmp_path, monk
     monkeypatch.setattr(fast_batches, "run_many", overflows)
     run_campaign(FAST, str(tmp_path), InProcess())
     assert {5, 1505} <= {row["run"] for row in rows_of(tmp_path, FAST) if row["mutant"] == ""}
+
+
+def test_who_is_rolled_back_too_often_gives_up_in_kernel_and_reference():
+    one = system("last_committed_is_one_parent", {})
+    program = [0, 8, 1, 3, 2, 1, 0, 1, 0, 2, 0, 4, 0, 2, 4, 4, 3, 2, 7, 7, 6]
+    fast = run_fast(settings_of(one), program=program)
+    assert fast.events[:, C.E_ATTEMPT].max() > 10
+    assert fast.events[-1, C.E_KIND] == C.FAILED
+    assert_same(one, fast, program)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from paraply import shrinking
+from paraply import hunt
 from paraply.hunt import hunt_subject, system_of
 from paraply.registries import mutant_named, property_named, subject_named
 from paraply.shrinking import Minimality, Smallest, make_small, minimality_of, shrink_workload
@@ -108,7 +108,7 @@ def test_large_number_of_an_option_is_halved_not_counted_down(monkeypatch):
         tried.add(workload.options["history_size"])
         return system_of(subject, workload)
 
-    monkeypatch.setattr(shrinking, "system_of", noted)
+    monkeypatch.setattr(hunt, "system_of", noted)
     smallest = shrink_workload(
         subject, Smallest(workload=found.workload, counterexample=found.counterexample), prop
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from properties.registry import Expectation, Property, Violation
-from properties.search import random_schedules, search, search_exhaustively, shrink
+from properties.search import random_schedules, search, search_exhaustively
+from properties.shrinking import ReadableOracle, shrink
 from vocabulary.events import Event, EventKind
 from vocabulary.history import History
 from vocabulary.schedule import RecordedSchedule
@@ -51,7 +52,7 @@ def test_search_finds_and_the_choices_replay_it():
 
 def test_shrinking_ends_at_the_two_steps_that_matter():
     found = search(system, PROPERTY, random_schedules(seed=0, runs_max=500))
-    smallest = shrink(system, PROPERTY, found)
+    smallest = shrink(ReadableOracle(system, PROPERTY), found)
     assert smallest.choices == (2, 1, 2)
     assert [event.note for event in smallest.history.events] == ["1", "2"]
 

@@ -9,7 +9,9 @@ import reference_impl.applier.recovery_mutants  # noqa: F401 - registers
 from properties import commit_order, parallel_apply, replica_reads, wake_ups
 from properties.registry import Expectation, registered_properties, verdict_of
 from properties.search import random_schedules
+from reference_impl.applier.replica import RETRIES_MAX
 from reference_impl.applier.subject import APPLIER, apply
+from reference_impl.mutants import mutant_named
 from reference_impl.subject import Workload
 from vocabulary.events import EventKind, Outcome
 from vocabulary.schedule import Exploration, RecordedSchedule, SeededSchedule
@@ -119,3 +121,14 @@ def test_history_names_what_made_it():
     assert history.header.options["workers"] == 3
     outcomes = {event.outcome for event in history.events_of(EventKind.ROW_APPLIED)}
     assert outcomes <= {Outcome.OK}
+
+
+def test_two_that_roll_each_other_back_for_ever_give_up_as_the_server_does():
+    mutant = mutant_named("last_committed_is_one_parent")
+    program = [0, 8, 1, 3, 2, 1, 0, 1, 0, 2, 0, 4, 0, 2, 4, 4, 3, 2, 7, 7, 6]
+    history = mutant.subject.run(RecordedSchedule(program), mutant.workload)
+    assert history.events[-1].kind is EventKind.FAILED
+    retries = [event for event in history.events if event.kind is EventKind.RETRIED]
+    assert max(event.attempt for event in retries) == RETRIES_MAX + 1
+    rolled_back = [event for event in history.events if event.kind is EventKind.ROLLED_BACK]
+    assert len(rolled_back) >= len(retries) + 1

@@ -1,0 +1,204 @@
+"""Minimising by kernels finds, choice by choice, what the readable reference finds alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+from types import SimpleNamespace
+
+import pytest
+
+from mining.campaign import run_campaign
+from mining.clusters import MinimiseTask, clusters_of, replayed
+from mining.compiled import columns as C
+from mining.compiled import oracle as compiled
+from mining.compiled.applier import Scratch, run_fast, run_many, settings_of
+from mining.compiled.oracle import CompiledOracle, CompiledOracles
+from mining.engines import InProcess
+from mining.systems import systems_of
+from paraply.hunt import oracles_of, system_of
+from paraply.shrinking import make_small
+from properties.registry import property_named
+from properties.shrinking import UNCHANGED, BreakingRun, Edit, ReadableOracle, shrink_run
+from tests.mining.campaigns import small_plan
+from vocabulary.schedule import RecordedSchedule
+
+MUTANTS = C.FAULTS[1:]
+SEEDS, WITNESSES = 4_000, 2
+"""Runs made of each mutant and workload, and how many that break a property are shrunk."""
+WORKLOADS = ({}, {"transactions": "6", "rows": "4", "reads": "0"}, {"stamps": "mysql_8_4"})
+
+
+def one_system(mutant, words=None):
+    return systems_of([], [mutant], words or {})[0]
+
+
+def readable(system, prop):
+    return ReadableOracle(system_of(system.runner, system.workload), property_named(prop))
+
+
+def both(system, prop):
+    mine = readable(system, prop)
+    oracle = CompiledOracles(system, prop)(system.workload, mine)
+    assert isinstance(oracle, CompiledOracle)
+    return oracle, readable(system, prop)
+
+
+def witnesses(system):
+    """Yield, for each property that some seed breaks, it and a few programs that do."""
+    settings = settings_of(system)
+    verdicts, _ = run_many(settings, 0, SEEDS)
+    for bit, prop in enumerate(C.JUDGED):
+        seeds = (seed for seed in range(SEEDS) if verdicts[seed] >> bit & 1)
+        for seed in islice(seeds, WITNESSES):
+            yield prop, run_fast(settings, seed=seed).choices
+
+
+def run_of(system, choices):
+    history = system.runner.run(RecordedSchedule(choices), system.workload)
+    return BreakingRun.of(choices, history)
+
+
+@pytest.mark.parametrize("words", WORKLOADS, ids=range(len(WORKLOADS)))
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_shrinking_by_kernels_ends_at_the_run_that_the_reference_ends_at(mutant, words):
+    system = one_system(mutant, words)
+    shrunk = 0
+    for prop, choices in witnesses(system):
+        fast, slow = both(system, prop)
+        run = run_of(system, choices)
+        smallest = shrink_run(fast, run)
+        assert smallest == shrink_run(slow, run)
+        assert fast.counterexample(smallest, 1) == slow.counterexample(smallest, 1)
+        shrunk += smallest.size < run.size
+    # Stamps of 8.4 leave no gap to wait for.
+    assert shrunk or (mutant == "gap_is_waited_for" and words == WORKLOADS[2])
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_no_single_edit_of_what_kernels_shrank_is_a_smaller_breach_to_the_reference(mutant):
+    system = one_system(mutant)
+    for prop, choices in witnesses(system):
+        smallest = shrink_run(both(system, prop)[0], run_of(system, choices))
+        oracle = readable(system, prop)
+        assert oracle.edited(smallest.choices, [UNCHANGED])[1] == smallest
+        removals = [Edit(place, 1) for place in range(len(smallest.choices))]
+        lowered = [
+            Edit(place, 1, lower)
+            for place, choice in enumerate(smallest.choices)
+            for lower in {0, choice // 2, choice - 1} - {choice, -1}
+        ]
+        tried = oracle.edited(smallest.choices, removals + lowered, below=smallest.size)
+        assert tried == (len(removals) + len(lowered), None)
+
+
+def test_whole_minimising_gives_the_same_files_by_kernels_and_by_the_reference(tmp_path):
+    plan = small_plan(histories=3000, batch=3000, subjects=(), mutants=MUTANTS, is_fast=True)
+    found = clusters_of(run_campaign(plan, str(tmp_path), InProcess()), most=1)
+    assert {cluster.system for cluster in found} == set(range(len(MUTANTS)))
+    for cluster in found:
+        fast = MinimiseTask(plan=plan, make_small=make_small)(cluster)
+        slow = MinimiseTask(plan=replace(plan, is_fast=False), make_small=make_small)(cluster)
+        assert replace(fast, seconds=0) == replace(slow, seconds=0)
+        assert fast.is_confirmed
+        assert fast.minimality.startswith("one-minimal")
+
+
+@pytest.mark.parametrize("runs_max", [1, 56, 57, 58, 400])
+def test_enumerations_make_the_same_runs_and_end_alike(runs_max):
+    for mutant in MUTANTS:
+        system = one_system(mutant, {"transactions": "2"})
+        for prop in ("no_conflicting_parallel_apply", "applier_reaches_the_end"):
+            fast, slow = both(system, prop)
+            assert fast.enumerated(runs_max) == slow.enumerated(runs_max)
+
+
+def test_enumeration_that_is_just_large_enough_is_complete():
+    small = {"transactions": "2", "rows": "1", "workers": "2", "reads": "0", "sessions": "1"}
+    quiet = {"barriers": "false", "rotations": "0", "collections": "0"}
+    system = one_system("last_committed_off_by_one", {**small, **quiet})
+    fast, slow = both(system, "engine_commits_follow_the_log")
+    whole = fast.enumerated(2_000)
+    assert whole.is_complete
+    for runs in (whole.runs - 1, whole.runs):
+        assert fast.enumerated(runs) == slow.enumerated(runs)
+        assert fast.enumerated(runs).is_complete == (runs == whole.runs)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_draws_are_those_of_the_random_schedules(mutant):
+    system = one_system(mutant)
+    answers = []
+    for prop in C.JUDGED:
+        fast, slow = both(system, prop)
+        answers.append(fast.drawn(3, 60))
+        assert answers[-1] == slow.drawn(3, 60)
+    assert len(answers) == len(C.JUDGED)
+
+
+class Asked(SimpleNamespace):
+    """Stands in for the readable oracle and notes that it was asked."""
+
+    def edited(self, program, edits, below=None):
+        return "edited"
+
+    def drawn(self, seed, runs_max):
+        return "drawn"
+
+    def enumerated(self, runs_max):
+        return "enumerated"
+
+
+def test_runs_that_outgrow_the_kernels_are_left_to_the_reference(monkeypatch):
+    system = one_system("last_committed_off_by_one")
+    oracle = CompiledOracle(
+        settings_of(system), "no_conflicting_parallel_apply", scratch := Scratch(), Asked()
+    )
+    assert oracle.edited((0,) * C.CHOICES_MAX, [UNCHANGED]) == "edited"
+    assert oracle.edited((1, 2), []) == (0, None)
+
+    def outgrown(*arguments):
+        scratch.outcome[0] = C.OVERFLOWN
+        return 1, False
+
+    for kernel in ("run_edits", "run_draws", "run_all"):
+        monkeypatch.setattr(compiled, kernel, outgrown)
+    assert oracle.edited((1, 2), [UNCHANGED]) == "edited"
+    assert (oracle.drawn(0, 2), oracle.enumerated(2)) == ("drawn", "enumerated")
+
+
+def test_run_that_asks_for_more_than_was_drawn_is_left_to_the_reference(monkeypatch):
+    system = one_system("gap_is_waited_for")
+    monkeypatch.setattr(compiled, "DRAWN_MAX", 8)
+    monkeypatch.setattr(compiled, "draws", compiled.draws.__wrapped__)
+    oracle = CompiledOracle(
+        settings_of(system), "no_conflicting_parallel_apply", Scratch(), Asked()
+    )
+    assert oracle.drawn(0, 5) == "drawn"
+
+
+def test_workloads_and_properties_that_the_kernels_do_not_know_keep_their_oracle():
+    (database,) = systems_of(["applier:database"], [], {})
+    system = one_system("last_committed_off_by_one")
+    mine = readable(system, "rows_apply_as_logged")
+    oracles = CompiledOracles(system, "rows_apply_as_logged")
+    assert CompiledOracles(database, "rows_apply_as_logged")(database.workload, mine) is mine
+    assert CompiledOracles(system, "readers_see_prefixes")(system.workload, mine) is mine
+    assert oracles(replace(system.workload, rows=C.ROWS_MAX + 1), mine) is mine
+    assert oracles(system.workload, mine) is not mine
+
+
+def test_oracle_of_a_workload_is_made_once():
+    system = one_system("last_committed_off_by_one")
+    ask = oracles_of(system.runner, property_named("rows_apply_as_logged"))
+    assert ask(system.workload) is ask(replace(system.workload))
+
+
+def test_specimen_of_a_campaign_replays_to_the_run_that_was_judged(tmp_path):
+    plan = small_plan(histories=400, batch=400, subjects=(), mutants=MUTANTS[:1], is_fast=True)
+    (system,) = plan.systems
+    for cluster in clusters_of(run_campaign(plan, str(tmp_path), InProcess())):
+        found = replayed(system, property_named(cluster.prop), cluster.specimen)
+        fast, _ = both(system, cluster.prop)
+        tried, run = fast.edited(found.choices, [UNCHANGED])
+        assert (tried, run) == (1, BreakingRun.of(found.choices, found.history))
