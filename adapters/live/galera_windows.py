@@ -62,11 +62,10 @@ def seen_inside(members: Iterable[Member], logs: Mapping[str, ProviderLog]) -> S
     seen = SeenInside()
     for member in members:
         log = logs.get(member.name)
-        if log is None:
+        if log is None or not member.has_log:
+            # Who came back over a state transfer may have counted alone before that.
             continue
         seen.sent.update((one.seqno, (member.name, one)) for one in log.sent)
-        if not member.has_log:
-            continue
         committed = sorted(log.committed, key=lambda one: one.seqno)
         gtids = [one.gtid for one in member.log]
         if not _go_together(gtids, committed, seen.seqnos):

@@ -150,6 +150,13 @@ def test_member_that_counts_otherwise_says_nothing():
     assert seen.unmatched == ["m2"]
 
 
+def test_member_that_came_back_without_its_log_may_have_counted_alone():
+    members = [Member(name="m1", log=LOG), Member(name="m3", has_log=False)]
+    alone = provider(20, sent=[(20, 19, 19)])
+    seen = seen_inside(members, {"m1": provider(20, 21, 23, sent=[(20, 18, 17)]), "m3": alone})
+    assert seen.sent == {20: ("m1", SentWriteSet(seqno=20, last_seen=18, depends=17))}
+
+
 def test_transactions_are_told_with_their_numbers_and_the_isolated_with_its_table():
     sent = ((20, 18, 17), (21, 20, 20), (23, 20, 20))
     members = [Member(name="m1", log=LOG)]
