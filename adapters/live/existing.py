@@ -9,12 +9,12 @@ touches our schema is kept: what others do on these servers is nobody's business
 from __future__ import annotations
 
 import shutil
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from adapters.binlog.transactions import read_transactions
+from adapters.live.at_rest import differing_tables, error_on_the_way, tags_on
 from adapters.live.existing_checks import (
     check_replica,
     check_source,
@@ -25,6 +25,7 @@ from adapters.live.existing_target import OF_THE_WORKERS
 from adapters.live.mysql import of_one_table
 from adapters.live.observed import Final, Member, Snapshot
 from adapters.live.own_schema import drop_schema, has_schema, make_schema
+from adapters.live.readers import Reader
 from adapters.live.source_log import Keys, source_log
 from adapters.live.target import ROUND_FAILED, LiveRequest, LiveRound
 from adapters.live.translation import SOURCE, Run, source_events
@@ -33,7 +34,7 @@ from adapters.live.workload import TABLES, Clients, create_statements
 from adapters.servers.binlog_dump import LogPlace, dump_log, log_end
 from adapters.servers.caretaker import temporary_folder
 from adapters.servers.existing import ExistingServer, parse_dsn
-from adapters.servers.replication import applier_error, executed_position, wait_until_applied
+from adapters.servers.replication import executed_position, wait_until_applied
 from vocabulary.errors import ParaplyError
 from vocabulary.history import EvidenceTier
 from vocabulary.log import LoggedTransaction
@@ -41,7 +42,6 @@ from vocabulary.log import LoggedTransaction
 _READ_TABLES = ("account", "swap")
 """Their rows are never deleted, so that every read says of each row who wrote it last."""
 _CATCH_UP_SECONDS = 60.0
-_READ_PAUSE_S = 0.02
 
 
 def run(request: LiveRequest) -> Iterator[LiveRound]:
@@ -141,30 +141,18 @@ class ExistingLab:
 
     def _caught_up(self, replica: ExistingServer) -> Member:
         member = Member(name=replica.name, has_log=replica.name not in self.no_logs)
-        try:
-            wait_until_applied(self.source, replica, seconds_max=_CATCH_UP_SECONDS)
-        except ParaplyError as reason:
-            member.applier_error = applier_error(replica)
-            if not member.applier_error:
-                raise ParaplyError(ROUND_FAILED, where=replica.name, reason=reason) from reason
+        member.applier_error = error_on_the_way(self.source, replica)
         is_whole = not member.applier_error
-        tables = [f"{self.schema}.{table}" for table in TABLES]
-        differing = [
-            table
-            for table in tables
-            if is_whole and _checksum(replica, table) != _checksum(self.source, table)
-        ]
+        compared = [f"{self.schema}.{table}" for table in TABLES] if is_whole else []
         position = executed_position(replica)
         with replica.connect() as connection, connection.cursor() as cursor:
-            snapshot = read(cursor, self.schema, "final")
+            snapshot = _Reader(replica, self.schema, "final").read(cursor)
         member.final = Final(
             snapshot=snapshot,
-            tags=frozenset(
-                int(tag) for (tag,) in replica.query(f"SELECT w FROM {self.schema}.journal")
-            ),
+            tags=tags_on(replica, [self.schema]),
             gtid_position=position,
-            differing=frozenset(differing),
-            compared=tuple(tables) if is_whole else (),
+            differing=differing_tables(replica, self.source, compared),
+            compared=tuple(compared),
         )
         return member
 
@@ -244,49 +232,26 @@ class ExistingLab:
         )
 
 
-class _Reader:
+class _Reader(Reader):
     """Reads our tables on a replica, one snapshot after the other."""
 
-    def __init__(self, server: ExistingServer, schema: str) -> None:
-        self.snapshots: list[Snapshot] = []
-        self._server = server
+    pause_s = 0.02
+
+    def __init__(self, server: ExistingServer, schema: str, session: str = "reader") -> None:
+        super().__init__(server)
         self._schema = schema
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._session = session
 
-    def start(self) -> None:
-        """Begin to read."""
-        self._thread.start()
-
-    def stop(self) -> list[Snapshot]:
-        """End, and return all snapshots in the order in which they were taken."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join(30)
-        return self.snapshots
-
-    def _run(self) -> None:
-        import pymysql
-
-        while not self._stop.is_set():
-            try:
-                with self._server.connect() as connection, connection.cursor() as cursor:
-                    while not self._stop.wait(_READ_PAUSE_S):
-                        self.snapshots.append(read(cursor, self._schema, "reader"))
-            except (pymysql.MySQLError, OSError, ParaplyError):
-                self._stop.wait(0.1)
-
-
-def read(cursor: Any, schema: str, session: str) -> Snapshot:
-    """Take one snapshot on an open connection."""
-    cursor.execute("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-    cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
-    rows: dict[str, Sequence[tuple[object, ...]]] = {}
-    for table in _READ_TABLES:
-        cursor.execute(f"SELECT * FROM {schema}.{table}")
-        rows[f"{schema}.{table}"] = tuple(cursor.fetchall())
-    cursor.execute("COMMIT")
-    return Snapshot(session=session, rows=rows)
+    def read(self, cursor: Any) -> Snapshot:
+        """Take one snapshot on an open connection."""
+        cursor.execute("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
+        rows: dict[str, Sequence[tuple[object, ...]]] = {}
+        for table in _READ_TABLES:
+            cursor.execute(f"SELECT * FROM {self._schema}.{table}")
+            rows[f"{self._schema}.{table}"] = tuple(cursor.fetchall())
+        cursor.execute("COMMIT")
+        return Snapshot(session=self._session, rows=rows)
 
 
 def is_of_schema(logged: LoggedTransaction, schema: str) -> bool:
@@ -294,7 +259,3 @@ def is_of_schema(logged: LoggedTransaction, schema: str) -> bool:
     return any(row.table.startswith(f"{schema}.") for row in logged.rows) or any(
         f"{schema}." in statement for statement in logged.statements
     )
-
-
-def _checksum(server: ExistingServer, table: str) -> object:
-    return server.query(f"CHECKSUM TABLE {table}")[0][1]

@@ -3,64 +3,34 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from adapters.live.forging import forge_commit_ids
-from adapters.live.observed import Restart
+from adapters.live.observed import Member
+from adapters.live.pair import Fault, PairLab
 from adapters.live.strikes import (
     cut_network,
     flush_relay_logs,
+    forging,
     freeze_replica,
     hold_rows,
     kill_source,
+    restart_of,
+    stop_and_start,
     strike,
     wait_until,
 )
 from adapters.live.tails import cut_tail
+from adapters.live.workload import Clients
 from adapters.servers.replication import replicate
 from vocabulary.errors import ParaplyError
 
-if TYPE_CHECKING:
-    from adapters.live.mariadb import MariadbLab
-    from adapters.live.observed import Member
-    from adapters.live.workload import Clients
 
-Inject = Callable[["MariadbLab", "Clients", Sequence["Member"], random.Random], Sequence[str]]
-"""Does it, while the clients run, and returns notes."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """One thing that can be done to the servers of a round."""
-
-    name: str
-    meaning: str
-    inject: Inject
-    is_crash: bool = False
-    """Whether a replica is killed: what is not in a transactional table may be lost."""
-    reuses_gtids: bool = False
-    """Whether GTIDs come to name two transactions, so that a touch does not tell whose it is."""
-    replica_options: tuple[str, ...] = ()
-    workload: str = ""
-    """The load that it needs, in place of the mixed one."""
-    needs_link: bool = False
-    """Whether the first replica follows its source over a link that can be cut."""
-
-
-def _restarted(lab: MariadbLab, members: Sequence[Member], notes: list[str]) -> None:
+def _restarted(lab: PairLab, members: Sequence[Member], notes: list[str]) -> None:
     """Start the first replica after a crash, look at it, and let it go on."""
     replica = lab.replicas[0]
     replica.start()
-    members[0].restarts.append(
-        Restart(
-            file=replica.binary_logs()[-1].name,
-            tags=lab.tags(replica),
-            gtid_position=lab.position_table(replica),
-            position_before=str(replica.query("SELECT @@gtid_slave_pos")[0][0]),
-        )
-    )
+    members[0].restarts.append(restart_of(lab, is_crash=True))
     try:
         replica.query("START SLAVE")
     except ParaplyError as reason:
@@ -72,7 +42,7 @@ def _restarted(lab: MariadbLab, members: Sequence[Member], notes: list[str]) -> 
 
 
 def _kill_replica(
-    lab: MariadbLab, clients: Clients, members: Sequence[Member], dice: random.Random
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
     notes: list[str] = []
 
@@ -85,7 +55,7 @@ def _kill_replica(
 
 
 def _cut_relay_log(
-    lab: MariadbLab, clients: Clients, members: Sequence[Member], dice: random.Random
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
     """Lose the end of the relay log, which nobody syncs: the replica has to ask for it again."""
     replica = lab.replicas[0]
@@ -102,7 +72,7 @@ def _cut_relay_log(
 
 
 def _cut_source_log(
-    lab: MariadbLab, clients: Clients, members: Sequence[Member], dice: random.Random
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
     """Lose the end of the source's log (sync_binlog=0), and not what its engine has."""
     clients.wait_for(lab.request.transactions // 4, lab.request.duration_s / 2)
@@ -116,47 +86,7 @@ def _cut_source_log(
     return (f"{lost} bytes of the source's log were lost",)
 
 
-def _stop_and_start(
-    lab: MariadbLab, clients: Clients, members: Sequence[Member], dice: random.Random
-) -> Sequence[str]:
-    replica, member = lab.replicas[0], members[0]
-
-    def blow() -> None:
-        replica.query("STOP SLAVE")
-        file, offset, *_ = replica.query("SHOW MASTER STATUS")[0]
-        member.restarts.append(
-            Restart(
-                file=str(file),
-                offset=int(offset),
-                tags=lab.tags(replica),
-                gtid_position=lab.position_table(replica),
-                position_before=str(replica.query("SELECT @@gtid_slave_pos")[0][0]),
-                is_crash=False,
-            )
-        )
-        replica.query("START SLAVE")
-
-    strike(lab, clients, dice, blow)
-    return ()
-
-
-def _forge(
-    lab: MariadbLab, clients: Clients, members: Sequence[Member], dice: random.Random
-) -> Sequence[str]:
-    """Give all transactions of the round one commit id, before any replica has received one."""
-    for replica in lab.replicas:
-        replica.query("STOP SLAVE")
-    clients.wait(lab.request.duration_s)
-    clients.stop()
-    files = lab.log_files(lab.source)
-    lab.source.stop()
-    forged = sum(forge_commit_ids(file) for file in files)
-    lab.source.start()
-    for replica in lab.replicas:
-        replica.query("START SLAVE")
-    return (f"{forged} transactions were given one commit id",)
-
-
+_forge = forging(forge_commit_ids, "were given one commit id")
 FAULTS: dict[str, Fault] = {
     fault.name: fault
     for fault in (
@@ -179,7 +109,7 @@ FAULTS: dict[str, Fault] = {
               meaning="control: the source is killed, and the end of its log is lost"),
         Fault(name="cut-network", inject=cut_network, needs_link=True,
               meaning="packets between source and replica are lost, then the connection is"),
-        Fault(name="stop-start", inject=_stop_and_start,
+        Fault(name="stop-start", inject=stop_and_start,
               meaning="STOP SLAVE and START SLAVE in the middle of the load"),
         Fault(name="flush-relay-logs", inject=flush_relay_logs,
               meaning="FLUSH RELAY LOGS in the middle of the load"),

@@ -5,126 +5,69 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
-from adapters.binlog.transactions import read_transactions
-from adapters.live.faults import FAULTS, Fault
+from adapters.live.faults import FAULTS
 from adapters.live.observed import Final, Member, Snapshot, Tag
+from adapters.live.pair import PairLab, rounds_of
 from adapters.live.readers import SnapshotReader, gtid_position
-from adapters.live.source_log import Keys, SourceLog, source_log
-from adapters.live.target import HEALTHY, ROUND_FAILED, LiveRequest, LiveRound
+from adapters.live.source_log import SourceLog, source_log
+from adapters.live.target import LiveRequest, LiveRound
 from adapters.live.touches import OPTIONS as TOUCH_OPTIONS
 from adapters.live.touches import touches_after, trigger_statements
 from adapters.live.translation import MemberStory, Run, history_of
-from adapters.live.workload import TABLES, Clients, Load, create_statements, schema_name
-from adapters.servers import Server, ServerRoom, find_mariadb, replicate, wait_until_applied
-from adapters.servers.link import Link
-from adapters.servers.replication import applier_error
-from vocabulary.errors import ParaplyError
+from adapters.live.workload import Clients, Load
+from adapters.servers import Server, find_mariadb
 from vocabulary.events import EventKind
-from vocabulary.log import LoggedTransaction
 
-_OPTIONS = (
-    "--binlog-row-metadata=FULL",
-    "--innodb-flush-log-at-trx-commit=2",
-    "--max-connections=60",
-)
-_CATCH_UP_SECONDS = 60.0
 _TRIGGER_REPAIRS_MAX = 5
 
 
 def run(request: LiveRequest) -> Iterator[LiveRound]:
     """Yield one round after the other on one pair of servers (``LiveTarget.run``)."""
-    number = 1
-    while number <= request.rounds:
-        with MariadbLab(request) as lab:
-            while number <= request.rounds and not lab.is_spoilt:
-                request.say(f"round {number} of {request.rounds}")
-                yield lab.round(number)
-                number += 1
+    return rounds_of(request, MariadbLab)
 
 
-class MariadbLab:
-    """The servers of one run, from provisioning to the last round."""
+class MariadbLab(PairLab):
+    """A source and replicas whose triggers record what is touched."""
+
+    server_options = (
+        "--binlog-row-metadata=FULL",
+        "--innodb-flush-log-at-trx-commit=2",
+        "--max-connections=60",
+    )
+    applier = "SLAVE"
 
     def __init__(self, request: LiveRequest) -> None:
-        self.request = request
-        self.fault: Fault | None = None if request.fault == HEALTHY else FAULTS[request.fault]
-        self.installation = find_mariadb(request.basedir)
-        self.room = ServerRoom(keep=request.keep)
-        self.source: Server
-        self.replicas: list[Server] = []
-        self.link: Link | None = None
-        self.keys = Keys(self._schema())
-        self._marks: dict[str, str] = {}
+        installation = find_mariadb(request.basedir)
+        super().__init__(request, installation, FAULTS, domains=request.domains)
         self._touches_seen: dict[str, int] = {}
-        self.is_spoilt = False
-        """Whether a replica is left behind, so that the next round needs new servers."""
-
-    def __enter__(self) -> MariadbLab:
-        try:
-            self._provision()
-        except BaseException:
-            self.room.close()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.room.close()
 
     @property
     def records_touches(self) -> bool:
         """Return whether triggers record what is touched: not where that is lost or ambiguous."""
         return self.fault is None or not (self.fault.is_crash or self.fault.reuses_gtids)
 
-    @property
-    def workload(self) -> str:
-        """Return the load: what was asked for, or what the fault needs to show itself."""
-        if self.fault is not None and self.fault.workload and self.request.workload == "mixed":
-            return self.fault.workload
-        return self.request.workload
-
-    def _schema(self) -> list[str]:
-        return [
-            statement
-            for domain in range(self.request.domains)
-            for statement in create_statements(schema_name(domain))
-        ]
-
-    def _provision(self) -> None:
-        request = self.request
-        request.say(f"starting {self.installation.version_text}")
-        self.source = self.room.start(self.installation, name="source", options=_OPTIONS)
-        options = [
-            *_OPTIONS,
-            f"--slave-parallel-threads={request.workers}",
-            f"--slave-parallel-mode={request.mode}",
+    def _replica_options(self) -> Sequence[str]:
+        return (
+            f"--slave-parallel-threads={self.request.workers}",
+            f"--slave-parallel-mode={self.request.mode}",
             "--slave-transaction-retries=100",
             "--skip-slave-start",
             *(TOUCH_OPTIONS if self.records_touches else ()),
             *(self.fault.replica_options if self.fault else ()),
-        ]
-        if self.fault is not None and self.fault.needs_link:
-            self.link = self.room.link(self.source)
-        for number in range(1, request.replicas + 1):
-            replica = self.room.start(self.installation, name=f"replica{number}", options=options)
-            self.replicas.append(replica)
-            over = self.link if number == 1 else None
-            replicate(self.source, replica, port=0 if over is None else over.port)
-        self.source.run(self._schema())
-        for replica in self.replicas:
-            wait_until_applied(self.source, replica)
-            if self.records_touches:
-                replica.run(list(trigger_statements(request.domains)))
+        )
 
-    # One round
+    def _provision(self) -> None:
+        super()._provision()
+        if self.records_touches:
+            for replica in self.replicas:
+                replica.run(list(trigger_statements(self.request.domains)))
 
     def round(self, number: int) -> LiveRound:
         """Run the load, inject the fault, let the replicas catch up, and tell what was seen."""
         request = self.request
         seed = request.seed + number - 1
-        for server in (self.source, *self.replicas):
-            self._marks[server.name] = next_log(server)
+        self._begin_logs()
         members = [Member(name=replica.name) for replica in self.replicas]
         readers = [SnapshotReader(one, domains=request.domains) for one in self.replicas]
         clients = Clients(
@@ -144,7 +87,7 @@ class MariadbLab:
         notes: list[str] = []
         try:
             clients.start()
-            if self.fault is not None:
+            if self.fault is not None and self.fault.inject is not None:
                 notes += self.fault.inject(self, clients, members, random.Random(seed))
             clients.wait(max(0.0, request.duration_s - (time.monotonic() - began)))
             load = clients.stop()
@@ -172,17 +115,6 @@ class MariadbLab:
             self.is_spoilt = self.is_spoilt or bool(error)
         return notes
 
-    def _error_on_the_way(self, replica: Server) -> str:
-        """Return why a replica stopped before it had all, empty where it has all."""
-        try:
-            wait_until_applied(self.source, replica, seconds_max=_CATCH_UP_SECONDS)
-        except ParaplyError as reason:
-            error = applier_error(replica)
-            if not error:
-                raise ParaplyError(ROUND_FAILED, where=replica.name, reason=reason) from reason
-            return error
-        return ""
-
     def _told(
         self,
         number: int,
@@ -205,7 +137,7 @@ class MariadbLab:
         history = history_of(
             Run(
                 subject=f"live mariadb {self.installation.version_text}",
-                dialect="mariadb_" + "_".join(map(str, self.installation.version[:2])),
+                dialect=self.installation.dialect,
                 seed=seed,
                 options=self._options(number),
             ),
@@ -269,61 +201,27 @@ class MariadbLab:
             "round": number,
         }
 
-    def _log(self, server: Server) -> list[LoggedTransaction]:
-        """Return what a server has logged since the round began."""
-        files = [str(file) for file in self.log_files(server)]
-        return [one for one in read_transactions(files) if one.complete]
-
-    def log_files(self, server: Server) -> list[Path]:
-        """Return the log files that a server has written since the round began."""
-        return [file for file in server.binary_logs() if file.name >= self._marks[server.name]]
-
-    def log_files_at_rest(self, server: Server) -> list[Path]:
-        """Return the log files of the round, of a server that cannot be asked."""
-        files = sorted(server.datadir.glob("bin.[0-9]*"))
-        return [file for file in files if file.name >= self._marks[server.name]]
-
     def _final(self, replica: Server, *, is_whole: bool) -> Final:
-        """Stop the applier, and look at all that the replica has."""
         replica.query("STOP SLAVE")
-        compared = [
-            f"{schema_name(domain)}.{table}"
-            for domain in range(self.request.domains)
-            for table in TABLES
-        ]
-        differing = [
-            table for table in compared
-            if is_whole and checksum(replica, table) != checksum(self.source, table)
-        ]  # fmt: skip
-        final = Final(
-            snapshot=self.snapshot(replica, "final"),
-            tags=self.tags(replica),
-            gtid_position=str(replica.query("SELECT @@gtid_slave_pos")[0][0]),
-            differing=frozenset(differing),
-            compared=tuple(compared) if is_whole else (),
-        )
+        final = super()._final(replica, is_whole=is_whole)
         if is_whole:
             replica.query("START SLAVE")
         return final
 
-    def snapshot(self, server: Server, session: str) -> Snapshot:
+    def snapshot(self, server: Server) -> Snapshot:
         """Return one snapshot of a server of which no reader asks at this moment."""
-        reader = SnapshotReader(server, domains=self.request.domains, session=session)
+        reader = SnapshotReader(server, domains=self.request.domains, session="final")
         with server.connect() as connection, connection.cursor() as cursor:
             return reader.read(cursor)
 
-    def tags(self, server: Server) -> frozenset[Tag]:
-        """Return the tags of all transactions that a server has."""
-        return frozenset(
-            int(tag)
-            for domain in range(self.request.domains)
-            for (tag,) in server.query(f"SELECT w FROM {schema_name(domain)}.journal")
-        )
-
-    def position_table(self, server: Server) -> str:
+    def position(self, server: Server) -> str:
         """Return the position that the table of positions has."""
         with server.connect() as connection, connection.cursor() as cursor:
             return gtid_position(cursor)
+
+    def stated_position(self, server: Server) -> str:
+        """Return the position that the server's variable has."""
+        return str(server.query("SELECT @@gtid_slave_pos")[0][0])
 
 
 def is_trigger_fault(error: str) -> bool:
@@ -339,17 +237,6 @@ def _is_ddl(log: SourceLog, tag: Tag) -> bool:
     return any(str(tag) in one.statement for one in log.transactions if one.statement)
 
 
-def next_log(server: Server) -> str:
-    """Let the server go on in a new log file, and return its name."""
-    server.query("FLUSH NO_WRITE_TO_BINLOG BINARY LOGS")
-    return server.binary_logs()[-1].name
-
-
 def retried(server: Server) -> int:
     """Return how many retries the appliers of a server have counted since it started."""
     return int(server.query("SHOW GLOBAL STATUS LIKE 'Slave_retried_transactions'")[0][1])
-
-
-def checksum(server: Server, table: str) -> object:
-    """Return the server's own checksum of all rows of a table."""
-    return server.query(f"CHECKSUM TABLE {table}")[0][1]

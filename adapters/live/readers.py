@@ -8,28 +8,30 @@ reads, or :meth:`SnapshotReader.read` is called by hand when none does.
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from adapters.live.observed import Snapshot
 from adapters.live.workload import READ_TABLES, schema_name
+from vocabulary.errors import ParaplyError
 
 if TYPE_CHECKING:
-    from adapters.servers.server import Server
+    from adapters.servers.reachable import Reachable
 
 _PAUSE_S = 0.01
+_AFTER_FAILURE_S = 0.05
 
 
-class SnapshotReader:
-    """Reads a MariaDB replica, over and over, from :meth:`start` until :meth:`stop`."""
+class Reader(ABC):
+    """Reads one server, over and over, from :meth:`start` until :meth:`stop`."""
 
-    def __init__(self, server: Server, *, domains: int, session: str = "reader") -> None:
+    pause_s = _PAUSE_S
+    """Between two reads."""
+
+    def __init__(self, server: Reachable) -> None:
         self.snapshots: list[Snapshot] = []
         self._server = server
-        self._session = session
-        self._tables = [
-            f"{schema_name(domain)}.{table}" for domain in range(domains) for table in READ_TABLES
-        ]
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -40,7 +42,8 @@ class SnapshotReader:
     def stop(self) -> list[Snapshot]:
         """End, and return all snapshots in the order in which they were taken."""
         self._stop.set()
-        self._thread.join(30)
+        if self._thread.is_alive():
+            self._thread.join(30)
         return self.snapshots
 
     def _run(self) -> None:
@@ -48,16 +51,27 @@ class SnapshotReader:
 
         while not self._stop.is_set():
             try:
-                connection = self._server.connect(autocommit=True)
-            except (pymysql.MySQLError, OSError):
-                self._stop.wait(0.05)
-                continue
-            try:
-                with connection, connection.cursor() as cursor:
-                    while not self._stop.wait(_PAUSE_S):
+                with self._server.connect() as connection, connection.cursor() as cursor:
+                    while not self._stop.wait(self.pause_s):
                         self.snapshots.append(self.read(cursor))
-            except (pymysql.MySQLError, OSError):
-                continue  # The server was killed, or the reader was.
+            except (pymysql.MySQLError, OSError, ParaplyError):
+                # The server was killed or refuses to be read; it may come back.
+                self._stop.wait(_AFTER_FAILURE_S)
+
+    @abstractmethod
+    def read(self, cursor: Any) -> Snapshot:
+        """Take one snapshot on an open connection."""
+
+
+class SnapshotReader(Reader):
+    """Reads a MariaDB replica: whole tables, and where in its log the server says they stand."""
+
+    def __init__(self, server: Reachable, *, domains: int, session: str = "reader") -> None:
+        super().__init__(server)
+        self._session = session
+        self._tables = [
+            f"{schema_name(domain)}.{table}" for domain in range(domains) for table in READ_TABLES
+        ]
 
     def read(self, cursor: Any) -> Snapshot:
         """Take one snapshot on an open connection."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from adapters.live.target import ROUND_FAILED, LiveRequest
-from adapters.live.workload import HOT_ROWS, schema_name
+from adapters.live.observed import Member, Restart
+from adapters.live.pair import Inject, PairLab
+from adapters.live.target import ROUND_FAILED
+from adapters.live.workload import HOT_ROWS, Clients, schema_name
+from adapters.servers.binlog_dump import log_end
 from vocabulary.errors import ParaplyError
 
 if TYPE_CHECKING:
-    from adapters.live.observed import Member
-    from adapters.live.workload import Clients
-    from adapters.servers.link import Link
     from adapters.servers.server import Server
 
 _STRIKES = 3
@@ -23,17 +24,7 @@ _HOLD_S = 1.0
 _PATIENCE_S = 60.0
 
 
-class Lab(Protocol):
-    """What a blow needs to know of the servers of a run."""
-
-    request: LiveRequest
-    source: Server
-    replicas: list[Server]
-    link: Link | None
-    """Over which the first replica follows the source, if the fault needs one."""
-
-
-def strike(lab: Lab, clients: Clients, dice: random.Random, blow: Callable[[], object]) -> None:
+def strike(lab: PairLab, clients: Clients, dice: random.Random, blow: Callable[[], object]) -> None:
     """Strike at moments spread over the round, none of them foreseeable to the servers."""
     share = lab.request.transactions // (_STRIKES + 1)
     began = len(clients.load.confirmed)
@@ -44,8 +35,62 @@ def strike(lab: Lab, clients: Clients, dice: random.Random, blow: Callable[[], o
         blow()
 
 
+def restart_of(lab: PairLab, *, is_crash: bool) -> Restart:
+    """Look at the first replica while its applier stands still."""
+    replica = lab.replicas[0]
+    end = log_end(replica)
+    return Restart(
+        file=end.file,
+        offset=0 if is_crash else end.offset,
+        tags=lab.tags(replica),
+        gtid_position=lab.position(replica),
+        position_before=lab.stated_position(replica),
+        is_crash=is_crash,
+    )
+
+
+def stop_and_start(
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Stop the first replica's applier in good order, and let it go on."""
+    replica = lab.replicas[0]
+
+    def blow() -> None:
+        replica.query(f"STOP {lab.applier}")
+        members[0].restarts.append(restart_of(lab, is_crash=False))
+        replica.query(f"START {lab.applier}")
+
+    strike(lab, clients, dice, blow)
+    return ()
+
+
+def forging(forge: Callable[[Path], int], done: str) -> Inject:
+    """Return what changes the source's log before any replica has received the round.
+
+    ``forge`` changes one file of it and says how many transactions it changed, ``done`` what
+    became of those.
+    """
+
+    def inject(
+        lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
+    ) -> Sequence[str]:
+        for replica in lab.replicas:
+            replica.query(f"STOP {lab.applier}")
+        clients.wait(lab.request.duration_s)
+        clients.stop()
+        files = lab.log_files(lab.source)
+        lab.source.stop()
+        forged = sum(map(forge, files))
+        lab.source.start()
+        for replica in lab.replicas:
+            replica.query(f"START {lab.applier}")
+        return (f"{forged} transactions {done}",)
+
+    return inject
+
+
 def kill_source(
-    lab: Lab, clients: Clients, members: Sequence[Member], dice: random.Random
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
     """Kill the source and start it again."""
 
@@ -58,7 +103,7 @@ def kill_source(
 
 
 def freeze_replica(
-    lab: Lab, clients: Clients, members: Sequence[Member], dice: random.Random
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
     """Stop the first replica in its tracks, and let it go."""
     replica = lab.replicas[0]
@@ -75,7 +120,7 @@ def freeze_replica(
 
 
 def hold_rows(
-    lab: Lab, clients: Clients, members: Sequence[Member], dice: random.Random
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
     """Stall the worker that needs a hot row, and let those behind it run into the gate."""
     replica = lab.replicas[0]
@@ -92,7 +137,7 @@ def hold_rows(
 
 
 def cut_network(
-    lab: Lab, clients: Clients, members: Sequence[Member], dice: random.Random
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
     """Lose all packets for a while, then break the connection, and let it be made again."""
     link = lab.link
@@ -113,7 +158,7 @@ def cut_network(
 
 
 def flush_relay_logs(
-    lab: Lab, clients: Clients, members: Sequence[Member], dice: random.Random
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
     """Let the first replica go on in a new relay log."""
     replica = lab.replicas[0]

@@ -60,6 +60,11 @@ class Installation:
         return f"{self.flavour.value} {'.'.join(map(str, self.version))}"
 
     @property
+    def dialect(self) -> str:
+        """Return family and version as histories name them, ``mariadb_10_11``."""
+        return "_".join((self.flavour.value.lower(), *map(str, self.version[:2])))
+
+    @property
     def slug(self) -> str:
         """Return family and version fit for a folder name, ``mariadb-10.11.19``."""
         return self.version_text.lower().replace(" ", "-")
