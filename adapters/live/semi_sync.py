@@ -6,16 +6,16 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from adapters.binlog.transactions import read_transactions
 from adapters.live.observed import Tag
 from adapters.live.semi_sync_told import Moment, MomentKind, semi_sync_history
-from adapters.live.semi_sync_ways import WAYS, Way, wait_for_waiter
+from adapters.live.semi_sync_ways import WAYS, Waiter, Way
 from adapters.live.source_log import JOURNAL, Keys, source_log
 from adapters.live.strikes import wait_until
-from adapters.live.target import HEALTHY, LiveRequest, LiveRound
+from adapters.live.target import LiveRequest, LiveRound
 from adapters.live.translation import SOURCE, Run
 from adapters.live.workload import Clients, create_statements, schema_name
 from adapters.servers import Server, ServerRoom, find_mariadb, replicate, wait_until_applied
@@ -31,75 +31,70 @@ _TAG_OF_THE_WAITER = 900_000
 
 def run(request: LiveRequest) -> Iterator[LiveRound]:
     """Yield one round after the other, each on servers of its own (``LiveTarget.run``)."""
+    return rounds_of(request, SemiSyncLab)
+
+
+def rounds_of(
+    request: LiveRequest, make: Callable[[LiveRequest, ServerRoom], SemiSyncLab]
+) -> Iterator[LiveRound]:
+    """Yield the rounds of a lab: each ends with the loss of its source."""
     for number in range(1, request.rounds + 1):
         request.say(f"round {number} of {request.rounds}")
         with ServerRoom(keep=request.keep) as room:
-            yield SemiSyncLab(request, room).round(number)
-
-
-class Waiter:
-    """A client whose one transaction will wait for its acknowledgement."""
-
-    def __init__(self, server: Server, tag: Tag) -> None:
-        self.tag = tag
-        self.is_confirmed = False
-        self._connection = server.connect(autocommit=True, read_timeout=60)
-        self.connection_id = int(self._connection.thread_id())
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        import pymysql
-
-        with suppress(pymysql.MySQLError, OSError), self._connection.cursor() as cursor:
-            cursor.execute(f"INSERT INTO {_SCHEMA}.journal VALUES ({self.tag})")
-            self.is_confirmed = True
-
-    def end(self) -> None:
-        """Return when the client has its answer, or has lost its connection."""
-        self._thread.join(60)
+            yield make(request, room).round(number)
 
 
 class SemiSyncLab:
     """A source, a replica that acknowledges, and readers at the source."""
 
+    target = "mariadb-semisync"
     plugin = "rpl_semi_sync_master"
     """What the names of the source's variables begin with."""
+    applier, peer = "SLAVE", "Master"
+    """What statements call the applier, and the columns of its status the source."""
+    waiting = "Waiting for semi-sync ACK from slave"
+    """What the state of a session begins with whose commit waits."""
+    find = staticmethod(find_mariadb)
+    ways: Mapping[str, Way] = WAYS
 
     def __init__(self, request: LiveRequest, room: ServerRoom) -> None:
         self.request = request
         self.room = room
-        self.installation = find_mariadb(request.basedir)
+        self.installation = self.find(request.basedir)
         self.moments: list[Moment] = []
         self._received: frozenset[Tag] = frozenset()
         """What the replica had received when its relay log was about to be discarded."""
-        self.way: Way | None = None if request.fault == HEALTHY else WAYS[request.fault]
+        self.way = self.ways.get(request.fault)
         self.source = room.start(
-            self.installation,
-            name="source",
-            options=(
-                *_DURABLE,
-                "--rpl-semi-sync-master-enabled=1",
-                f"--rpl-semi-sync-master-wait-point={request.mode}",
-                "--rpl-semi-sync-master-timeout=10",
-            ),
+            self.installation, name="source", options=(*_DURABLE, *self._source_options())
         )
-        self.replica = room.start(
-            self.installation, name="replica1", options=self._replica_options()
-        )
+        self.replica = self._started("replica1")
         self.source.run(list(create_statements(_SCHEMA)))
         replicate(self.source, self.replica)
         self._wait_until_on()
 
-    def _replica_options(self) -> tuple[str, ...]:
-        return (
+    def _started(self, name: str) -> Server:
+        options = (
             *_DURABLE,
-            "--rpl-semi-sync-slave-enabled=1",
-            f"--slave-parallel-threads={self.request.workers}",
-            "--skip-slave-start",
+            *self._replica_options(),
             # What was received stays to be looked at.
             "--relay-log-purge=OFF",
             "--relay-log=relay",
+        )
+        return self.room.start(self.installation, name=name, options=options)
+
+    def _source_options(self) -> tuple[str, ...]:
+        return (
+            "--rpl-semi-sync-master-enabled=1",
+            f"--rpl-semi-sync-master-wait-point={self.request.mode}",
+            "--rpl-semi-sync-master-timeout=10",
+        )
+
+    def _replica_options(self) -> tuple[str, ...]:
+        return (
+            "--rpl-semi-sync-slave-enabled=1",
+            f"--slave-parallel-threads={self.request.workers}",
+            "--skip-slave-start",
         )
 
     def _wait_until_on(self) -> None:
@@ -160,13 +155,13 @@ class SemiSyncLab:
         wait_until_applied(self.source, self.replica)
         self.source.run([*way.prepare, "SELECT 1"])
         if way.waits:
-            self.replica.query(f"STOP SLAVE {'SQL' if way.receives else 'IO'}_THREAD")
+            self.replica.query(f"STOP {self.applier} {'SQL' if way.receives else 'IO'}_THREAD")
         else:
             self.replica.kill()
             self.note(MomentKind.REPLICA_CRASHED, member=self.replica.name)
         waiter = Waiter(self.source, number * 1_000_000 + _TAG_OF_THE_WAITER)
         if way.waits and not way.receives:
-            wait_for_waiter(self, waiter)
+            wait_until(lambda: self._is_waiting(waiter), "wait for an acknowledgement", self.source)
             self.read()
         way.act(self, waiter)
         self.read()
@@ -176,16 +171,24 @@ class SemiSyncLab:
         self.note(MomentKind.LOST)
         if way.receives:
             self._received = self._tags_received(self.replica)
-            self.replica.run(["STOP SLAVE", "START SLAVE"])
+            self.replica.run([f"STOP {self.applier}", f"START {self.applier}"])
         if not way.waits:
             self.replica.start()
             self.note(MomentKind.REPLICA_BACK, self._tags(), member=self.replica.name)
         told = "its client was told so" if waiter.is_confirmed else "its client got no answer"
         return [f"{way.name}: {way.meaning}; {told}"]
 
+    def _is_waiting(self, waiter: Waiter) -> bool:
+        """Return whether a transaction waits for its acknowledgement."""
+        # Columns: id, user, host, database, command, seconds, state, statement.
+        return any(
+            row[0] == waiter.connection_id and str(row[6]).startswith(self.waiting)
+            for row in self.source.query("SHOW PROCESSLIST")
+        )
+
     def add_empty_replica(self) -> Server:
         """Start a replica that has no data at all."""
-        return self.room.start(self.installation, name="replica2", options=self._replica_options())
+        return self._started("replica2")
 
     def follow_from(self, replica: Server, file: str, offset: int) -> None:
         """Let a replica receive from a place in the source's log, and apply nothing."""
@@ -258,11 +261,11 @@ class SemiSyncLab:
 
             with self.replica.connect(cursorclass=pymysql.cursors.DictCursor) as connection:
                 cursor = connection.cursor()
-                cursor.execute("SHOW SLAVE STATUS")
+                cursor.execute(f"SHOW {self.applier} STATUS")
                 status = cursor.fetchone() or {}
-            return (status["Master_Log_File"], status["Read_Master_Log_Pos"]) == (
-                status["Relay_Master_Log_File"], status["Exec_Master_Log_Pos"],
-            )  # fmt: skip
+            peer = self.peer
+            received = status[f"{peer}_Log_File"], status[f"Read_{peer}_Log_Pos"]
+            return received == (status[f"Relay_{peer}_Log_File"], status[f"Exec_{peer}_Log_Pos"])
 
         wait_until(is_idle, "end of the relay log", self.replica)
 
@@ -287,8 +290,8 @@ class SemiSyncLab:
         log = source_log(logged, Keys(create_statements(_SCHEMA)))
         history = semi_sync_history(
             Run(
-                subject=f"live mariadb-semisync {self.installation.version_text}",
-                dialect="mariadb_" + "_".join(map(str, self.installation.version[:2])),
+                subject=f"live {self.target} {self.installation.version_text}",
+                dialect=self.installation.dialect,
                 seed=seed,
                 options={
                     "mode": self.request.mode, "fault": self.request.fault, "round": number,

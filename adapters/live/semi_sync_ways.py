@@ -6,18 +6,55 @@ receive any more. Then something ends the wait, or the source, or the relay log.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from adapters.live.observed import Tag
 from adapters.live.semi_sync_told import MomentKind
-from adapters.live.strikes import wait_until
+from adapters.live.workload import schema_name
+from adapters.servers.server import Server
 
-if TYPE_CHECKING:
-    from adapters.live.semi_sync import SemiSyncLab, Waiter
 
-WAITING = "Waiting for semi-sync ACK from slave"
+class Waiter:
+    """A client whose one transaction will wait for its acknowledgement."""
+
+    def __init__(self, server: Server, tag: Tag) -> None:
+        self.tag = tag
+        self.is_confirmed = False
+        self._connection = server.connect(autocommit=True, read_timeout=60)
+        self.connection_id = int(self._connection.thread_id())
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        import pymysql
+
+        with suppress(pymysql.MySQLError, OSError), self._connection.cursor() as cursor:
+            cursor.execute(f"INSERT INTO {schema_name(0)}.journal VALUES ({self.tag})")
+            self.is_confirmed = True
+
+    def end(self) -> None:
+        """Return when the client has its answer, or has lost its connection."""
+        self._thread.join(60)
+
+
+class Lab(Protocol):
+    """What a way needs to know of the servers of a round."""
+
+    source: Server
+    plugin: str
+
+    def note(self, kind: MomentKind, tags: Iterable[Tag] = (), *, note: str = "") -> None:
+        """Keep a moment."""
+
+    def add_empty_replica(self) -> Server:
+        """Start a replica that has no data at all."""
+
+    def follow_from(self, replica: Server, file: str, offset: int) -> None:
+        """Let a replica receive from a place in the source's log, and apply nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +63,7 @@ class Way:
 
     name: str
     meaning: str
-    act: Callable[[SemiSyncLab, Waiter], None]
+    act: Callable[[Lab, Waiter], None]
     receives: bool = False
     """Whether the replica still receives, and only does not apply."""
     waits: bool = True
@@ -35,36 +72,39 @@ class Way:
     """What is told the source first."""
 
 
-def _restart(lab: SemiSyncLab, waiter: Waiter) -> None:
+def restart_source(lab: Lab, waiter: Waiter) -> None:
+    """Kill the source while the transaction waits, and start it again."""
     lab.source.kill()
     waiter.end()
     lab.source.start()
     lab.note(MomentKind.RESTARTED)
 
 
-def _kill(lab: SemiSyncLab, waiter: Waiter, what: str) -> None:
+def _kill(lab: Lab, waiter: Waiter, what: str) -> None:
     lab.source.query(f"KILL {what} {waiter.connection_id}")
     waiter.end()
     lab.note(MomentKind.ABANDONED, {waiter.tag}, note=f"KILL {what}")
 
 
-def _time_out(lab: SemiSyncLab, waiter: Waiter) -> None:
+def time_out(lab: Lab, waiter: Waiter) -> None:
+    """Let the wait time out."""
     waiter.end()
     lab.note(MomentKind.ABANDONED, {waiter.tag}, note="time-out")
 
 
-def _lose_the_replica(lab: SemiSyncLab, waiter: Waiter) -> None:
+def _lose_the_replica(lab: Lab, waiter: Waiter) -> None:
     waiter.end()
     lab.note(MomentKind.ABANDONED, {waiter.tag}, note="too few replicas")
 
 
-def _switch_off(lab: SemiSyncLab, waiter: Waiter) -> None:
-    lab.source.query("SET GLOBAL rpl_semi_sync_master_enabled=0")
+def switch_off(lab: Lab, waiter: Waiter) -> None:
+    """Switch semi-synchronous replication off at the source."""
+    lab.source.query(f"SET GLOBAL {lab.plugin}_enabled=0")
     waiter.end()
     lab.note(MomentKind.ABANDONED, {waiter.tag}, note="switched off")
 
 
-def _connect_empty(lab: SemiSyncLab, waiter: Waiter) -> None:
+def _connect_empty(lab: Lab, waiter: Waiter) -> None:
     """Let a replica without any data connect at the end of the log: it counts as a receipt."""
     empty = lab.add_empty_replica()
     file, offset, *_ = lab.source.query("SHOW MASTER STATUS")[0]
@@ -72,7 +112,7 @@ def _connect_empty(lab: SemiSyncLab, waiter: Waiter) -> None:
     waiter.end()
 
 
-def _receive(lab: SemiSyncLab, waiter: Waiter) -> None:
+def _receive(lab: Lab, waiter: Waiter) -> None:
     """Let the wait end as it should: what comes after the loss of the source is the fault."""
     waiter.end()
 
@@ -80,7 +120,7 @@ def _receive(lab: SemiSyncLab, waiter: Waiter) -> None:
 WAYS: dict[str, Way] = {
     way.name: way
     for way in (
-        Way(name="restart-source", act=_restart,
+        Way(name="restart-source", act=restart_source,
             meaning="the source is killed while a commit waits, and started again"),
         Way(name="kill-connection", act=lambda lab, one: _kill(lab, one, "CONNECTION"),
             meaning="KILL CONNECTION of the session that waits"),
@@ -89,10 +129,10 @@ WAYS: dict[str, Way] = {
         Way(name="no-replica", act=_lose_the_replica, waits=False,
             prepare=("SET GLOBAL rpl_semi_sync_master_wait_no_slave=0",),
             meaning="the only replica is killed, and rpl_semi_sync_master_wait_no_slave is off"),
-        Way(name="time-out", act=_time_out,
+        Way(name="time-out", act=time_out,
             prepare=("SET GLOBAL rpl_semi_sync_master_timeout=3000",),
             meaning="rpl_semi_sync_master_timeout passes"),
-        Way(name="switch-off", act=_switch_off,
+        Way(name="switch-off", act=switch_off,
             meaning="SET GLOBAL rpl_semi_sync_master_enabled=0"),
         Way(name="empty-replica", act=_connect_empty,
             meaning="control: an empty replica connects at the end of the binary log"),
@@ -100,16 +140,3 @@ WAYS: dict[str, Way] = {
             meaning="control: STOP SLAVE, START SLAVE before what was received is applied"),
     )
 }  # fmt: skip
-
-
-def wait_for_waiter(lab: SemiSyncLab, waiter: Waiter) -> None:
-    """Return once the transaction waits for its acknowledgement."""
-
-    def is_waiting() -> bool:
-        rows = lab.source.query(
-            f"SELECT state FROM information_schema.processlist WHERE id = {waiter.connection_id}"
-        )
-        return bool(rows) and str(rows[0][0]).startswith(WAITING)
-
-    wait_until(is_waiting, "wait for an acknowledgement", lab.source)
-    time.sleep(0.05)
