@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from adapters.live.observed import CutOff
 from adapters.live.readers import SnapshotReader
+from adapters.live.target import LiveRequest
 from adapters.live.workload import Clients
-
-if TYPE_CHECKING:
-    from adapters.live.galera import GaleraLab
-    from adapters.servers.server import Server
+from adapters.servers.network import PrivateNetwork
+from adapters.servers.server import Server
 
 CUT, SPLIT = "cut-member", "cut-member-no-quorum"
 NEEDS_NETWORK = (CUT, SPLIT)
@@ -34,7 +34,24 @@ class Struck:
     notes: tuple[str, ...] = ()
 
 
-def cut_off(lab: GaleraLab, victim: Server, reader: SnapshotReader, clients: Clients) -> Struck:
+class Cluster(Protocol):
+    """What a cut needs to know of the members and their network."""
+
+    request: LiveRequest
+    members: list[Server]
+    network: PrivateNetwork | None
+
+    def wait(self, server: Server, what: str, condition: Callable[[], bool]) -> None:
+        """Return once a condition holds."""
+
+    def wait_for_size(self, server: Server, size: int) -> None:
+        """Return once a member sees so many members."""
+
+    def wait_until_synced(self, server: Server) -> None:
+        """Return once a member has all that the cluster has."""
+
+
+def cut_off(lab: Cluster, victim: Server, reader: SnapshotReader, clients: Clients) -> Struck:
     """Cut a member off under load, let both parts find out, and bring it back."""
     if lab.network is None or victim.host is None:
         raise ValueError("the members are in no network that can be cut")

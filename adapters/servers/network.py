@@ -15,7 +15,6 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import TracebackType
 
 from adapters.servers.errors import NETWORK_REFUSED
 from vocabulary.errors import ParaplyError
@@ -144,17 +143,6 @@ class PrivateNetwork:
         for namespace in (self.switch, *(host.namespace for host in self.hosts)):
             namespace.close()
         self.hosts = ()
-
-    def __enter__(self) -> PrivateNetwork:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _checked(result: int) -> None:

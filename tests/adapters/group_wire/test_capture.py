@@ -22,8 +22,8 @@ def network():
         made = PrivateNetwork(2)
     except ParaplyError as reason:
         pytest.skip(f"{reason.text}; {reason.remedy}")
-    with made:
-        yield made
+    yield made
+    made.close()
 
 
 def captured(capture):

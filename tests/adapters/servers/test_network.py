@@ -19,8 +19,8 @@ def network():
         made = PrivateNetwork(3)
     except ParaplyError as reason:
         pytest.skip(f"{reason.text}; {reason.remedy}")
-    with made:
-        yield made
+    yield made
+    made.close()
 
 
 def listener(host):
