@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,9 @@ from paraply.cli import main
 from paraply.live_pages import LivePages
 from paraply.recorded_files import histories_in
 from properties.registry import property_named, verdict_of
+from tests.adapters.live.test_group_story import clients_of
 from tests.conformance.test_recorded_groups import beginning
+from vocabulary.group_trace import ViewInstalled
 from vocabulary.history_jsonl import write_history
 from vocabulary.transactions import TransactionKind
 from vocabulary.verdict import Verdict
@@ -76,8 +77,11 @@ def test_check_judges_a_finding_by_what_its_target_answers_to(name, tmp_path, ca
 
 def test_check_finds_nothing_in_a_healthy_live_history(tmp_path, capsys):
     group = tmp_path / "group.jsonl"
-    trace = replace(beginning(), steps=beginning().steps[:400])
-    history = history_of_trace(trace, seed=0, options={})
+    trace = beginning()
+    views = [step for step in trace.steps if isinstance(step, ViewInstalled)]
+    left = next(view.left[0] for view in views if view.left)
+    clients = clients_of(trace, cut_off=left)
+    history = history_of_trace(trace, seed=0, options={}, clients=clients)
     group.write_text("".join(f"{line}\n" for line in write_history(history)))
     assert main(["check", str(group)]) == 0
     shown = capsys.readouterr().out
