@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from reference_impl.certification.dialects import DIALECTS
 from reference_impl.certification.parts import STANDARD_PARTS, Parts
-from reference_impl.certifier_subject import VIEW_CHANGES
+from reference_impl.certifier_subject import BROKEN_BY_TIMESTAMPS, VIEW_CHANGES
 from reference_impl.group.group import Group
 from reference_impl.group.member import Settings
 from reference_impl.group.run import TABLE, Budget, GroupRun
@@ -69,17 +69,7 @@ class GroupSubject(Subject):
             meaning="no ALTER TABLE runs beside users of the table on other members",
         ),
     )
-    breaks: ClassVar[Mapping[str, frozenset[str]]] = {
-        "wl8440_literal": frozenset(
-            {
-                "barriers_are_ordered_with_all",
-                "last_committed_is_below_sequence_number",
-                "last_committed_is_minimal",
-            }
-        ),
-        "mysql_8_0": frozenset({"sequence_numbers_are_contiguous"}),
-        "mysql_8_3": frozenset({"sequence_numbers_are_contiguous"}),
-    }
+    breaks = BROKEN_BY_TIMESTAMPS
     breaks_where = (
         KnownBreaches(
             where="single_primary=true, preemptive_rows_threshold>0, waits_for_backlog=false",
