@@ -9,14 +9,10 @@ from adapters.live.forging import forge_commit_ids
 from adapters.live.observed import Member
 from adapters.live.pair import Fault, PairLab
 from adapters.live.strikes import (
-    cut_network,
-    flush_relay_logs,
+    by_name,
     forging,
-    freeze_replica,
-    hold_rows,
     kill_source,
     restart_of,
-    stop_and_start,
     strike,
     wait_until,
 )
@@ -87,36 +83,20 @@ def _cut_source_log(
 
 
 _forge = forging(forge_commit_ids, "were given one commit id")
-FAULTS: dict[str, Fault] = {
-    fault.name: fault
-    for fault in (
-        Fault(name="kill-replica", inject=_kill_replica, is_crash=True, workload="rows",
-              meaning="the first replica is killed (SIGKILL) and started again, three times"),
-        Fault(name="kill-replica-ddl", inject=_kill_replica, is_crash=True, workload="ddl",
-              meaning="control: the same under schema changes, whose position is saved apart"),
-        Fault(name="kill-source", inject=kill_source, workload="rows",
-              meaning="the source is killed (SIGKILL) and started again, three times"),
-        Fault(name="kill-source-ddl", inject=kill_source, workload="ddl",
-              meaning="control: the same under schema changes: recovery may log one unmarked"),
-        Fault(name="freeze-replica", inject=freeze_replica,
-              meaning="the first replica is stopped in its tracks and let go (SIGSTOP, SIGCONT)"),
-        Fault(name="hold-rows", inject=hold_rows,
-              meaning="a session on the replica holds a hot row that the workers need"),
-        Fault(name="cut-relay-log", inject=_cut_relay_log, is_crash=True, workload="rows",
-              meaning="the first replica is killed, and the end of its relay log is lost"),
-        Fault(name="cut-source-log", inject=_cut_source_log, workload="rows",
-              reuses_gtids=True,
-              meaning="control: the source is killed, and the end of its log is lost"),
-        Fault(name="cut-network", inject=cut_network, needs_link=True,
-              meaning="packets between source and replica are lost, then the connection is"),
-        Fault(name="stop-start", inject=stop_and_start,
-              meaning="STOP SLAVE and START SLAVE in the middle of the load"),
-        Fault(name="flush-relay-logs", inject=flush_relay_logs,
-              meaning="FLUSH RELAY LOGS in the middle of the load"),
-        Fault(name="forged-commit-ids", inject=_forge, workload="chains",
-              meaning="control: all transactions in the source's log get one commit id"),
-        Fault(name="forged-idempotent", inject=_forge, workload="chains",
-              replica_options=("--slave-exec-mode=IDEMPOTENT",),
-              meaning="control: the same, and the replica hides row errors (IDEMPOTENT)"),
-    )
-}  # fmt: skip
+FAULTS = by_name(
+    Fault(name="kill-replica", inject=_kill_replica, is_crash=True, workload="rows",
+          meaning="the first replica is killed (SIGKILL) and started again, three times"),
+    Fault(name="kill-replica-ddl", inject=_kill_replica, is_crash=True, workload="ddl",
+          meaning="control: the same under schema changes, whose position is saved apart"),
+    Fault(name="kill-source-ddl", inject=kill_source, workload="ddl",
+          meaning="control: kill-source under schema changes: recovery may log one unmarked"),
+    Fault(name="cut-relay-log", inject=_cut_relay_log, is_crash=True, workload="rows",
+          meaning="the first replica is killed, and the end of its relay log is lost"),
+    Fault(name="cut-source-log", inject=_cut_source_log, workload="rows", reuses_gtids=True,
+          meaning="control: the source is killed, and the end of its log is lost"),
+    Fault(name="forged-commit-ids", inject=_forge, workload="chains",
+          meaning="control: all transactions in the source's log get one commit id"),
+    Fault(name="forged-idempotent", inject=_forge, workload="chains",
+          replica_options=("--slave-exec-mode=IDEMPOTENT",),
+          meaning="control: the same, and the replica hides row errors (IDEMPOTENT)"),
+)  # fmt: skip

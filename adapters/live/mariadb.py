@@ -30,11 +30,6 @@ def run(request: LiveRequest) -> Iterator[LiveRound]:
 class MariadbLab(PairLab):
     """A source and replicas whose triggers record what is touched."""
 
-    server_options = (
-        "--binlog-row-metadata=FULL",
-        "--innodb-flush-log-at-trx-commit=2",
-        "--max-connections=60",
-    )
     applier = "SLAVE"
 
     def __init__(self, request: LiveRequest) -> None:

@@ -41,12 +41,6 @@ def run(request: LiveRequest) -> Iterator[LiveRound]:
 class MysqlLab(PairLab):
     """A source and replicas that keep the windows of their workers."""
 
-    server_options = (
-        "--binlog-row-metadata=FULL",
-        "--innodb-flush-log-at-trx-commit=2",
-        "--sync-binlog=0",
-        "--max-connections=60",
-    )
     applier = "REPLICA"
 
     def __init__(self, request: LiveRequest) -> None:

@@ -57,7 +57,12 @@ def rounds_of(request: LiveRequest, make: Callable[[LiveRequest], PairLab]) -> I
 class PairLab(ABC):
     """The servers of one run, from provisioning to the last round."""
 
-    server_options: ClassVar[tuple[str, ...]]
+    server_options = (
+        "--binlog-row-metadata=FULL",
+        "--innodb-flush-log-at-trx-commit=2",
+        "--sync-binlog=0",
+        "--max-connections=60",
+    )
     """What every server is started with."""
     applier: ClassVar[str]
     """What statements call the applier: SLAVE or REPLICA."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adapters.live.observed import Member, Restart
-from adapters.live.pair import Inject, PairLab
+from adapters.live.pair import Fault, Inject, PairLab
 from adapters.live.target import ROUND_FAILED
 from adapters.live.workload import HOT_ROWS, Clients, schema_name
 from adapters.servers.binlog_dump import log_end
@@ -173,3 +173,25 @@ def wait_until(condition: Callable[[], bool], what: str, server: Server) -> None
         if time.monotonic() > deadline:
             raise ParaplyError(ROUND_FAILED, where=server.name, reason=f"no {what} came")
         time.sleep(0.02)
+
+
+BLOWS: tuple[Fault, ...] = (
+    Fault(name="kill-source", inject=kill_source, workload="rows",
+          meaning="the source is killed (SIGKILL) and started again, three times"),
+    Fault(name="freeze-replica", inject=freeze_replica,
+          meaning="the first replica is stopped in its tracks and let go (SIGSTOP, SIGCONT)"),
+    Fault(name="hold-rows", inject=hold_rows,
+          meaning="a session on the replica holds a hot row that the workers need"),
+    Fault(name="cut-network", inject=cut_network, needs_link=True,
+          meaning="packets between source and replica are lost, then the connection is"),
+    Fault(name="stop-start", inject=stop_and_start,
+          meaning="the applier is stopped and started in the middle of the load"),
+    Fault(name="flush-relay-logs", inject=flush_relay_logs,
+          meaning="FLUSH RELAY LOGS in the middle of the load"),
+)  # fmt: skip
+"""The faults that every pair can have."""
+
+
+def by_name(*faults: Fault) -> dict[str, Fault]:
+    """Return faults of one family, and those that every pair can have, by their names."""
+    return {fault.name: fault for fault in (*faults, *BLOWS)}

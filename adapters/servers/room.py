@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from types import TracebackType
+from typing import Unpack
 
 from adapters.servers.caretaker import temporary_folder
 from adapters.servers.installation import Installation
 from adapters.servers.link import Link
-from adapters.servers.network import Host, PrivateNetwork
-from adapters.servers.server import Server
+from adapters.servers.network import PrivateNetwork
+from adapters.servers.server import Server, ServerSettings
 
 _PREFIX = "paraply-"
 
@@ -55,52 +55,19 @@ class ServerRoom:
     ) -> None:
         self.close()
 
-    def add(
-        self,
-        installation: Installation,
-        *,
-        name: str = "",
-        server_id: int = 0,
-        options: Sequence[str] = (),
-        run_as: str | None = None,
-        server_uuid: str = "",
-        host: Host | None = None,
-    ) -> Server:
+    def add(self, installation: Installation, **settings: Unpack[ServerSettings]) -> Server:
         """Return an initialised server that is not started yet; ids count from 1."""
         number = len(self.servers) + 1
-        server = Server(
-            installation,
-            self.directory / f"n{number}",
-            name=name or f"server{number}",
-            server_id=server_id or number,
-            options=options,
-            run_as=run_as,
-            server_uuid=server_uuid,
-            host=host,
-        )
+        numbered: ServerSettings = {"name": f"server{number}", "server_id": number}
+        directory = self.directory / f"n{number}"
+        server = Server(installation, directory, **(numbered | settings))
         self.servers.append(server)
         server.initialise(_template(installation))
         return server
 
-    def start(
-        self,
-        installation: Installation,
-        *,
-        name: str = "",
-        server_id: int = 0,
-        options: Sequence[str] = (),
-        run_as: str | None = None,
-        server_uuid: str = "",
-    ) -> Server:
+    def start(self, installation: Installation, **settings: Unpack[ServerSettings]) -> Server:
         """Return a new server that answers."""
-        server = self.add(
-            installation,
-            name=name,
-            server_id=server_id,
-            options=options,
-            run_as=run_as,
-            server_uuid=server_uuid,
-        )
+        server = self.add(installation, **settings)
         server.start()
         return server
 

@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from adapters.servers.errors import (
     DRIVER_MISSING,
@@ -34,6 +34,17 @@ _START_SECONDS_MAX = 90
 _STOP_SECONDS_MAX = 30
 _TOOL_SECONDS_MAX = 120
 _PORT_ATTEMPTS_MAX = 4
+
+
+class ServerSettings(TypedDict, total=False):
+    """What else can be said of a server when it is made; :class:`Server` says what it means."""
+
+    name: str
+    server_id: int
+    options: Sequence[str]
+    run_as: str | None
+    server_uuid: str
+    host: Host | None
 
 
 class Server(Reachable):
