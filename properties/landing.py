@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from properties.logs.statement_tables import get_statement_tables
-from properties.member_stream import MemberStream, member_streams
+from properties.member_stream import Certified, MemberStream, member_streams
 from properties.registry import Violation, always
 from vocabulary.events import EventKind
 from vocabulary.history import History
@@ -50,6 +50,22 @@ class ChangedUnderAnotherDefinition(ChangedAnotherVersion):
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastVersionLost(Violation):
+    """A member has all that was certified, and is not as the last certified transaction left it."""
+
+    member: str
+    what: str
+    certified: TransactionId
+    found: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} is left with {self.what} of T{self.found}; certified last was "
+            f"T{self.certified}"
+        )
+
+
 def _whose(writer: TransactionId) -> str:
     return "nobody" if writer == INITIAL_STATE else f"T{writer}"
 
@@ -81,6 +97,20 @@ def definitions_are_as_certified(history: History) -> list[ChangedUnderAnotherDe
         ChangedUnderAnotherDefinition(**change._asdict())
         for change in _table_uses(history)
         if change.found != change.certified
+    ]
+
+
+def _a_member_has_all(history: History) -> bool:
+    return any(writers > 1 for *_, writers in _ends(history))
+
+
+@always(source="proofs, P33; WL#8440 EX2: members that diverge silently", witness=_a_member_has_all)
+def members_converge(history: History) -> list[LastVersionLost]:
+    """Who has committed all that was certified has each row, and table, of the last certified."""
+    return [
+        LastVersionLost(member=member, what=what, certified=certified, found=found)
+        for member, what, certified, found, _ in _ends(history)
+        if certified != found
     ]
 
 
@@ -143,11 +173,36 @@ def _changes(history: History, needs: Names, leaves: Names) -> Iterator[_Change]
                 yield _Change(stream.member, one.id, what, certified=writer, found=found)
 
 
+def _ends(
+    history: History,
+) -> Iterator[tuple[str, str, TransactionId, TransactionId, int]]:
+    """Yield who wrote each row or table last at each member that has committed everything.
+
+    That is the member, the row, who was certified last, who committed last, and of how many.
+    """
+    for stream in member_streams(history):
+        known = [one.transaction.id for one in _positive(stream)]
+        if not all(one in stream.committed_at for one in known):
+            continue
+        writers: dict[str, list[TransactionId]] = {}
+        for one in _positive(stream):
+            for what in (*_rows(one.transaction), *_altered_tables(one.transaction)):
+                writers.setdefault(what, []).append(one.transaction.id)
+        for what, all_of_it in sorted(writers.items()):
+            _, found = max((stream.committed_at[one], one) for one in all_of_it)
+            yield stream.member, what, max(all_of_it), found, len(all_of_it)
+
+
+def _positive(stream: MemberStream) -> list[Certified]:
+    """Return what was certified, here or by others before this member was there."""
+    return [one for one in (*stream.certified, *stream.elsewhere) if one.is_positive]
+
+
 def _certified_before(
     stream: MemberStream, needs: Names, leaves: Names
 ) -> dict[TransactionId, dict[str, TransactionId]]:
     """Return, for each certified transaction, who was certified last before it of each name."""
-    known = [one.transaction for one in (*stream.certified, *stream.elsewhere) if one.is_positive]
+    known = [one.transaction for one in _positive(stream)]
     last: dict[str, TransactionId] = {}
     before: dict[TransactionId, dict[str, TransactionId]] = {}
     for one in sorted(known, key=lambda one: one.id):
@@ -164,8 +219,8 @@ def _in_time(
     A change comes before the commit that ends it.
     """
     moments: list[tuple[int, bool, Transaction]] = []
-    for one in (*stream.certified, *stream.elsewhere):
-        if one.transaction.id in stream.committed_at and one.is_positive:
+    for one in _positive(stream):
+        if one.transaction.id in stream.committed_at:
             moments.append((stream.committed_at[one.transaction.id], True, one.transaction))
     for one in stream.certified:
         if one.transaction.origin == stream.member:

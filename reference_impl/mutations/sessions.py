@@ -1,4 +1,4 @@
-"""Mutants of what a session keeps locked until its engine commit."""
+"""Mutants of what holds a worker back: sessions' locks, and last_committed."""
 
 # Each class says what its one method gets wrong.
 # ruff: noqa: D102
@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from reference_impl.certification.gtids import Gtid
 from reference_impl.group.member import Member
+from reference_impl.group.messages import RelayEntry
 from reference_impl.group.subject import GroupSubject
 from reference_impl.mutants import Mutant, register_mutant
 from reference_impl.mutations.view_changes import group_of
@@ -18,7 +19,7 @@ from vocabulary.write_set import Item
 def mutate(
     name: str, source: str, fault: str, caught_by: str, member: type[Member], **options: OptionValue
 ) -> None:
-    """Register a mutant of members whose sessions commit some time after they are certified."""
+    """Register a mutant of members; sessions commit some time after they are certified."""
     calm: dict[str, OptionValue] = {
         "joins": 0, "departures": 0, "broadcasts": 0, "barriers": False,
         "sessions_commit_apart": True,
@@ -67,4 +68,21 @@ mutate(
     "definitions_are_as_certified",
     TakesNoMetadataLock,
     alterations=1,
+)
+
+
+class StartsAtOnce(Member):
+    """A worker waits for locks alone."""
+
+    def applicable(self) -> list[RelayEntry]:
+        return [one for one in self.relay_log if not self.locks(one.items, one.alters)]
+
+
+mutate(
+    "worker_ignores_last_committed",
+    "WL#8440 EX2: the change would silently fail",
+    "Workers apply what is certified in any order, and the last certified change is not the last.",
+    "members_converge",
+    StartsAtOnce,
+    preserve_commit_order=False,
 )

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from properties.landing import changes_land_as_certified, definitions_are_as_certified
+from properties.landing import (
+    changes_land_as_certified,
+    definitions_are_as_certified,
+    members_converge,
+)
 from tests.properties.histories import history_of, verdict
 from vocabulary.verdict import Verdict
 
@@ -81,3 +85,16 @@ def test_definition_that_was_not_there_is_told():
 def test_ddl_of_another_table_or_of_none_is_not_judged(row):
     history = history_of(DDL.replace("d.t.a", row) + REMOTE + "".join(COMMITS[::-1]))
     assert verdict(history, definitions_are_as_certified) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("commits", "expected"),
+    [(COMMITS, Verdict.HOLDS), (COMMITS[::-1], Verdict.VIOLATED), (COMMITS[:1], Verdict.UNKNOWN)],
+)
+def test_member_that_has_all_is_as_the_last_certified_left_it_or_not(commits, expected):
+    assert verdict(history_of(ROWS + REMOTE + "".join(commits)), members_converge) is expected
+
+
+def test_row_of_which_the_last_change_was_overtaken_is_told():
+    (breach,) = members_converge(history_of(ROWS + REMOTE + "".join(COMMITS[::-1])))
+    assert str(breach) == "r1 is left with a of T1; certified last was T2"
