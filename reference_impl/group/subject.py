@@ -77,7 +77,9 @@ class GroupSubject(Subject):
                 bool(options["single_primary"] and options["preemptive_rows_threshold"])
                 and not options["waits_for_backlog"]
             ),
-            breaks=frozenset({"first_certified_wins"}),
+            breaks=frozenset(
+                {"first_certified_wins", "changes_land_as_certified", "members_converge"}
+            ),
             because="a new primary writes rows whose writers were forgotten before it applied them",
         ),
         KnownBreaches(
