@@ -16,6 +16,7 @@ from rich.console import Console
 from mining.campaign import StopWhen, run_campaign
 from mining.clusters import clusters_of
 from mining.engines import InProcess
+from mining.small_scope import FAULTS, explore_scope, words
 from paraply.cli import main
 from paraply.commands.mine import SPARK_PAYS_FROM, engine_for
 from paraply.mining_files import promote
@@ -228,3 +229,41 @@ def test_times_and_curve_points_read_as_people_expect():
     assert [clock_text(seconds) for seconds in (0, 61, 3_661)] == ["0:00", "1:01", "1:01:01"]
     assert curve_points(25) == [1, 2, 5, 10, 20, 25]
     assert curve_points(10) == [1, 2, 5, 10]
+
+
+def test_small_scope_holds_and_says_what_was_explored(capsys):
+    assert main(["mine", "--scope", "3"]) == 0
+    said = capsys.readouterr().out
+    found = explore_scope(3)
+    assert f"{found.schedules:,} schedules" in said
+    assert f"{found.states:,} states" in said
+    assert "conflicting_transactions_never_overlap: holds" in said
+
+
+def test_small_scope_of_one_transaction_shows_nothing(capsys):
+    assert main(["mine", "--scope", "1"]) == 2
+    assert "1 transaction on 3 rows" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault])
+def test_fault_in_a_small_scope_is_found_with_a_schedule(capsys, fault):
+    assert main(["mine", "--scope", "3", "--scope-fault", fault]) == 1
+    said = capsys.readouterr().out
+    assert "violated" in said
+    assert words(explore_scope(3, fault=fault).witness) in said
+    assert main(["mine", "--scope", "3", "--scope-fault", fault, "--json", "-"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert (document["fault"], document["verdict"]) == (fault, "violated")
+    assert document["violating"] > 0
+    assert document["witness"]
+
+
+def test_unknown_fault_of_a_small_scope_is_refused_with_those_there_are(capsys):
+    assert main(["mine", "--scope", "2", "--scope-fault", "lost"]) == 3
+    said = capsys.readouterr().err
+    assert all(fault in said for fault in ["lost", *filter(None, FAULTS)])
+
+
+def test_scope_beyond_what_is_explored_in_minutes_is_refused(capsys):
+    assert main(["mine", "--scope", "8"]) == 3
+    assert "--scope" in capsys.readouterr().err
