@@ -331,8 +331,9 @@ RUNS: dict[str, ReferenceRun] = {
         program="AAEBAQAAAAA",
     ),
     "C51": ReferenceRun(
-        mutant="last_committed_off_by_one", breaks="rows_apply_as_logged", workload=_WORKERS,
-        program="AAABAAAAAgI",
+        mutant="worker_ignores_last_committed", breaks="changes_land_as_certified",
+        workload=_group(2, 1), reading=partial(members.end_to_end, member="r2"),
+        program="AAABAAABAgAA",
     ),
     "C52": ReferenceRun(
         mutant="joiner_starts_before_recovery_is_done", breaks="changes_land_as_certified",
@@ -353,9 +354,9 @@ RUNS: dict[str, ReferenceRun] = {
         program="AQEAAAAAAAAA",
     ),
     "C55": ReferenceRun(
-        mutant="idempotent_hides_equal_commit_ids", breaks="final_state_is_the_sources",
-        because="with slave_exec_mode=IDEMPOTENT, for otherwise the replica stops at the error",
-        program="AAEAAAAAAAAAAAICAgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+        mutant="worker_ignores_last_committed", breaks="members_converge",
+        workload=_group(2, 1), reading=partial(members.end_to_end, member="r2"),
+        program="AAABAAABAgAA",
     ),
 }  # fmt: skip
 """By the counterexample's identifier; one without property and program is not expressed."""
