@@ -37,7 +37,7 @@ class ReferenceRun:
         mutant: the mutant with the fault; empty where a dialect or an option is the fault.
         fault: the dialect or option that is the fault, where no mutant is.
         workload: sizes, dialect and options; of a mutant, in place of its own.
-        breaks: name of the property; empty where ``because`` says why none can be.
+        breaks: name of the property.
         reading: the abstraction function, None where runs are not read as steps of this system.
         program: the choices, as ``paraply replay --program`` takes them.
         is_stuck: the run shows a state in which nobody can move, not a step that must not be: the
@@ -49,9 +49,9 @@ class ReferenceRun:
     mutant: str = ""
     fault: str = ""
     workload: Workload | None = None
-    breaks: str = ""
+    breaks: str
     reading: Reading | None = None
-    program: str = ""
+    program: str
     is_stuck: bool = False
     because: str = ""
 
@@ -118,7 +118,7 @@ class Shown:
 
 def shown(entry: ReferenceRun, counter: Counterexample, history: History) -> Shown:
     """Judge a run by the property, and hold it against the specifications."""
-    violations = property_named(entry.breaks).violations(history) if entry.breaks else ()
+    violations = property_named(entry.breaks).violations(history)
     if entry.reading is None:
         return Shown(violations=violations)
     system = counter.system()

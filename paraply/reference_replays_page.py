@@ -23,22 +23,15 @@ def command(entry: ReferenceRun) -> str:
     """Return the command that makes the run again."""
     who = ["--mutant", entry.mutant] if entry.mutant else ["--subject", entry.subject]
     words = workload_words(entry.system, entry.scope)
-    judged = ["--property", entry.breaks] if entry.breaks else []
-    return command_line(["paraply", "replay", *who, *words, "--program", entry.program, *judged])
+    choices = ["--program", entry.program, "--property", entry.breaks]
+    return command_line(["paraply", "replay", *who, *words, *choices])
 
 
 def reference_section(counter: Counterexample) -> list[str]:
-    """Return the section of a counterexample's page; none where the table has no row for it."""
-    entry = RUNS.get(counter.id)
-    if entry is None:
-        return []
-    lines = ["## On the reference implementation", ""]
-    if not entry.program:
-        return [*lines, f"Not expressed: {entry.because}.", ""]
-    lines += ["```", command(entry), "```", ""]
-    found = _shown(counter.id)
-    if entry.breaks:
-        lines += [f"Breaks `{entry.breaks}`: {found.violations[0]}.", ""]
+    """Return the section of a counterexample's page."""
+    entry, found = RUNS[counter.id], _shown(counter.id)
+    lines = ["## On the reference implementation", "", "```", command(entry), "```", ""]
+    lines += [f"Breaks `{entry.breaks}`: {found.violations[0]}.", ""]
     if entry.because:
         lines += [f"{entry.because[0].upper()}{entry.because[1:]}.", ""]
     return [*lines, *_held_against(counter, found)]
@@ -65,13 +58,12 @@ def _held_against(counter: Counterexample, found: Shown) -> list[str]:
 
 def replays_page() -> str:
     """Return the table of all counterexamples."""
-    expressed = [one for one in COUNTEREXAMPLES if one.id in RUNS and RUNS[one.id].program]
-    read = [one for one in expressed if RUNS[one.id].reading is not None]
+    read = [one for one in COUNTEREXAMPLES if RUNS[one.id].reading is not None]
     lines = [
         "# Counterexamples on the reference implementation", "",
-        "A counterexample is found in a specification. Here each is a run of the reference "
-        "implementation as well, with the dialect, the option or the mutant that has the fault: "
-        f"{len(expressed)} of {len(COUNTEREXAMPLES)} are. The property named is broken by the run. "
+        f"A counterexample is found in a specification. Here each of the {len(COUNTEREXAMPLES)} is "
+        "a run of the reference implementation as well, with the dialect, the option or the mutant "
+        "that has the fault. The property named is broken by the run. "
         f"{len(read)} runs are also read as steps of the specifications (`models/recorded/`): the "
         "faulty one allows the run up to where its statement is false, and the one that is proved "
         "allows it nowhere. The pages of the counterexamples have the commands.", "",
@@ -79,16 +71,12 @@ def replays_page() -> str:
         "| --- | --- | --- | --- | --- |",
     ]  # fmt: skip
     for counter in COUNTEREXAMPLES:
-        entry = RUNS.get(counter.id)
-        if entry is None:
-            continue
+        entry = RUNS[counter.id]
         name = f"[{counter.id}]({counter.id}.md)"
-        if not entry.program:
-            lines.append(f"| {name} | not expressed: {entry.because} | – | – | – |")
-            continue
-        breaks = f"`{entry.breaks}`" if entry.breaks else f"nothing: {entry.because}"
         reading = f"`{entry.reading_name}`" if entry.reading else "–"
-        lines.append(f"| {name} | {_what(entry)} | {breaks} | `{counter.statement}` | {reading} |")
+        lines.append(
+            f"| {name} | {_what(entry)} | `{entry.breaks}` | `{counter.statement}` | {reading} |"
+        )
     return "\n".join([*lines, ""])
 
 

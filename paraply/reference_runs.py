@@ -359,4 +359,4 @@ RUNS: dict[str, ReferenceRun] = {
         program="AAABAAABAgAA",
     ),
 }  # fmt: skip
-"""By the counterexample's identifier; one without property and program is not expressed."""
+"""By the counterexample's identifier."""
