@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from adapters.binlog.transactions import read_transactions
+from adapters.live.at_rest import differing_tables, tags_on
 from adapters.live.confirmations import NOBODY_CUT_OFF
 from adapters.live.galera_cut import NEEDS_NETWORK, QUICK, Struck, cut_off
 from adapters.live.galera_log import OPTIONS as LOG_OPTIONS
@@ -15,7 +16,7 @@ from adapters.live.galera_log import PROVIDER_OPTIONS as LOG_PROVIDER_OPTIONS
 from adapters.live.galera_log import provider_log_of
 from adapters.live.galera_told import cluster_history, reference_of
 from adapters.live.galera_windows import NOTHING_SEEN, seen_inside
-from adapters.live.observed import Final, Member, Snapshot, Tag
+from adapters.live.observed import Final, Member, Snapshot
 from adapters.live.readers import SnapshotReader
 from adapters.live.source_log import Keys
 from adapters.live.target import HEALTHY, ROUND_FAILED, LiveRequest, LiveRound
@@ -223,7 +224,6 @@ class GaleraLab:
     ) -> Member:
         has_log = server.name != struck.rejoined
         files = [str(file) for file in self.log_files(server)]
-        first = self.members[0]
         compared = [f"{_SCHEMA}.{table}" for table in TABLES]
         with server.connect() as connection, connection.cursor() as cursor:
             snapshot = SnapshotReader(server, domains=1, session="final").read(cursor)
@@ -237,22 +237,16 @@ class GaleraLab:
             cut_off=struck.cut_off if server is self.members[-1] else None,
             final=Final(
                 snapshot=snapshot,
-                tags=self._tags(server),
+                tags=tags_on(server, (_SCHEMA,)),
                 gtid_position="",
                 compared=tuple(compared),
-                differing=frozenset(
-                    table for table in compared
-                    if server is not first and _checksum(server, table) != _checksum(first, table)
-                ),
+                differing=differing_tables(server, self.members[0], compared),
             ),
         )  # fmt: skip
 
     def log_files(self, server: Server) -> list[Path]:
         """Return the binary log files that a member has written since the round began."""
         return [file for file in server.binary_logs() if file.name >= self._marks[server.name]]
-
-    def _tags(self, server: Server) -> frozenset[Tag]:
-        return frozenset(int(tag) for (tag,) in server.query(f"SELECT w FROM {_SCHEMA}.journal"))
 
     def _told(
         self,
@@ -315,7 +309,3 @@ class GaleraLab:
             ),
             notes=tuple(notes),
         )
-
-
-def _checksum(server: Server, table: str) -> object:
-    return server.query(f"CHECKSUM TABLE {table}")[0][1]
