@@ -65,7 +65,6 @@ def seen_inside(members: Iterable[Member], logs: Mapping[str, ProviderLog]) -> S
         if log is None or not member.has_log:
             # Who came back over a state transfer may have counted alone before that.
             continue
-        seen.sent.update((one.seqno, (member.name, one)) for one in log.sent)
         committed = sorted(log.committed, key=lambda one: one.seqno)
         gtids = [one.gtid for one in member.log]
         if not _go_together(gtids, committed, seen.seqnos):
@@ -73,6 +72,7 @@ def seen_inside(members: Iterable[Member], logs: Mapping[str, ProviderLog]) -> S
             continue
         pairs = list(zip(gtids, committed, strict=True))
         seen.seqnos.update((gtid, one.seqno) for gtid, one in pairs)
+        seen.sent.update((one.seqno, (member.name, one)) for one in log.sent)
         seen.windows[member.name] = [
             Window(gtid=gtid, worker=one.thread, is_committed=True, start=one.begun, end=one.place)
             for gtid, one in pairs
