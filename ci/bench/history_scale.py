@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 from ci.bench.measure import Run, interleave, run_here
 from ci.bench.registry import Goal, Options, Report, benchmark
 from mining.engines import OnSpark
-from mining.history_tables import check_files, read_columns, write_columns
+from mining.history_tables import CODEC, check_files, read_columns, write_columns
 from properties.tables.compiled.timestamps import Columns, check_in_chunks, check_whole
 from properties.tables.timestamps import TableCounts, TableRow, summarise
 from vocabulary.errors import ParaplyError
@@ -95,7 +95,7 @@ def _groups(transactions: int, seed: int) -> Iterator[Columns]:
 
 
 def _table(options: Options, transactions: int) -> Path:
-    path = options.folder / f"histories-{transactions}-seed{options.seed}.parquet"
+    path = options.folder / f"histories-{transactions}-seed{options.seed}-{CODEC}.parquet"
     if not path.exists():
         made = path.with_suffix(".part")
         write_columns(made, _groups(transactions, options.seed))
@@ -198,7 +198,7 @@ def history_scale(options: Options) -> Report:
     report = Report(
         benchmark="history_scale",
         input=f"{transactions:,} transactions of {ITEMS_EACH} items, {path.stat().st_size:,} bytes "
-        f"of Parquet; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores",
+        f"of Parquet ({CODEC}); load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores",
     )
     spark = engine = None
     try:
