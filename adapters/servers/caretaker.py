@@ -2,14 +2,17 @@
 
 The process that asks for one starts a caretaker, which reads from it the names of its
 directories, one a line, until the end of the pipe. That comes when the process ends, by itself or
-by SIGKILL, and nothing else is needed of it. The caretaker is this file, run on its own: it
-imports the standard library alone.
+by SIGKILL, and nothing else is needed of it. Servers are killed by the kernel then, programs that
+they had started are not: the caretaker ends them too, whom it knows by their TMPDIR. It is this
+file, run on its own: it imports the standard library alone.
 """
 
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -59,6 +62,16 @@ def _caretaker() -> _Caretaker:
     return _Caretaker()
 
 
+def end_processes(folder: Path | str) -> None:
+    """Kill whoever has a TMPDIR below a directory of ours: programs that its servers started."""
+    wanted = os.fsencode(f"TMPDIR={folder}/")
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # It has ended, or belongs to somebody else.
+            settings = (process / "environ").read_bytes().split(b"\0")
+            if any(one.startswith(wanted) for one in settings):
+                os.kill(int(process.name), signal.SIGKILL)
+
+
 def remove(folders: list[str]) -> None:
     """Remove directories; what a server that is being killed still writes there goes too."""
     deadline = time.monotonic() + _REMOVAL_SECONDS_MAX
@@ -67,6 +80,7 @@ def remove(folders: list[str]) -> None:
         if not folders:
             return
         for folder in folders:
+            end_processes(folder)
             shutil.rmtree(folder, ignore_errors=True)
         time.sleep(_PAUSE_S)
 

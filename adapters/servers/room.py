@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Unpack
 
-from adapters.servers.caretaker import temporary_folder
+from adapters.servers.caretaker import end_processes, temporary_folder
 from adapters.servers.installation import Installation
 from adapters.servers.link import Link
 from adapters.servers.network import PrivateNetwork
@@ -95,6 +95,7 @@ class ServerRoom:
                     server.stop()
                 server.kill()
         finally:
+            end_processes(self.directory)
             for network in self._networks:
                 network.close()
             if not self._keep:

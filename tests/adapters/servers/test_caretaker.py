@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+import psutil
 import pytest
 
 from adapters.servers.caretaker import remove, temporary_folder
@@ -66,6 +67,39 @@ def test_caretaker_that_is_gone_is_no_error(tmp_path, repository):
     done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_programs_that_a_killed_server_had_started_go_too(tmp_path, repository):
+    script = (
+        "import os, subprocess, sys, time; from pathlib import Path;"
+        "from adapters.servers.caretaker import temporary_folder;"
+        "folder = temporary_folder('asked-', Path(sys.argv[1]));"
+        "settings = {**os.environ, 'TMPDIR': str(folder / 'n1' / 'tmp')};"
+        "start = lambda env: subprocess.Popen(['sleep', '600'], env=env, start_new_session=True);"
+        "print(start(settings).pid, start(None).pid, flush=True);"
+        "time.sleep(600)"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    with subprocess.Popen(command, cwd=repository, stdout=subprocess.PIPE, text=True) as process:
+        inside, outside = map(int, process.stdout.readline().split())
+        stranger = psutil.Process(outside)
+        process.kill()
+        process.wait(PATIENCE_S)
+    deadline = time.monotonic() + PATIENCE_S
+    while (list(tmp_path.iterdir()) or is_alive(inside)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    try:
+        assert not is_alive(inside)
+        assert stranger.is_running()
+    finally:
+        stranger.kill()
+
+
+def is_alive(pid):
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def test_folder_that_its_owner_removed_is_no_matter(tmp_path):
