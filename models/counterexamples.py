@@ -8,6 +8,7 @@ from __future__ import annotations
 from models.claims import SMALL, TWO, Counterexample
 from models.concrete import Scope
 from models.refuted_of_commits import REFUTED_OF_COMMITS
+from models.refuted_of_refinement import REFUTED_OF_REFINEMENT
 from models.variants import (
     variant_of_applier,
     variant_of_certification,
@@ -254,5 +255,12 @@ COUNTEREXAMPLES = (
         system=variant_of_end_to_end(name="no_lc_wait", waits_for_lc=False),
         statement="members_converge", scope=PAIR, steps=8,
         source="WL#8440 EX2; members that diverge silently",
+    ),
+    *REFUTED_OF_REFINEMENT,
+    Counterexample(
+        id="C67", title="a member that purges items which are not stable decides otherwise",
+        system=variant_of_members(name="purges_any", purge_stable_only=False),
+        statement="what_a_refuses_b_refuses", scope=TWO, steps=2,
+        source="Certifier::garbage_collect; members that diverge",
     ),
 )  # fmt: skip

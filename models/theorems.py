@@ -5,6 +5,7 @@ from __future__ import annotations
 from models.claims import Counterexample, Theorem
 from models.counterexamples import COUNTEREXAMPLES
 from models.theorems_of_commits import THEOREMS_OF_COMMITS
+from models.theorems_of_refinement import THEOREMS_OF_REFINEMENT
 from models.variants import (
     variant_of_applier,
     variant_of_certification,
@@ -171,7 +172,7 @@ THEOREMS = (
         systems=(variant_of_members(name="members"),),
         statements=("what_a_refuses_b_refuses", "what_b_refuses_a_refuses"),
         assumes=("A2",),
-        delimited_by=("C20",),
+        delimited_by=("C20", "C67"),
         source="WL#8440 certification; Certifier::garbage_collect",
     ),
     Theorem(
@@ -279,6 +280,7 @@ THEOREMS = (
         delimited_by=("C55",),
         source="WL#8440; strong eventual consistency of a group",
     ),
+    *THEOREMS_OF_REFINEMENT,
 )
 
 

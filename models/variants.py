@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 from models import (
     applier,
+    applier_in_member,
     batches,
     certification,
     commit_order,
     crash_points,
     end_to_end,
     low_water_mark,
+    member_in_applier,
     members,
     quorum,
     restart,
@@ -88,3 +90,13 @@ def variant_of_crash_points(**switches: object) -> Build:
 def variant_of_end_to_end(**switches: object) -> Build:
     """Return one member from certification to storage."""
     return lambda: end_to_end.end_to_end(end_to_end.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_applier_in_member(**switches: object) -> Build:
+    """Return applier and member side by side, the applier leading."""
+    return lambda: applier_in_member.applier_in_member(applier_in_member.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_member_in_applier(**switches: object) -> Build:
+    """Return member and applier side by side, the member leading."""
+    return lambda: member_in_applier.member_in_applier(member_in_applier.Rules(**switches))  # type: ignore[arg-type]

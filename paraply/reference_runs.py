@@ -7,6 +7,7 @@ what came out.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from models.recorded import mariadb, members, replicas, sources
@@ -360,3 +361,14 @@ RUNS: dict[str, ReferenceRun] = {
     ),
 }  # fmt: skip
 """By the counterexample's identifier."""
+
+SAME_FAULT = {
+    "C56": "C52", "C57": "C06", "C58": "C48", "C59": "C53", "C60": "C01", "C61": "C04",
+    "C62": "C05", "C63": "C48", "C64": "C49", "C65": "C51", "C66": "C05", "C67": "C09",
+}  # fmt: skip
+"""Counterexamples about two models side by side, or two members, whose fault another has, too."""
+
+RUNS |= {
+    name: replace(RUNS[other], reading=None, because=RUNS[other].because or f"as in {other}")
+    for name, other in SAME_FAULT.items()
+}

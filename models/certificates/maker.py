@@ -1,14 +1,15 @@
 """Make certificates: find few instances that contradict each other, and leave out what can be.
 
 Z3 says which assertions a proof needs; these are instantiated with the ground terms at hand, a
-further layer of terms at a time; Z3 says which instances suffice; and then each is dropped without
-which the kernel still finds the contradiction. So whatever is left in a certificate is needed.
+further layer of terms at a time, first only where a term is the argument of the same function; Z3
+says which instances suffice; and then each is dropped without which the kernel still finds the
+contradiction. So whatever is left in a certificate is needed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, product
+from itertools import chain, islice, product
 
 from models.kernel.certificate import Certificate, Data, Instance, data_of, seal, some
 from models.kernel.check import refute
@@ -20,6 +21,7 @@ from models.terms import (
     BOOL,
     INT,
     Apply,
+    Function,
     Literal,
     Sort,
     Term,
@@ -32,6 +34,9 @@ from models.terms import (
 LAYERS_MAX = 2
 """How often the terms of instances make new instances; no obligation so far needs more than one."""
 
+ROUNDS_MAX = 6
+"""How often instances where terms meet their like make new ones; the hardest so far needs six."""
+
 INSTANCES_MAX = 6_000
 """Of all assertions together, per layer; beyond it the solver takes longer than it helps."""
 
@@ -43,7 +48,8 @@ def make(obligation: Obligation, *, timeout_s: float = 10.0) -> Certificate | No
     core = contradicting(closed, obligation.constants, timeout_s=timeout_s)
     if core is None:
         return None
-    for candidates in layers(found, core, obligation.constants):
+    layered = layers(found, core, obligation.constants)
+    for candidates in chain(matches(found, core), layered):
         grounded = [ground(found, instance) for instance in candidates]
         unknown = _elements(grounded)
         needed = contradicting(grounded, (*obligation.constants, *unknown), timeout_s=timeout_s)
@@ -78,6 +84,53 @@ def ground(found: Sequence[Assertion], instance: Instance) -> Term:
     """Return an instance as a term."""
     assertion = found[instance.assertion]
     return substitute(assertion.matrix, dict(zip(assertion.variables, instance.terms, strict=True)))
+
+
+Place = tuple[Function, int]
+"""Where a term stands: the function and which of its arguments it is."""
+
+
+def matches(found: Sequence[Assertion], core: Sequence[int]) -> Iterator[list[Instance]]:
+    """Yield growing sets of instances of the assertions ``core`` whose terms meet their like.
+
+    A variable stands for the ground terms that are arguments where it is one: positions for
+    positions, say, though numbers are integers too. That leaves out what stands there only by an
+    equation, and a variable that no function is applied to stands for nothing.
+    """
+    at: dict[Place, dict[Term, None]] = {}
+    places = [
+        [{place for place, a in _arguments_in(found[number].matrix) if a == variable}
+         for variable in found[number].variables]
+        for number in core
+    ]  # fmt: skip
+    told = [found[number].matrix for number in core]
+    before: list[Instance] = []
+    for _ in range(ROUNDS_MAX):
+        for place, argument in chain.from_iterable(map(_arguments_in, told)):
+            if is_ground(argument):
+                at.setdefault(place, {})[argument] = None
+        candidates = [
+            Instance(number, terms)
+            for number, wanted in zip(core, places, strict=True)
+            for terms in product(*(_standing(at, where) for where in wanted))
+        ]
+        if len(candidates) == len(before) or len(candidates) > INSTANCES_MAX:
+            return
+        yield candidates
+        before, told = candidates, [ground(found, instance) for instance in candidates]
+
+
+def _standing(at: dict[Place, dict[Term, None]], where: set[Place]) -> list[Term]:
+    return list(
+        dict.fromkeys(term for place in sorted(where, key=str) for term in at.get(place, ()))
+    )
+
+
+def _arguments_in(node: Term) -> Iterator[tuple[Place, Term]]:
+    for inner in nodes_in(node):
+        if isinstance(inner, Apply):
+            for position, argument in enumerate(inner.arguments):
+                yield (inner.function, position), argument
 
 
 def layers(

@@ -70,9 +70,10 @@ def test_refuted_statement_breaks_in_exactly_the_recorded_number_of_steps(entry)
 @pytest.mark.parametrize("entry", COUNTEREXAMPLES, ids=lambda entry: entry.id)
 def test_faulty_system_has_an_obligation_that_no_solver_proves(entry):
     # The proof of the statement must notice the fault, not only the search for a run.
+    parts = needed(entry.system(), (entry.statement,))
     assert any(
         JUDGES["z3"](obligation, timeout_s=3.0, seed=0).answer is not Answer.PROVED
-        for obligation in needed(entry.system(), (entry.statement,))
+        for obligation in sorted(parts, key=lambda part: part.statement != entry.statement)
     )
 
 
