@@ -138,7 +138,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     instead.add_argument(
         "--scope", type=int, choices=range(1, SCOPE_MAX + 1), metavar="N",
         help=f"every history of N transactions (1 to {SCOPE_MAX}) on three rows, up to the names "
-        "of rows, in every order that four workers allow: compiled, seconds for 6, half a minute for 7",
+        "of rows, in every order that four workers allow: compiled, seconds for 6, half a minute "
+        "for 7",
     )  # fmt: skip
     instead.add_argument(
         "--scope-fault", default="", metavar="F",
