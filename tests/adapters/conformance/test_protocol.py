@@ -25,7 +25,7 @@ GREETING = (
 )
 
 
-def run_child(code, *, timeout=1.0):
+def run_child(code, *, timeout=20.0):
     log = log_of()
     bystanders(log, 1, 2)
     command = [sys.executable, "-I", "-S", "-c", GREETING + code]
