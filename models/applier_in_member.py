@@ -68,7 +68,7 @@ def applier_in_member(rules: Rules = Rules()) -> System:
         joint.step(
             name, witnessed, taken(applier, name, *witnessed), taken(member, name, *chosen),
             agreed=joint.same_delivered(), remembered=joint.delivered(),
-            meaning="the same is delivered to both, and the dialect gives it its LC",
+            meaning="delivered to both; a transaction has the LC that the dialect gives it",
         )  # fmt: skip
     online = disj(eq(m.base(), 0), m.committed(m.base()))
     ddl_done = forall(P, forall(R, implies(conj(joint.in_log(P), m.ws(HERE, R),

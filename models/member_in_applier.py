@@ -59,7 +59,7 @@ def member_in_applier(rules: Rules = Rules()) -> System:
             name, witnessed, taken(member, name, *chosen), taken(applier, name, *witnessed),
             agreed=conj(joint.same_delivered(), dialects_own if chosen else TRUE),
             remembered=joint.delivered(),
-            meaning="the same is delivered to both, and the dialect gives it its LC",
+            meaning="delivered to both; a transaction has the LC that the dialect gives it",
         )  # fmt: skip
     joint.step(
         "certify_local", (), taken(member, "certify_local"), joint.session(),
