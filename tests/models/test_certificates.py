@@ -12,7 +12,7 @@ import pytest
 
 from models.certificates import __main__ as command
 from models.certificates.__main__ import renew, systems
-from models.certificates.maker import ground, layers, make, sealed
+from models.certificates.maker import ground, layers, make, matches, sealed
 from models.certificates.store import FOLDER, Store, name_of, path_of, read, write
 from models.counterexamples import COUNTEREXAMPLES
 from models.judges import judge_kernel
@@ -122,6 +122,20 @@ def candidates(part):
     first, second = islice(layers(found, range(len(found)), part.constants), 2)
     some = [*first, *second]
     return found, Random(SEED).sample(some, min(len(some), 120))
+
+
+def test_few_instances_where_terms_meet_their_like_hold_all_that_a_hard_certificate_needs():
+    wanted = ("every_step_is_matched", "start")
+    (part,) = (
+        part for part in obligations(SYSTEMS["applier_in_member"])
+        if (part.statement, part.step) == wanted
+    )  # fmt: skip
+    found = assertions(part)
+    needed_here = instances(STORE.certificate(part), part, found)
+    core = sorted({instance.assertion for instance in needed_here})
+    *_, before, last = islice(matches(found, core), 3)
+    assert len(before) < len(last) < 500
+    assert set(needed_here) <= set(last)
 
 
 def is_false(part):
