@@ -44,6 +44,8 @@ class Engine(Protocol):
     """Applies a function to items, in any order, wherever it likes."""
 
     name: str
+    is_local: bool
+    """Whether all of it runs on this machine, and so reaches its files."""
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """Yield what the function returns for each item, in the order they are finished.
@@ -59,6 +61,7 @@ class InProcess:
     """This process, one item after the other: nothing to start, nothing to ship."""
 
     name = "this process"
+    is_local = True
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """Yield each result as it is asked for."""
@@ -89,7 +92,8 @@ class OnSpark:
         # Spark serves a shipped file from its place for as long as the session lasts.
         self._shipped = TemporaryDirectory(prefix="paraply-shipped-", ignore_cleanup_errors=True)
         self.name = f"Spark, {self._context.master}, {self._context.defaultParallelism} cores"
-        if not str(self._context.master).startswith("local"):
+        self.is_local = str(self._context.master).startswith("local")
+        if not self.is_local:
             self._ship()
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:

@@ -18,7 +18,7 @@ from vocabulary.errors import ParaplyError, register
 
 STORE_FAILED = register(
     "P721",
-    "the campaign's folder cannot be used: {reason}",
+    "the folder cannot be used: {reason}",
     "name a folder that you may write to, or a URL such as s3://bucket/folder",
 )
 

@@ -5,9 +5,9 @@ part is judged on its own, by the auditor of ``paraply audit``, after reading as
 before it as the auditor remembers (:mod:`properties.logs.parts`). Then the borders are compared
 (:mod:`properties.logs.part_borders`): a part whose approach may have been too short, or that was
 judged with another knowledge of the tables than the log before it gives, is judged again; with
-the whole log before it, in the end, where nothing shorter will do. So what is said of
-dependencies is what one auditor says that reads everything, and so is every count but those that
-:data:`DIFFERENCES` names; the replay alone may miss what contradicts a row changed long before.
+the whole log before it, in the end, where nothing shorter will do. In the end rows are followed
+across the borders (:mod:`paraply.rows_across_parts`). So what is said is what one auditor says that
+reads everything, and so is every count but those that :data:`DIFFERENCES` names.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from tempfile import TemporaryDirectory
+from typing import Protocol, TypeVar
 
 from adapters.binlog.blocks import BLOCK_BYTES, Block, cut_file
 from adapters.binlog.report import FileReport, LogReport
@@ -22,6 +24,7 @@ from paraply.audit import AuditRequest, note_what_was_not_read, nothing_read, su
 from paraply.audit_parts import JudgedPart, Lesson, PartTask, Statement, judge_part, taught
 from paraply.errors import NOT_IN_PARTS
 from paraply.input_files import open_inputs
+from paraply.rows_across_parts import RowsAcrossParts
 from properties.logs.audit import AuditOptions
 from properties.logs.part_borders import Carried
 from properties.logs.parts import total
@@ -37,14 +40,20 @@ WIDENING = 4
 """How much longer the approach is at the next attempt."""
 
 DIFFERENCES = (
-    "audited in parts: rows are followed within a part and its approach, so an image that does "
-    "not fit a row changed longer ago counts as never seen",
     "audited in parts: each part is scheduled after its own approach, and the times add up; "
     "dependencies on transactions before the approach count as finished",
 )
 
-Map = Callable[[Callable[[PartTask], JudgedPart], Iterable[PartTask]], Iterable[JudgedPart]]
-"""Applies a function to tasks, in any order (``mining.engines.Engine.map``)."""
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Map(Protocol):
+    """Applies a function to tasks, in any order (``mining.engines.Engine.map``)."""
+
+    def __call__(self, function: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
+        """Return the results."""
+
 
 _Key = tuple[tuple[Block, ...], tuple[Block, ...]]
 
@@ -68,6 +77,8 @@ class ScaledAudit:
     parts: int
     judged_again: dict[str, int] = field(default_factory=dict)
     """How many parts were judged more than once, by reason."""
+    rounds: int = 0
+    """How often rows were followed across the borders."""
     blocks_read: int = 0
     """Blocks read, those of approaches and of repeated parts included."""
     blocks: int = 0
@@ -79,18 +90,22 @@ def audit_in_parts(
     *,
     sizes: PartSizes | None = None,
     options: AuditOptions | None = None,
+    folder: str | None = None,
     advance: Callable[[float], None] = lambda _: None,
 ) -> ScaledAudit:
     """Audit the files of a request as one stream, in parts that ``map_parts`` judges.
 
-    ``advance`` is told the share of parts that are done, from 0 to 1. Raises ``ParaplyError``
-    as :func:`paraply.audit.audit` does, and P329 for what cannot be read twice.
+    What is carried from part to part goes to files below ``folder``, which must exist and be
+    reached by whoever judges; None is this machine's place for temporary files. ``advance`` is
+    told the share of parts that are done, from 0 to 1. Raises ``ParaplyError`` as
+    :func:`paraply.audit.audit` does, and P329 for what cannot be read twice.
     """
     if "-" in request.files or open_inputs(request.files).is_text:
         raise ParaplyError(NOT_IN_PARTS, reason="only binary logs in files can be cut")
     options = options or AuditOptions(appliers=request.appliers, workers=request.workers)
-    audit = _AuditInParts(request, sizes or PartSizes(), options, map_parts, advance)
-    return audit.run()
+    with TemporaryDirectory(prefix="paraply-rows-", dir=folder) as rows:
+        audit = _AuditInParts(request, sizes or PartSizes(), options, map_parts, rows, advance)
+        return audit.run()
 
 
 class _AuditInParts:
@@ -102,12 +117,15 @@ class _AuditInParts:
         sizes: PartSizes,
         options: AuditOptions,
         map_parts: Map,
+        folder: str,
         advance: Callable[[float], None],
     ) -> None:
         self._request = request
         self._sizes = sizes
         self._options = options
         self._map = map_parts
+        self._folder = folder
+        self._engine = request.engine
         self._advance = advance
         self._whole: set[str] = set()
         """Files that must be read in one piece."""
@@ -124,11 +142,19 @@ class _AuditInParts:
             blocks = self._blocks()
             parts = self._judge_all(blocks)
             torn = _torn_files(parts)
-            if not torn:
+            if torn:
+                # Where a file stops in the middle, what lies behind must not be read.
+                self._whole |= torn
+                self._again["a file could not be read to its end"] += 1
+            elif len({part.engine for part in parts}) > 1:
+                # Rows cannot be followed from one engine to the other; one auditor changes, too.
+                self._engine = "readable"
+                others = [key for key, part in self._judged.items() if part.engine != "readable"]
+                for key in others:
+                    del self._judged[key]
+                self._again["another part needs the readable engine"] += len(others)
+            else:
                 return self._summed_up(parts, len(blocks))
-            # Where a file stops in the middle, what lies behind must not be read.
-            self._whole |= torn
-            self._again["a file could not be read to its end"] += 1
 
     def _blocks(self) -> list[Block]:
         return [
@@ -170,7 +196,8 @@ class _AuditInParts:
             lessons=lessons,
             schema=self._request.schema,
             options=self._options,
-            engine=self._request.engine,
+            engine=self._engine,
+            border_file=f"{self._folder}/part-{number}",
         )
 
     def _judge(self, tasks: Sequence[PartTask]) -> list[JudgedPart]:
@@ -223,6 +250,8 @@ class _AuditInParts:
         for part in parts:
             shifts.append(before - part.borders.transactions_before)
             before += part.part.counts["transactions",]
+        rows = RowsAcrossParts(self._folder, self._map, self._advance)
+        rows.follow(parts, self._lessons_before(parts))
         result = total([part.part for part in parts], shifts, self._options)
         every = replace(self._options, violations_max=1 << 62)
         listed = (
@@ -249,9 +278,19 @@ class _AuditInParts:
             violations=listed,
             parts=len(parts),
             judged_again=dict(sorted(self._again.items())),
-            blocks_read=self._read,
+            rounds=rows.rounds,
+            blocks_read=self._read + rows.blocks_read,
             blocks=blocks,
         )
+
+    def _lessons_before(self, parts: list[JudgedPart]) -> list[tuple[Lesson, ...]]:
+        """Return what the log before each part teaches of its tables."""
+        learnt: list[list[Lesson]] = []
+        found = []
+        for part in parts:
+            found.append(_condensed(learnt, self._request.schema))
+            learnt += part.lessons
+        return found
 
     def _reports(self, parts: list[JudgedPart]) -> list[FileReport]:
         """Return one report per file, in the order of the files."""

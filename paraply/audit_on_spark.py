@@ -11,7 +11,9 @@ from mining.engines import IN_PROCESS, Engine, InProcess, OnSpark
 from mining.session import is_submitted
 from paraply.audit import AuditRequest
 from paraply.audit_at_scale import PartSizes, ScaledAudit, audit_in_parts
+from paraply.errors import NO_SHARED_FOLDER, REPORT_NOT_WRITTEN
 from paraply.input_files import bytes_total
+from vocabulary.errors import ParaplyError
 
 SPARK_BYTES_MIN = 2 << 30
 """Below this one process is done before Spark has started and its workers are warm."""
@@ -26,7 +28,7 @@ class SparkRequest:
     master: str = "auto"
     """``auto``, ``none`` for this process, or a master of Spark."""
     out: str | None = None
-    """Folder for the violations, None for none."""
+    """Folder for the violations, and for what goes from part to part; None for none."""
     part_blocks: int | None = None
 
 
@@ -39,7 +41,11 @@ def audit_on_spark(
     engine = engine_of(request.files, spark.master)
     sizes = PartSizes() if spark.part_blocks is None else PartSizes(part_blocks=spark.part_blocks)
     try:
-        found = audit_in_parts(request, engine.map, sizes=sizes, advance=advance)
+        if spark.out is None and not engine.is_local:
+            raise ParaplyError(NO_SHARED_FOLDER, master=spark.master)
+        if spark.out is not None:
+            _make_folder(spark.out)
+        found = audit_in_parts(request, engine.map, sizes=sizes, folder=spark.out, advance=advance)
     finally:
         engine.close()
     if spark.out is not None:
@@ -54,3 +60,11 @@ def engine_of(files: tuple[str, ...], master: str) -> Engine:
         is_large = size is None or size >= SPARK_BYTES_MIN
         master = "local[*]" if is_large or is_submitted() else IN_PROCESS
     return InProcess() if master == IN_PROCESS else OnSpark(master)
+
+
+def _make_folder(name: str) -> None:
+    try:
+        Path(name).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise ParaplyError(REPORT_NOT_WRITTEN, where=name, reason=reason) from None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from adapters.binlog.blocks import Block
 from adapters.binlog.keys.builder import KeyBuilder
@@ -13,9 +14,12 @@ from adapters.binlog.schema.ddl import SchemaStatement
 from adapters.binlog.schema.dump import load_schema_file
 from adapters.binlog.schema.registry import SchemaRegistry
 from adapters.binlog.transaction_stream import ROW_BYTES_MAX, TransactionStream
+from paraply.border_files import leave_border
 from properties.logs.audit import AuditOptions, Auditor
 from properties.logs.part_borders import PartBorders, PartLint
 from properties.logs.parts import Part, begin_part, end_part
+from properties.logs.replayed_part import RowFollower
+from properties.logs.row_replay import RowReplay
 from vocabulary.log import LoggedTransaction
 from vocabulary.schema import SchemaSource, TableSchema
 
@@ -48,6 +52,14 @@ class PartTask:
     options: AuditOptions
     engine: str
     """``readable``, ``compiled``, or ``auto`` for the latter where it can."""
+    border_file: str
+    """Where to leave what the replay carries on after the part."""
+
+    def without_approach(
+        self, lessons: tuple[Lesson, ...], *, engine: str, border_file: str
+    ) -> PartTask:
+        """Return the part alone, with what the whole log before it teaches."""
+        return replace(self, approach=(), lessons=lessons, engine=engine, border_file=border_file)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,6 +70,8 @@ class JudgedPart:
     part: Part
     borders: PartBorders
     engine: str
+    border: bytes
+    """Fingerprint of what the replay, begun with nothing, carries on after the part."""
     reports: list[FileReport]
     """One per block of the part."""
     gtids: list[tuple[str, str]]
@@ -119,6 +133,13 @@ class _Progress:
     lessons: list[list[Lesson]] = field(default_factory=list)
 
 
+class Judge(Protocol):
+    """Takes the transactions of a part."""
+
+    def observe(self, txn: LoggedTransaction) -> None:
+        """Take the next transaction."""
+
+
 def judge_part(task: PartTask) -> JudgedPart:
     """Judge one part of a log."""
     if task.engine != "readable":
@@ -137,20 +158,40 @@ def judge_part(task: PartTask) -> JudgedPart:
     return _judge(task, ReadablePartReader(task), "readable")
 
 
+def reader_of(task: PartTask) -> ReadablePartReader:
+    """Return who leads a judge through the blocks of a part, for the engine that it names."""
+    if task.engine == "readable":
+        return ReadablePartReader(task)
+    from paraply.compiled_parts import CompiledPartReader
+
+    return CompiledPartReader(task)
+
+
 class ReadablePartReader:
-    """Leads the readable auditor through blocks."""
+    """Leads a readable judge through blocks."""
 
     def __init__(self, task: PartTask) -> None:
         self.registry = taught(task.lessons, task.schema)
         self.keys = KeyBuilder(self.registry)
         self.report = LogReport()
-        self.auditor = Auditor(self.keys, task.options)
+        self._judge: Judge
         self._stream = TransactionStream(
             report=self.report,
             on_table_map=lambda table: self.registry.observe_table_map(table.table_schema()),
             on_rows=None,
             row_bytes_max=ROW_BYTES_MAX,
         )
+
+    def auditor(self, options: AuditOptions) -> Auditor:
+        """Return the auditor that is led from now on."""
+        self._judge = auditor = Auditor(self.keys, options)
+        return auditor
+
+    def follower(self, options: AuditOptions) -> RowFollower:
+        """Return who follows the rows from now on, and judges nothing else."""
+        replay = RowReplay(self.keys, options.replay_rows_max, options.replay_findings_max)
+        self._judge = follower = RowFollower(replay)
+        return follower
 
     def read(self, block: Block) -> Iterator[tuple[str, str]]:
         """Judge what a block holds; yield first and last GTID of each step."""
@@ -164,13 +205,13 @@ class ReadablePartReader:
 
     def _take(self, txn: LoggedTransaction) -> tuple[str, str]:
         self.keys.complete_transaction(txn)
-        self.auditor.observe(txn)
+        self._judge.observe(txn)
         return txn.gtid, txn.gtid
 
 
 def _judge(task: PartTask, reader: ReadablePartReader, engine: str) -> JudgedPart:
     first = (*task.approach, *task.blocks)[0]
-    auditor, registry = reader.auditor, reader.registry
+    auditor, registry = reader.auditor(task.options), reader.registry
     lint = PartLint(task.options.lint_max, from_file_start=first.begin == 0)
     auditor._lint = lint
     for block in task.approach:
@@ -194,6 +235,7 @@ def _judge(task: PartTask, reader: ReadablePartReader, engine: str) -> JudgedPar
     for block, report in zip(task.blocks, progress.reports, strict=True):
         _settle_report(block, report)
     part = end_part(auditor, reached)
+    after = auditor._replay.end_at(before + part.counts["transactions",])
     return JudgedPart(
         task=task,
         part=part,
@@ -212,6 +254,7 @@ def _judge(task: PartTask, reader: ReadablePartReader, engine: str) -> JudgedPar
             servers=frozenset(lint.own_servers),
         ),
         engine=engine,
+        border=leave_border(after, task.border_file),
         reports=progress.reports,
         gtids=progress.gtids,
         lessons=progress.lessons,

@@ -8,27 +8,37 @@ from adapters.binlog.blocks import Block
 from adapters.binlog.compiled.batch import Batch
 from adapters.binlog.compiled.rereading import LogChanged
 from adapters.binlog.compiled.stream import CompiledStream, PlanChanged
-from adapters.binlog.keys.builder import KeyBuilder
-from adapters.binlog.report import LogReport
-from paraply.audit_parts import PartTask, ReadablePartReader, taught
+from paraply.audit_parts import PartTask, ReadablePartReader
 from paraply.compiled_audit import LogQuestions
+from properties.logs.audit import AuditOptions, Auditor
 from properties.logs.compiled.auditor import CompiledAuditor
 from properties.logs.compiled.batches import NotCompilable
+from properties.logs.compiled.replay import CompiledReplay, CompiledRowFollower
+from properties.logs.replayed_part import RowFollower
 from vocabulary.log import LoggedTransaction
 
 
 class CompiledPartReader(ReadablePartReader):
-    """Leads the compiled auditor through blocks; raises ``NotCompilable`` where it cannot."""
+    """Leads a compiled judge through blocks; raises ``NotCompilable`` where it cannot."""
 
     def __init__(self, task: PartTask) -> None:
-        self.registry = taught(task.lessons, task.schema)
-        self.keys = KeyBuilder(self.registry)
-        self.report = LogReport()
+        super().__init__(task)
         self._scanner = CompiledStream(self.keys, self.report)
-        self._compiled = CompiledAuditor(
-            self.keys, LogQuestions(self._scanner.rereader), task.options
+        self._questions = LogQuestions(self._scanner.rereader)
+        self._batch_judge: CompiledAuditor | CompiledRowFollower
+
+    def auditor(self, options: AuditOptions) -> Auditor:
+        """Return the auditor that is led from now on."""
+        self._judge = self._batch_judge = CompiledAuditor(self.keys, self._questions, options)
+        return self._batch_judge
+
+    def follower(self, options: AuditOptions) -> RowFollower:
+        """Return who follows the rows from now on, and judges nothing else."""
+        self._judge = self._batch_judge = CompiledRowFollower(
+            CompiledReplay(self.keys, options.replay_rows_max, options.replay_findings_max),
+            self._questions,
         )
-        self.auditor = self._compiled
+        return self._batch_judge
 
     def read(self, block: Block) -> Iterator[tuple[str, str]]:
         """Judge what a block holds; yield first and last GTID of each step."""
@@ -42,7 +52,7 @@ class CompiledPartReader(ReadablePartReader):
         try:
             for item in items:
                 if isinstance(item, Batch):
-                    self._compiled.observe_batch(item)
+                    self._batch_judge.observe_batch(item)
                     yield item.gtids()
                 else:
                     yield self._take(item)

@@ -46,6 +46,11 @@ NO_STATES = register(
     "subject {subject} does not name its states",
     "use --exhaustive, which enumerates runs; semi_sync is one that names its states",
 )
+NO_SHARED_FOLDER = register(
+    "P328",
+    "the workers of {master} have no folder for what is carried from part to part",
+    "name one that all of them reach with --out",
+)
 NOT_IN_PARTS = register(
     "P329",
     "the input cannot be audited in parts: {reason}",

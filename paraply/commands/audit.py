@@ -109,7 +109,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         metavar="DIR",
-        help="with --spark: write every violation to DIR/violations.parquet, sorted, each once",
+        help="with --spark: write every violation to DIR/violations.parquet, sorted, each once; "
+        "workers of a cluster must reach DIR",
     )
     parser.add_argument(
         "--part-megabytes",

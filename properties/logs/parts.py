@@ -7,10 +7,11 @@ Parts add up (:func:`total`): counts are summed, findings follow each other. The
 of one auditor over the whole log where each part's approach was long enough, which the parts
 themselves say (:mod:`properties.logs.part_borders`).
 
-What the replay of rows and the schedules remember has no bounded reach. Rows are followed within
-the approach and the part. Each part is scheduled after its own approach, and counts the time it
-adds to it: the sums are exact where the workers drain between parts, as both readings of the
-metadata do between files, and otherwise near.
+What the replay of rows and the schedules remember has no bounded reach. The replay begins with
+nothing where the part begins, and is done again from what the parts before left
+(:mod:`properties.logs.replay_borders`). Each part is scheduled after its own approach, and counts
+the time it adds to it: the sums are exact where the workers drain between parts, as both readings
+of the metadata do between files, and otherwise near.
 """
 
 from __future__ import annotations
@@ -22,14 +23,13 @@ from dataclasses import dataclass, field, replace
 
 from properties.logs.audit import AuditOptions, Auditor
 from properties.logs.lint_findings import Tally
+from properties.logs.replayed_part import ReplayedPart, add_replayed, take_replayed
 from properties.logs.safety_evidence import SafetyEvidence
 from properties.logs.width_over_time import WidthOverTime
 from properties.logs.worker_timeline import WorkerTimeline
 from vocabulary.audit_result import (
     AuditResult,
     LintFinding,
-    ReplayFinding,
-    ReplayResult,
     SafetyViolation,
     TransactionRef,
 )
@@ -41,10 +41,6 @@ _EVIDENCE_COUNTS = (
     "pairs_allowed", "conflicts_ordered", "violations_certain", "violations_uncertain",
     "keys_forgotten", "lanes_forgotten", "statements_overlapping", "incidents",
     "ddl_overlapping", "undecided_more", "crossings",
-)  # fmt: skip
-_REPLAY_COUNTS = (
-    "before_images_found", "before_images_missing", "before_images_unknown", "duplicate_keys",
-    "rows_without_key", "rows_forgotten", "rows_in_doubt", "findings_dropped",
 )  # fmt: skip
 _NAMED_BY_ORDINAL = re.compile(r"\btransaction (\d+)\b")
 
@@ -70,7 +66,7 @@ class Part:
     seen: dict[tuple[object, ...], Seen] = field(default_factory=dict)
     violations: list[SafetyViolation] = field(default_factory=list)
     lint: list[LintFinding] = field(default_factory=list)
-    replay: list[ReplayFinding] = field(default_factory=list)
+    replayed: ReplayedPart = field(default_factory=ReplayedPart)
     schemas: dict[str, TableSchema | None] = field(default_factory=dict)
     half: LintFinding | None = None
     """What to say if the log ends here, inside a transaction."""
@@ -103,6 +99,7 @@ def begin_part(auditor: Auditor) -> Counter[tuple[object, ...]]:
     """Drop what ``auditor`` has counted and found; return the times it has reached so far."""
     auditor.settle()
     reached = _times(auditor)
+    auditor._replay.begin_at(auditor._replay.nothing(), 0)
     auditor._transactions = auditor._row_changes = 0
     auditor._uncertain_keys = auditor._incomplete = 0
     auditor._kinds.clear()
@@ -122,11 +119,6 @@ def begin_part(auditor: Auditor) -> Counter[tuple[object, ...]]:
     for tally in _tallies(auditor):
         tally.count = tally.amount = 0
         tally.first = None
-    replay = auditor._replay
-    replay._result = ReplayResult()
-    replay._rows_checked = replay._blind = 0
-    for names in (replay._keyless, replay._unknown_tables, replay._undecoded, replay._cascaded):
-        names.clear()
     judge = auditor._parallelism
     judge._pairs_apart = dict.fromkeys(judge._pairs_apart, 0)
     judge._conflict_pairs = 0
@@ -147,7 +139,6 @@ def _times(auditor: Auditor) -> Counter[tuple[object, ...]]:
         found["line", model, "transactions"] = line.transactions
         for column, end in enumerate(line.end):
             found["line", model, "end", column] = end
-    found["forgotten rows",] = auditor._replay.result().rows_forgotten
     return found
 
 
@@ -191,15 +182,7 @@ def end_part(auditor: Auditor, reached: Counter[tuple[object, ...]]) -> Part:
     part.open_group = lint.groups._size
     if lint._half is not None:
         part.half = lint.results()[len(part.lint)]
-    replayed = auditor._replay.result()
-    for name in _REPLAY_COUNTS:
-        counts["replay", name] = getattr(replayed, name)
-    counts["replay", "rows_forgotten"] -= reached["forgotten rows",]
-    counts["rows checked",] = auditor._replay._rows_checked
-    counts["blind",] = auditor._replay._blind
-    part.replay = list(replayed.findings)
-    for name in ("_keyless", "_unknown_tables", "_undecoded", "_cascaded"):
-        flags |= {("replay", name, table) for table in getattr(auditor._replay, name)}
+    part.replayed = take_replayed(auditor._replay)
     judge = auditor._parallelism
     for model, number in judge._pairs_apart.items():
         counts["apart", model] = number
@@ -231,6 +214,8 @@ def total(parts: Sequence[Part], shifts: Sequence[int], options: AuditOptions) -
                 counts[what] += number
         _take_findings(auditor, part, shift)
     _fill(auditor, counts, widths, options)
+    replayed = [(part.replayed, shift) for part, shift in zip(parts, shifts, strict=True)]
+    add_replayed(auditor._replay, replayed)
     if parts:
         _close(auditor, parts[-1], shifts[-1])
     return auditor.result()
@@ -262,16 +247,6 @@ def _take_findings(auditor: Auditor, part: Part, shift: int) -> None:
             findings.listed.append(told)
         else:
             findings.dropped += 1
-    replayed = auditor._replay._result
-    for contradiction in part.replay:
-        if len(replayed.findings) < auditor.options.replay_findings_max:
-            told_of = moved(contradiction.transaction)
-            replayed.findings.append(replace(contradiction, transaction=told_of))
-        else:
-            replayed.findings_dropped += 1
-    for _, name, table in sorted(f for f in part.flags if f[0] == "replay"):
-        names = getattr(auditor._replay, str(name))
-        names[str(table)] = None
     auditor._tables._schemas.update(part.schemas)
     for flag in part.flags:
         if flag[0] == "has":
@@ -309,17 +284,11 @@ def _fill(
     auditor._row_changes = counts["row changes",]
     auditor._uncertain_keys = counts["uncertain keys",]
     auditor._incomplete = counts["incomplete",]
-    lint, replay, judge = auditor._lint, auditor._replay, auditor._parallelism
+    lint, judge = auditor._lint, auditor._parallelism
     lint.findings.dropped += counts["lint dropped",]
     lint.findings.violations = counts["lint violations",]
     lint._gtids._unsure = counts["gtids unsure",]
-    replay._rows_checked = counts["rows checked",]
-    replay._blind = counts["blind",]
     judge._conflict_pairs = counts["conflict pairs",]
-    replayed = replay._result
-    for name in _REPLAY_COUNTS:
-        setattr(replayed, name, getattr(replayed, name) + counts["replay", name])
-    replay._state.forgotten = counts["replay", "rows_forgotten"]
     for what, number in counts.items():
         match what:
             case ("kind", str() as kind) if number:

@@ -69,6 +69,16 @@ def overlay_columns(known: bytes, image: bytes, unrecorded: Sequence[bool]) -> b
     )
 
 
+def overlay_unrecorded(known: bytes, columns: bytes) -> bytes:
+    """Return ``columns`` with those that are not recorded taken from ``known``."""
+    if _UNRECORDED not in columns:
+        return columns
+    return b"".join(
+        known[at : at + 4] or own if (own := columns[at : at + 4]) == _UNRECORDED else own
+        for at in range(0, len(columns), 4)
+    )
+
+
 @dataclass(slots=True, eq=False)
 class TableState:
     """What the log says of one table as a whole; a reset replaces it, and its rows go stale."""
@@ -77,7 +87,8 @@ class TableState:
     born: bool = False
     """The log saw the table empty and forgot nothing since: a row it did not write is not there."""
     rows: int = 0
-    doubted_at: int = 0
+    """How many the log added, or this part of it."""
+    doubted_at: int | None = None
     """Ordinal of the last transaction whose cascade may have changed rows without logging them."""
 
 
@@ -95,7 +106,22 @@ class RowState:
     @property
     def in_doubt(self) -> bool:
         """Return whether a cascade may have changed the row since it was written."""
-        return self.written_at <= self.table.doubted_at
+        doubted_at = self.table.doubted_at
+        return doubted_at is not None and self.written_at <= doubted_at
+
+
+@dataclass(slots=True)
+class Resets:
+    """What was reset, in whatever order."""
+
+    tables: set[str] = field(default_factory=set)
+    """In lower case."""
+    schemas: set[str] = field(default_factory=set)
+    everything: bool = False
+
+    def cover(self, table: str) -> bool:
+        """Return whether ``table`` (in lower case) was reset."""
+        return self.everything or table in self.tables or table.partition(".")[0] in self.schemas
 
 
 @dataclass(slots=True)
@@ -104,6 +130,8 @@ class ReplayState:
 
     rows_max: int = ROWS_MAX
     forgotten: int = 0
+    resets: Resets | None = None
+    """Noted between two borders only, since they are as many as the statements of the log."""
     _rows: dict[Fingerprint, RowState] = field(default_factory=dict)
     _owners: dict[Fingerprint, Fingerprint] = field(default_factory=dict)
     _tables: dict[str, TableState] = field(default_factory=dict)
@@ -114,7 +142,7 @@ class ReplayState:
         state = self._tables.get(folded)
         if state is None:
             if len(self._tables) >= TABLES_MAX:
-                del self._tables[next(iter(self._tables))]
+                self.reset(next(iter(self._tables)))
             state = self._tables[folded] = TableState(name)
         return state
 
@@ -161,19 +189,87 @@ class ReplayState:
     def reset(self, name: str, *, born: bool = False) -> None:
         """Forget a table: its rows are as if never seen, or known to be none if ``born``."""
         self._tables.pop(name.lower(), None)
+        if self.resets is not None:
+            self.resets.tables.add(name.lower())
         if born:
             self.table(name).born = True
 
     def reset_schema(self, schema: str) -> None:
         """Forget every table of a schema (in lower case)."""
+        if self.resets is not None:
+            self.resets.schemas.add(schema)
         for name in [n for n in self._tables if n.partition(".")[0] == schema]:
             del self._tables[name]
 
     def reset_all(self) -> None:
         """Forget everything."""
+        if self.resets is not None:
+            self.resets.everything = True
         self._rows.clear()
         self._owners.clear()
         self._tables.clear()
+
+    def begin(self) -> None:
+        """Begin to note what is reset and forgotten, and to count rows anew."""
+        self.forgotten, self.resets = 0, Resets()
+        for table in self._tables.values():
+            table.rows = 0
+
+    def move(self, by: int) -> None:
+        """Add ``by`` to the ordinals."""
+        for row in self._rows.values():
+            row.written_at += by
+        for table in self._tables.values():
+            if table.doubted_at is not None:
+                table.doubted_at += by
+
+    def go_on(self, later: ReplayState, resets: Resets, transactions: int) -> None:
+        """Become what is left after ``transactions`` that left ``later`` from nothing, at a guess.
+
+        It is right where images record all columns and no cascade reaches over the border.
+        """
+        self.move(-transactions)
+        if resets.everything:
+            self.reset_all()
+        for schema in resets.schemas:
+            self.reset_schema(schema)
+        for name in resets.tables:
+            self.reset(name)
+        for left in later.tables():
+            table = self.table(left.name)
+            if resets.cover(left.name.lower()):
+                table.born = left.born
+            if left.doubted_at is not None:
+                table.doubted_at, table.born = left.doubted_at, False
+        gone = TableState("")
+        for identity, row in later._rows.items():
+            is_gone = later._tables.get(row.table.name.lower()) is not row.table
+            table = gone if is_gone else self.table(row.table.name)
+            columns, others = row.columns, row.others
+            known = self.find(table, identity)
+            if known is not None and columns is not None and known.columns is not None:
+                columns = overlay_unrecorded(known.columns, columns)
+                if columns != row.columns:
+                    others = {**known.others, **others}
+            self.put(identity, RowState(table, columns, others, row.written_at))
+
+    def take_doubts(self, followed: ReplayState, transactions: int) -> None:
+        """Correct the guess by the doubts that arose when the part was followed from elsewhere."""
+        for left in followed.tables():
+            table = self.known_table(left.name)
+            arose = left.doubted_at is not None and left.doubted_at > -transactions
+            if table is not None and arose:
+                table.doubted_at, table.born = left.doubted_at, False
+
+    def describe(self, digest: blake2b) -> None:
+        """Feed everything that a replay from here depends on into ``digest``."""
+        for name, table in sorted(self._tables.items()):
+            digest.update(repr((name, table.born, table.doubted_at)).encode())
+        for identity, row in self._rows.items():
+            name = row.table.name.lower()
+            what = (identity, row.columns, sorted(row.others.items()), row.written_at)
+            digest.update(repr((self._tables.get(name) is row.table and name, what)).encode())
+        digest.update(repr(sorted(self._owners.items())).encode())
 
     def _forget_oldest(self) -> None:
         identity = next(iter(self._rows))

@@ -16,11 +16,15 @@ children that then do not fit count as unknown, not as a contradiction.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
+from properties.logs.cascades import Cascades
 from properties.logs.prepared_xa import PreparedXa
+from properties.logs.replay_borders import ReplayBorder
 from properties.logs.replay_state import (
     ROWS_MAX,
     ReplayState,
+    Resets,
     RowState,
     TableState,
     columns_agree,
@@ -37,11 +41,9 @@ from vocabulary.log import (
     ABSENT,
     LoggedKind,
     LoggedTransaction,
-    Operation,
     RowChange,
     RowImage,
 )
-from vocabulary.schema import ForeignKey
 from vocabulary.verdict import Verdict
 
 BEFORE_IMAGES_MATCH = "before_images_match"
@@ -49,7 +51,6 @@ INSERTED_KEYS_ARE_FREE = "inserted_keys_are_free"
 ROWS_EXIST = "rows_exist"
 FINDINGS_MAX = 1_000
 _UNDONE = frozenset({"rolled_back", "partly_rolled_back"})
-_CHANGES_CHILD = frozenset({"CASCADE", "SET NULL", "SET DEFAULT"})
 _CHANGES_ROWS = frozenset({"ALTER", "DROP", "RENAME", "TRUNCATE", "CREATE"})
 
 
@@ -60,6 +61,7 @@ class RowReplay:
         self, row_keys: RowKeys, rows_max: int = ROWS_MAX, findings_max: int = FINDINGS_MAX
     ) -> None:
         self._row_keys = row_keys
+        self._rows_max = rows_max
         self._state = ReplayState(rows_max)
         self._findings_max = findings_max
         self._result = ReplayResult()
@@ -68,9 +70,7 @@ class RowReplay:
         self._unknown_tables: dict[str, None] = {}
         self._undecoded: dict[str, None] = {}
         self._blind = 0
-        self._children: dict[str, dict[tuple[str, str], ForeignKey]] = {}
-        """By parent (lower case): the foreign keys that refer to it, by child and name."""
-        self._related: set[str] = set()
+        self._cascades = Cascades()
         self._prepared = PreparedXa()
         self._cascaded: dict[str, None] = {}
         self._txn: LoggedTransaction | None = None
@@ -105,6 +105,39 @@ class RowReplay:
             lost |= get_changed_tables(txn)
         for table in lost:
             self._state.reset(table)
+
+    def begin_at(self, border: ReplayBorder[Any], ordinal: int) -> None:
+        """Go on from ``border``, which it takes over, after transaction ``ordinal``."""
+        self._state = self._rows_from(border.rows, ordinal)
+        self._cascades, self._prepared = border.cascades, border.prepared
+        self._prepared.move(ordinal)
+        for memory in (self._state, self._cascades, self._prepared):
+            memory.begin()
+        self._result = ReplayResult()
+        self._rows_checked = self._blind = 0
+        for names in (self._keyless, self._unknown_tables, self._undecoded, self._cascaded):
+            names.clear()
+
+    def end_at(self, ordinal: int) -> ReplayBorder[Any]:
+        """Return what is carried on after transaction ``ordinal``; it is taken from here."""
+        self._prepared.move(-ordinal)
+        return ReplayBorder(
+            rows=self._rows_left(ordinal), resets=self._state.resets or Resets(),
+            cascades=self._cascades, prepared=self._prepared,
+        )  # fmt: skip
+
+    def nothing(self) -> ReplayBorder[Any]:
+        """Return what is carried to the beginning of a log."""
+        return ReplayBorder(rows=ReplayState(self._rows_max))
+
+    def _rows_from(self, rows: Any, ordinal: int) -> Any:
+        """Return the state that goes on from ``rows``, of the kind that this replay leaves."""
+        rows.move(ordinal)
+        return rows
+
+    def _rows_left(self, ordinal: int) -> Any:
+        self._state.move(-ordinal)
+        return self._state
 
     def result(self) -> ReplayResult:
         """Return the counts, the findings and the rows left per table."""
@@ -169,20 +202,20 @@ class RowReplay:
             return
         if names.cut:
             self._state.reset_all()
-            self._forget_relations(None)
+            self._cascades.forget(None)
             return
         for schema in names.schemas:
             self._state.reset_schema(schema)
-            self._forget_relations(None)
+            self._cascades.forget(None)
         if names.verb == "CREATE":
             if names.if_not_exists or not names.target:
                 return  # What already exists keeps its rows.
             self._state.reset(names.target, born=names.creates_table and not names.fills)
-            self._forget_relations(names.target)
+            self._cascades.forget(names.target)
             return
         for table in names.tables:
             self._state.reset(table, born=names.verb == "TRUNCATE")
-            self._forget_relations(table)
+            self._cascades.forget(table)
 
     def _follow_xa(self, txn: LoggedTransaction) -> None:
         if txn.rows or txn.undecoded_tables:
@@ -208,7 +241,8 @@ class RowReplay:
             return
         self._rows_checked += 1
         table = self._state.table(row.table)
-        self._relate(row.table)
+        if not self._cascades.knows(row.table):
+            self._cascades.relate(row.table, self._row_keys.schema_of(row.table))
         known = None
         if row.before is not None and before:
             known = self._take_out(txn, row, table, before[0])
@@ -239,7 +273,7 @@ class RowReplay:
             result.before_images_unknown += 1
         elif known is None or known.columns is None:
             gone = "was deleted before" if known is not None else "was never inserted"
-            in_doubt = known.in_doubt if known is not None else table.doubted_at > 0
+            in_doubt = known.in_doubt if known is not None else table.doubted_at is not None
             message = f"{row.operation.value} of a row that {gone}"
             self._contradict(ROWS_EXIST, row, key, message, in_doubt)
         elif not columns_agree(known.columns, compute_columns(row.before)):
@@ -323,66 +357,18 @@ class RowReplay:
         )
         return True
 
-    def _relate(self, table: str) -> None:
-        """Remember which parents' changes may cascade into ``table``."""
-        if table in self._related:
-            return
-        self._related.add(table)
-        schema = self._row_keys.schema_of(table)
-        for foreign_key in schema.foreign_keys if schema is not None else ():
-            children = self._children.setdefault(foreign_key.parent.lower(), {})
-            children[table, foreign_key.name] = foreign_key
-
-    def _forget_relations(self, table: str | None) -> None:
-        """Ask again for foreign keys of ``table`` (all tables for None): DDL may change them."""
-        if table is None:
-            self._related.clear()
-        else:
-            self._related -= {name for name in self._related if name.lower() == table}
-
     def _doubt_children(self, row: RowChange, after: RowImage | None) -> None:
-        """Mark the children that a cascade from this change may have changed unlogged."""
-        for (child, _), foreign_key in self._children.get(row.table.lower(), {}).items():
-            deleted = row.operation is Operation.DELETE
-            if deleted or self._changes_referenced(row, after, foreign_key):
-                self._doubt(child, foreign_key, deleted, set())
-
-    def _changes_referenced(
-        self, row: RowChange, after: RowImage | None, foreign_key: ForeignKey
-    ) -> bool:
-        """Return whether an update may change the columns that ``foreign_key`` refers to."""
+        """Mark the tables that a cascade from this change may have changed unlogged."""
         schema = self._row_keys.schema_of(row.table)
-        if schema is None or row.before is None or after is None:
-            return True
-        for name in foreign_key.parent_columns:
-            at = schema.column_index(name)
-            if at is None or at >= min(len(row.before), len(after)):
-                return True
-            # A column that neither image records did not change.
-            if row.before[at] != after[at]:
-                return True
-        return not foreign_key.parent_columns
-
-    def _doubt(
-        self, child: str, foreign_key: ForeignKey, deleted: bool, visited: set[tuple[str, bool]]
-    ) -> None:
-        action = (foreign_key.on_delete if deleted else foreign_key.on_update).upper()
-        if action not in _CHANGES_CHILD:
-            return
-        state = self._state.known_table(child)
-        if state is not None:
+        for child, deletes in self._cascades.reached(row, after, schema):
+            state = self._state.known_table(child)
+            if state is None:
+                continue
             assert self._txn is not None
             state.doubted_at = self._txn.ordinal
             state.born = False
-        # A cascaded delete deletes; everything else updates the child.
-        deletes = deleted and action == "CASCADE"
-        if deletes and state is not None:
-            self._cascaded[state.name] = None
-        if (child, deletes) in visited:
-            return
-        visited.add((child, deletes))
-        for (grandchild, _), further in self._children.get(child.lower(), {}).items():
-            self._doubt(grandchild, further, deletes, visited)
+            if deletes:
+                self._cascaded[state.name] = None
 
 
 def _complete(after: RowImage | None, before: RowImage | None) -> RowImage | None:

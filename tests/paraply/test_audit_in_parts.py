@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import fields, replace
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -17,9 +18,11 @@ from mining.history_tables import write_columns
 from paraply.audit import AuditRequest, audit
 from paraply.audit_at_scale import DIFFERENCES, PartSizes, audit_in_parts
 from paraply.cli import main
+from paraply.rows_across_parts import ROUNDS_SIDE_BY_SIDE, RowsAcrossParts
 from properties.logs import audit as readable_audit
 from properties.logs.conflict_index import Horizon
 from properties.logs.part_borders import Carried
+from properties.logs.replay_state import ReplayState
 from properties.tables.timestamps import TableRow
 from tests.builders.log_forger import ForgedLog
 from tests.properties.tables.test_timestamps import columns
@@ -29,7 +32,6 @@ from vocabulary.verdict import Verdict
 
 GTID_CODES = (33, 34, 162)
 NOT_COMPARED = {
-    "replay",
     "parallelism",
     "width_over_time",
     "blockers",
@@ -37,6 +39,8 @@ NOT_COMPARED = {
     "assumptions",
 }
 """What a part cannot know, as ``DIFFERENCES`` and docs/spark.md say."""
+RECORDINGS = Path(__file__).parent.parent / "fixtures" / "binlogs"
+UNREADABLE = ("encrypted",)
 SMALL_HORIZON = Horizon(keys=120, transactions=25)
 
 
@@ -60,13 +64,15 @@ def logs(tmp_path_factory):
 def short_memory(monkeypatch):
     """Give every auditor a memory shorter than the log, so that approaches need not be whole."""
     monkeypatch.setattr(
-        readable_audit.AuditOptions, "__init__", _with_horizon(readable_audit.AuditOptions.__init__)
+        readable_audit.AuditOptions,
+        "__init__",
+        _with(readable_audit.AuditOptions.__init__, horizon=SMALL_HORIZON),
     )
 
 
-def _with_horizon(init):
+def _with(init, **defaults):
     def wrapped(self, **given):
-        init(self, **{"horizon": SMALL_HORIZON, **given})
+        init(self, **{**defaults, **given})
 
     return wrapped
 
@@ -104,6 +110,80 @@ def forge_conflicts(path, target, seed):
     for at in rng.sample(range(len(log) // 2, len(log)), 12):
         log.set_timestamp(at, last_committed=max(1, at - rng.choice((3, 20))))
     return log.save(target)
+
+
+def contradict(path, target, seed):
+    """Drop some transactions and repeat others, so that rows are not what they were."""
+    log = ForgedLog.read(path)
+    gtids = [at for at, event in enumerate(log.events) if event.code in GTID_CODES]
+    spans = list(zip(gtids, [*gtids[1:], len(log.events) - 1], strict=True))
+    rng = random.Random(seed)
+    changed = sorted(rng.sample(spans[len(spans) // 5 :], 12), reverse=True)
+    for number, (first, last) in enumerate(changed):
+        log.events[first:last] = log.events[first:last] * 2 if number % 2 else []
+    return log.save(target)
+
+
+@pytest.mark.parametrize("rows_max", [60, 1_000_000])
+@pytest.mark.parametrize("engine", ["readable", "compiled"])
+def test_rows_are_followed_across_parts(logs, tmp_path, monkeypatch, engine, rows_max):
+    monkeypatch.setattr(
+        readable_audit.AuditOptions,
+        "__init__",
+        _with(readable_audit.AuditOptions.__init__, replay_rows_max=rows_max),
+    )
+    path = contradict(logs["mariadb"], tmp_path / "contradicted.000001", 3)
+    sizes = PartSizes(block_bytes=20_000, part_blocks=2, approach_blocks=0)
+    whole, parts = audit_both(path, engine=engine, sizes=sizes)
+    assert len(whole.replay.findings) > 5
+    assert bool(whole.replay.rows_forgotten) == (rows_max == 60)
+    assert differences(whole, parts.result) == []
+    assert parts.parts > 5
+    assert parts.rounds <= ROUNDS_SIDE_BY_SIDE
+
+
+def test_rows_that_are_not_followed_across_parts_hide_contradictions(logs, tmp_path, monkeypatch):
+    """The control: a part replayed from nothing cannot know what was there."""
+    path = contradict(logs["mariadb"], tmp_path / "contradicted.000001", 3)
+    monkeypatch.setattr(RowsAcrossParts, "follow", lambda self, parts, lessons: None)
+    sizes = PartSizes(block_bytes=20_000, part_blocks=2, approach_blocks=0)
+    whole, parts = audit_both(path, sizes=sizes)
+    assert len(parts.result.replay.findings) < len(whole.replay.findings)
+    assert parts.result.replay.before_images_unknown > whole.replay.before_images_unknown
+
+
+@pytest.mark.parametrize("side_by_side", [0, ROUNDS_SIDE_BY_SIDE])
+def test_guess_that_is_wrong_costs_rounds_and_no_finding(logs, tmp_path, monkeypatch, side_by_side):
+    path = contradict(logs["mysql"], tmp_path / "contradicted.000001", 5)
+    monkeypatch.setattr(ReplayState, "go_on", lambda *arguments: None)
+    monkeypatch.setattr("paraply.rows_across_parts.ROUNDS_SIDE_BY_SIDE", side_by_side)
+    sizes = PartSizes(block_bytes=40_000, part_blocks=2, approach_blocks=0)
+    whole, parts = audit_both(path, sizes=sizes)
+    assert differences(whole, parts.result) == []
+    assert parts.rounds >= parts.parts - 1 > 3
+
+
+RECORDED = sorted(folder for folder in RECORDINGS.glob("*/*") if folder.name not in UNREADABLE)
+
+
+@pytest.mark.parametrize(
+    "folder", RECORDED, ids=lambda folder: f"{folder.parent.name}-{folder.name}"
+)
+def test_recorded_log_in_parts_is_audited_as_in_one_piece(folder):
+    """XA, foreign keys, partial images, statements, DDL, crashes: whatever servers write."""
+    whole, parts = audit_both(
+        *sorted(folder.glob("bin.*")), sizes=PartSizes(block_bytes=2_000, part_blocks=2)
+    )
+    assert differences(whole, parts.result) == []
+
+
+def test_part_that_needs_the_readable_engine_takes_the_others_along(logs):
+    files = [str(logs["mysql"]), str(RECORDINGS / "mysql-9.7.4" / "xa" / "bin.000001")]
+    request = AuditRequest(files=tuple(files), engine="auto")
+    parts = audit_in_parts(request, sizes=PartSizes(part_blocks=1, approach_blocks=0))
+    assert parts.result.engine == "readable"
+    assert parts.judged_again["another part needs the readable engine"] > 0
+    assert differences(audit(request), parts.result) == []
 
 
 @pytest.mark.parametrize("seed", range(2))

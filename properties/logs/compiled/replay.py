@@ -1,15 +1,19 @@
-"""The replay of batches, and the state that the readable replay resets for other transactions."""
+"""The replay of batches."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from properties.logs.compiled import replay_state as R
-from properties.logs.compiled.batches import BatchSource, JudgedBatch
+from properties.logs.compiled.batches import BatchParts, BatchSource, JudgedBatch, judged_batch
+from properties.logs.compiled.keyed_rows import CompiledReplayState
+from properties.logs.compiled.replay_borders import CompactRows
 from properties.logs.compiled.replay_kernel import replay_rows
-from properties.logs.compiled.replay_state import new_replay, with_room, with_tables
+from properties.logs.compiled.replay_state import with_room
+from properties.logs.replay_borders import ReplayBorder
+from properties.logs.replayed_part import RowFollower
 from properties.logs.row_replay import (
     BEFORE_IMAGES_MATCH,
     INSERTED_KEYS_ARE_FREE,
@@ -19,73 +23,6 @@ from properties.logs.row_replay import (
 from properties.logs.transaction_facts import get_reference
 from vocabulary.audit_result import ReplayFinding
 from vocabulary.keys import RowKeys
-
-
-@dataclass(frozen=True, slots=True)
-class TableRows:
-    """How many rows a table has at the end, as far as the log tells."""
-
-    name: str
-    rows: int
-
-
-class CompiledReplayState:
-    """The part of ``ReplayState`` that statements reset, over the arrays."""
-
-    def __init__(self, rows_max: int, listed_max: int) -> None:
-        self.arrays = new_replay(rows_max, listed_max)
-        self._numbers: dict[str, int] = {}
-        self._names: list[str] = []
-
-    @property
-    def forgotten(self) -> int:
-        """Return how many rows were forgotten."""
-        return int(self.arrays.counts[R.N_FORGOTTEN])
-
-    def number_of(self, name: str, keys: int) -> int:
-        """Return the number of a table as it is since its last reset, with ``keys`` keys."""
-        number = self._numbers.get(name.lower())
-        if number is None:
-            number = self._new(name)
-        self.arrays.tables[number, R.T_KEYS] = keys
-        return number
-
-    def _new(self, name: str) -> int:
-        number = self._numbers[name.lower()] = len(self._names)
-        self._names.append(name)
-        self.arrays = with_tables(self.arrays, number + 1)
-        return number
-
-    def tables(self) -> list[TableRows]:
-        """Return every table, in the order first touched."""
-        return [
-            TableRows(self._names[number], int(self.arrays.tables[number, R.T_ROWS]))
-            for number in self._numbers.values()
-        ]
-
-    def reset(self, name: str, *, born: bool = False) -> None:
-        """Forget a table: its rows are as if never seen, or known to be none if ``born``."""
-        number = self._numbers.pop(name.lower(), None)
-        if number is not None:
-            self.arrays.tables[number, R.T_STALE] = 1
-        if born:
-            self.arrays.tables[self._new(name), R.T_BORN] = 1
-
-    def reset_schema(self, schema: str) -> None:
-        """Forget every table of a schema (in lower case)."""
-        for name in [n for n in self._numbers if n.partition(".")[0] == schema]:
-            self.reset(name)
-
-    def reset_all(self) -> None:
-        """Forget everything but the counts."""
-        counts = self.arrays.counts.copy()
-        rows_max, listed_max = int(counts[R.N_ROWS_MAX]), int(counts[R.N_LISTED_MAX])
-        self.arrays = new_replay(rows_max, listed_max)
-        for kept in range(R.N_FOUND, R.COUNTS):
-            self.arrays.counts[kept] = counts[kept]
-        self._numbers.clear()
-        self._names.clear()
-
 
 _PROPERTIES = {
     R.GONE: (ROWS_EXIST, "{operation} of a row that was deleted before"),
@@ -157,6 +94,17 @@ class CompiledReplay(RowReplay):
             )
         )
 
+    def nothing(self) -> ReplayBorder[Any]:
+        """Return what is carried to the beginning of a log."""
+        return ReplayBorder(rows=CompactRows.of(CompiledReplayState(self._rows_max, 0)))
+
+    def _rows_from(self, rows: Any, ordinal: int) -> Any:
+        self.rows = rows.to_state(self._findings_max)
+        return self.rows
+
+    def _rows_left(self, ordinal: int) -> Any:
+        return CompactRows.of(self.rows)
+
     def drop_counts(self) -> None:
         """Begin to count anew; the rows stay."""
         counts = self.rows.arrays.counts
@@ -175,3 +123,18 @@ class CompiledReplay(RowReplay):
         result.duplicate_keys = int(counts[R.N_DUPLICATE])
         result.findings_dropped = int(counts[R.N_DROPPED])
         self._rows_checked = int(counts[R.N_CHECKED])
+
+
+class CompiledRowFollower(RowFollower):
+    """Replays batches, and the transactions between them."""
+
+    def __init__(self, replay: CompiledReplay, source: BatchSource) -> None:
+        super().__init__(replay)
+        self._compiled_replay = replay
+        self._source = source
+
+    def observe_batch(self, parts: BatchParts) -> None:
+        """Replay the plain transactions of a batch."""
+        batch = judged_batch(parts)
+        self.transactions += len(batch.columns)
+        self._compiled_replay.observe_batch(batch, parts.first_ordinal, self._source)

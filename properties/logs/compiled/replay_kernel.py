@@ -233,12 +233,39 @@ def _put_in(
             _contradict(replay, row, R.TAKEN, index)
     at_row = _put(replay, identity, table, image)
     for index in range(first + 1, count):
-        key = keys[start + index, 1]
-        if key != _NONE:
-            replay.others[at_row, index] = key
-            _set_owner(replay, key, identity)
+        _own(replay, at_row, index, keys[start + index, 1])
     if replay.counts[R.N_ROWS] > replay.counts[R.N_ROWS_MAX]:
         _forget_oldest(replay)
+
+
+@njit(cache=True)
+def rows_in_order(replay: Replay) -> Ints:
+    """Return where the rows and graves are, the one written last at the end."""
+    order = np.zeros(replay.counts[R.N_ROWS], np.int64)
+    row = replay.counts[R.N_OLDEST]
+    for at in range(len(order)):
+        order[at] = row
+        row = np.int64(replay.newer[row])
+    return order
+
+
+@njit(cache=True)
+def _own(replay: Replay, row: int, index: int, key: np.uint64) -> None:
+    """Give a row one of its further keys."""
+    if key != _NONE:
+        replay.others[row, index] = key
+        _set_owner(replay, key, replay.keys[row])
+
+
+@njit(cache=True)
+def put_rows(replay: Replay, keys: Words, images: Words, others: Words, tables: Ints) -> None:
+    """Write rows and graves one after the other, without asking what they fit."""
+    for at in range(len(keys)):
+        row = _put(replay, keys[at], tables[at], images[at])
+        for index in range(others.shape[1]):
+            _own(replay, row, index, others[at, index])
+        if replay.counts[R.N_ROWS] > replay.counts[R.N_ROWS_MAX]:
+            _forget_oldest(replay)
 
 
 @njit(cache=True, nogil=True)

@@ -18,7 +18,7 @@ from ci.bench.dialects import TABLES
 from ci.bench.generate_log import generate
 from properties.logs import critical_path, overlap_rules, parallelism, scheduling_models
 from properties.logs.audit import AuditOptions
-from properties.logs.compiled import auditor, replay, state
+from properties.logs.compiled import auditor, keyed_rows, state
 from properties.logs.compiled import columns as C
 from properties.logs.compiled.batches import NotCompilable
 from properties.logs.conflict_index import Horizon
@@ -152,7 +152,7 @@ def test_bounds_of_the_judges_bite_at_the_same_transaction(small_logs, dialect):
 def test_arrays_that_begin_tiny_grow_without_a_trace(small_logs, dialect, monkeypatch):
     monkeypatch.setattr(auditor, "new_state", partial(state.new_state, small=3))
     monkeypatch.setattr(state, "KEYS_OF_ONE", 1)
-    monkeypatch.setattr(replay, "new_replay", partial(replay.new_replay, small=2))
+    monkeypatch.setattr(keyed_rows, "new_replay", partial(keyed_rows.new_replay, small=2))
     grown = Counter()
     original = auditor.grown
 
