@@ -15,8 +15,8 @@ from collections.abc import Sequence
 ROUND = 0
 UNBOUNDED = 1
 LEVELS_MAX = 50_000
-"""Rounds that may still grow; an older round that does is not seen, so ``width_max`` is a lower
-bound for a log whose transactions depend on something further back than that."""
+"""Rounds that may still grow; one so far behind the last that does is not seen, so ``width_max`` is
+a lower bound for a log whose transactions depend on something further back than that."""
 
 
 class WorkerTimeline:
@@ -53,14 +53,13 @@ class WorkerTimeline:
         return finish
 
     def _count_round(self, level: int) -> None:
+        if self.end[ROUND] - level >= LEVELS_MAX:
+            return
         levels = self._levels
-        count = levels.get(level)
-        if count is None:
-            if len(levels) >= LEVELS_MAX:
-                del levels[next(iter(levels))]
-            count = 0
-        levels[level] = count + 1
-        self.width_max = max(self.width_max, count + 1)
+        if level not in levels:
+            levels.pop(level - LEVELS_MAX, None)
+        levels[level] = levels.get(level, 0) + 1
+        self.width_max = max(self.width_max, levels[level])
 
     @property
     def steps(self) -> int:

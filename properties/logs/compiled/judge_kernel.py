@@ -170,12 +170,10 @@ def judge(
                 observe_barriers(evidence, barriers, rule, kind, place)
         scalars[C.S_LISTED] = listed
 
-        fine = place_on_clock(
+        place_on_clock(
             scalars, prefix_ranks, prefix_times, clock_begin, line, limits, clock, work, times[0]
         )
-        fine &= place_in_group(
-            lane_ready, lane_end, lane_floor, line, limits, group, work, times[1]
-        )
+        place_in_group(lane_ready, lane_end, lane_floor, line, limits, group, work, times[1])
         if txn[C.B_SEQUENCE_NUMBER] >= 0 and txn[C.B_LAST_COMMITTED] >= 0:
             scalars[C.S_CLOCK_SEEN] = 1
             observe_width(scalars, slices, times[0, C.ROUND])
@@ -193,7 +191,7 @@ def judge(
             if defined[1] == clock[C.P_RUN] and defined[2] > clock[C.P_FLOOR] and defined[0]:
                 return C.BEYOND, index, count
             last_use[number] = ordinal
-        fine &= place_partitions(
+        place_partitions(
             limits,
             barrier_finish,
             line,
@@ -208,7 +206,7 @@ def judge(
             work,
             times[0],
         )
-        fine &= place_partitions(
+        place_partitions(
             limits,
             barrier_finish,
             line,
@@ -225,11 +223,9 @@ def judge(
         )
         if is_barrier:
             scalars[C.S_BARRIER_EPOCH] += 1
-            fine &= run_alone(
-                scalars, ready_times, limits, line, barrier_finish, ordinal, kind, work, past
-            )
+            run_alone(scalars, ready_times, limits, line, barrier_finish, ordinal, kind, work, past)
         else:
-            fine &= follow_keys(
+            follow_keys(
                 scalars,
                 touches,
                 all_past,
@@ -264,7 +260,7 @@ def judge(
         for column in range(line.end.shape[1]):
             all_finish[slot, 0, column] = ready_times[1, column]
             all_finish[slot, 1, column] = ready_times[2, column]
-        if not fine or line.totals[C.M_ROWS, 0] > TIME_MAX:
+        if line.totals[C.M_ROWS, 0] > TIME_MAX:
             return C.BEYOND, index, count
         scalars[C.S_ORDINAL] = ordinal
         status = note_path(scalars, limits, ordinal, ready_times[1, C.UNBOUNDED])

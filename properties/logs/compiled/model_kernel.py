@@ -36,15 +36,15 @@ def place_partitions(
     is_barrier: bool,
     work: int,
     finish: Ints,
-) -> bool:
+) -> None:
     """Schedule by table or by schema: the twin of ``PartitionModel``."""
     side = model - C.M_TABLE
     levels_max = limits[C.L_LEVELS]
     barrier = barrier_finish[model]
     if is_barrier:
-        fine = schedule(line, model, levels_max, line.end[model], work, finish)
+        schedule(line, model, levels_max, line.end[model], work, finish)
         barrier[:] = finish
-        return fine
+        return
     ready = ready_times[0]
     ready[:] = barrier
     epoch = scalars[C.S_BARRIER_EPOCH]
@@ -52,12 +52,11 @@ def place_partitions(
         part = number if model == C.M_TABLE else table_schema[number]
         if part_epoch[side, part] == epoch:
             take_later(ready, part_times[side, part])
-    fine = schedule(line, model, levels_max, ready, work, finish)
+    schedule(line, model, levels_max, ready, work, finish)
     for number in numbers:
         part = number if model == C.M_TABLE else table_schema[number]
         part_epoch[side, part] = epoch
         part_times[side, part] = finish
-    return fine
 
 
 @njit(cache=True)
@@ -71,19 +70,18 @@ def run_alone(
     kind: int,
     work: int,
     past: Ints,
-) -> bool:
+) -> None:
     """Schedule a barrier under the models by keys."""
     rows, keys = ready_times[1], ready_times[2]
     levels_max = limits[C.L_LEVELS]
-    fine = schedule(line, C.M_ROWS, levels_max, line.end[C.M_ROWS], work, rows)
-    fine &= schedule(line, C.M_KEY, levels_max, line.end[C.M_KEY], work, keys)
+    schedule(line, C.M_ROWS, levels_max, line.end[C.M_ROWS], work, rows)
+    schedule(line, C.M_KEY, levels_max, line.end[C.M_KEY], work, keys)
     barrier_finish[C.M_ROWS] = rows
     barrier_finish[C.M_KEY] = keys
     past[C.H_WAITS_FOR] = scalars[C.S_LATEST]
     cause = C.CAUSE_SELF if scalars[C.S_LATEST] else C.CAUSE_START
     past[C.H_META] = kind | cause << 4 | work << WORK_SHIFT
     scalars[C.S_BARRIER] = ordinal
-    return fine
 
 
 @njit(cache=True)
@@ -104,7 +102,7 @@ def follow_keys(
     keys: Words,
     primary: Flags,
     heads: Ints,
-) -> bool:
+) -> None:
     """Schedule a transaction behind the last writers of its keys."""
     ring, size = len(touches.keys), len(all_past)
     row_ready, key_ready = ready_times[0], ready_times[3]
@@ -127,8 +125,8 @@ def follow_keys(
         if time > best or (time == best and owner > before):
             best, before = time, owner
     rows_finish, keys_finish = ready_times[1], ready_times[2]
-    fine = schedule(line, C.M_ROWS, levels_max, row_ready, work, rows_finish)
-    fine &= schedule(line, C.M_KEY, levels_max, key_ready, work, keys_finish)
+    schedule(line, C.M_ROWS, levels_max, row_ready, work, rows_finish)
+    schedule(line, C.M_KEY, levels_max, key_ready, work, keys_finish)
     cause = C.CAUSE_KEY
     if before == barrier:
         cause = C.CAUSE_BARRIER if barrier else C.CAUSE_START
@@ -139,7 +137,6 @@ def follow_keys(
             if heads[index] >= 0 and touches.owner[heads[index] % ring] == before:
                 ties[scalars[C.S_TIE_NEXT] % len(ties)] = keys[index]
                 scalars[C.S_TIE_NEXT] += 1
-    return fine
 
 
 @njit(cache=True)

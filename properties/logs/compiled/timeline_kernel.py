@@ -33,8 +33,8 @@ def _replace_first(free: Times, first: int, count: int, time: int) -> None:
 @njit(cache=True)
 def schedule(
     line: Timeline, model: int, levels_max: int, ready: Times, work: int, finish: Times
-) -> bool:
-    """Run ``work`` steps that may start at ``ready``; False if a round was forgotten before."""
+) -> None:
+    """Run ``work`` steps that may start at ``ready``."""
     totals, free, end = line.totals[model], line.free[model], line.end[model]
     totals[0] += work
     totals[1] += 1
@@ -46,17 +46,15 @@ def schedule(
         finish[2 + index] = start + work
         _replace_first(free, first, line.workers[index], start + work)
     level = finish[C.ROUND]
-    if end[C.ROUND] - level >= levels_max:
-        return False
-    levels = line.levels[model]
-    slot = level & (LEVELS - 1)
-    if level > end[C.ROUND]:
-        levels[slot] = 0
-    levels[slot] += 1
-    line.width_max[model] = max(line.width_max[model], levels[slot])
+    if end[C.ROUND] - level < levels_max:
+        levels = line.levels[model]
+        slot = level & (LEVELS - 1)
+        if level > end[C.ROUND]:
+            levels[slot] = 0
+        levels[slot] += 1
+        line.width_max[model] = max(line.width_max[model], levels[slot])
     for column in range(len(finish)):
         end[column] = max(end[column], finish[column])
-    return True
 
 
 @njit(cache=True)
@@ -77,7 +75,7 @@ def place_on_clock(
     place: Times,
     work: int,
     finish: Times,
-) -> bool:
+) -> None:
     """Schedule by the prefix rule: the twin of ``PrefixClockModel``."""
     ranks, times = prefix_ranks, prefix_times
     if place[C.P_RUN] != scalars[C.S_MODEL_RUN]:
@@ -93,8 +91,7 @@ def place_on_clock(
         else:
             high = middle
     ready = times[low - 1] if low else clock_begin
-    if not schedule(line, C.M_CLOCK, limits[C.L_LEVELS], ready, work, finish):
-        return False
+    schedule(line, C.M_CLOCK, limits[C.L_LEVELS], ready, work, finish)
     before = times[known - 1] if known else clock_begin
     rises = False
     for column in range(len(finish)):
@@ -113,7 +110,6 @@ def place_on_clock(
             known -= window
             clock_begin[:] = times[0]
         scalars[C.S_PREFIXES] = known
-    return True
 
 
 @njit(cache=True)
@@ -126,17 +122,15 @@ def place_in_group(
     place: Times,
     work: int,
     finish: Times,
-) -> bool:
+) -> None:
     """Schedule by commit groups: the twin of ``GroupModel``."""
     lane = place[C.P_LANE]
     ready, end = lane_ready[lane], lane_end[lane]
     if place[C.P_FLOOR] != lane_floor[lane]:
         lane_floor[lane] = place[C.P_FLOOR]
         ready[:] = end
-    if not schedule(line, C.M_GROUP, limits[C.L_LEVELS], ready, work, finish):
-        return False
+    schedule(line, C.M_GROUP, limits[C.L_LEVELS], ready, work, finish)
     take_later(end, finish)
-    return True
 
 
 @njit(cache=True)

@@ -16,7 +16,13 @@ from hypothesis import strategies as st
 from ci.bench import workload
 from ci.bench.dialects import TABLES
 from ci.bench.generate_log import generate
-from properties.logs import critical_path, overlap_rules, parallelism, scheduling_models
+from properties.logs import (
+    critical_path,
+    overlap_rules,
+    parallelism,
+    scheduling_models,
+    worker_timeline,
+)
 from properties.logs.audit import AuditOptions
 from properties.logs.compiled import auditor, keyed_rows, state
 from properties.logs.compiled import columns as C
@@ -189,10 +195,17 @@ def test_inner_bounds_of_the_judges_bite_at_the_same_transaction(
     assert_alike(log.save(tmp_path / "bounded.000001"))
 
 
-def test_round_that_the_readable_judge_forgot_is_handed_over(small_logs, monkeypatch):
-    monkeypatch.setattr(auditor, "LEVELS_MAX", 2)
-    with pytest.raises(NotCompilable, match="bound"):
-        audit_by_compiled((str(small_logs["mysql"]),))
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_rounds_too_far_back_to_grow_are_the_same(small_logs, dialect, monkeypatch):
+    whole = assert_alike(small_logs[dialect])
+    for module in (auditor, worker_timeline):
+        monkeypatch.setattr(module, "LEVELS_MAX", 2)
+    short = assert_alike(small_logs[dialect])
+    narrower = [
+        one.width_max < other.width_max
+        for one, other in zip(short.parallelism, whole.parallelism, strict=True)
+    ]
+    assert any(narrower)
 
 
 # --- Faults ----------------------------------------------------------------------------------
