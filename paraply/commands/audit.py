@@ -179,6 +179,7 @@ def _audit_on_spark(request: AuditRequest, arguments: argparse.Namespace) -> Aud
     sys.stderr.write(
         f"{counted(found.parts, 'part')} judged by {judge}"
         + (f", {counted(again, 'of them again', 'of them again')}" if again else "")
+        + (f", rows followed in {counted(found.rounds, 'round')}" if found.rounds else "")
         + (f"; {len(found.violations):,} violations in {arguments.out}/{VIOLATIONS_FILE}"
            if arguments.out else "")
         + "\n"

@@ -31,3 +31,4 @@ def test_spark_judges_parts_as_this_process_does(tmp_path, spark, monkeypatch):
     for each in fields(here.result):
         assert getattr(here.result, each.name) == getattr(there.result, each.name)
     assert there.judged_again == here.judged_again
+    assert there.rounds == here.rounds > 0
