@@ -14,9 +14,11 @@ from adapters.binlog.blocks import cut_file
 from adapters.violations_parquet import read_violations, write_violations
 from ci.bench import workload
 from ci.bench.generate_log import generate
+from mining.engines import InProcess
 from mining.history_tables import write_columns
 from paraply.audit import AuditRequest, audit
 from paraply.audit_at_scale import DIFFERENCES, PartSizes, audit_in_parts
+from paraply.audit_on_spark import SparkRequest, audit_on_spark
 from paraply.cli import main
 from paraply.rows_across_parts import ROUNDS_SIDE_BY_SIDE, RowsAcrossParts
 from properties.logs import audit as readable_audit
@@ -294,3 +296,27 @@ def test_table_without_conflicts_exits_2_and_says_that_nothing_was_shown(tmp_pat
     write_columns(path, [columns([TableRow(0, 0, 1, (1,))])])
     assert main(["audit", "--spark", str(path)]) == 2
     assert "nothing was shown" in capsys.readouterr().out
+
+
+class Elsewhere(InProcess):
+    """Stands for a cluster."""
+
+    is_local = False
+
+
+def test_cluster_needs_a_folder_that_its_workers_reach(logs, tmp_path, monkeypatch):
+    monkeypatch.setattr("paraply.audit_on_spark.engine_of", lambda files, master: Elsewhere())
+    request = AuditRequest(files=(str(logs["mysql"]),))
+    with pytest.raises(ParaplyError, match="P328"):
+        audit_on_spark(request, SparkRequest(master="spark://host:7077"))
+    out = tmp_path / "new" / "out"
+    found, _ = audit_on_spark(request, SparkRequest(master="spark://host:7077", out=str(out)))
+    assert found.result.transactions > 0
+    assert [path.name for path in out.iterdir()] == ["violations.parquet"]
+
+
+def test_folder_that_is_a_file_is_refused(logs, tmp_path):
+    (tmp_path / "taken").write_text("")
+    request = AuditRequest(files=(str(logs["mysql"]),))
+    with pytest.raises(ParaplyError, match="P302"):
+        audit_on_spark(request, SparkRequest(out=str(tmp_path / "taken")))
