@@ -24,7 +24,7 @@ Offsets = NDArray[np.int32]
 SLOTS_MIN = 1 << 13
 """Slots of a table to begin with: 256 kB, which a cache holds, for a thousand items with few
 collisions."""
-CHUNK_ROWS = 1 << 20
+CHUNK_ROWS = 1 << 21
 """Rows of a chunk: so many that most items come back in it, which makes summaries small."""
 WORDS = int(K.WORDS)
 ALIGNMENT = 64
