@@ -24,7 +24,7 @@ from paraply.audit import AuditRequest, note_what_was_not_read, nothing_read, su
 from paraply.audit_parts import JudgedPart, Lesson, PartTask, Statement, judge_part, taught
 from paraply.errors import NOT_IN_PARTS
 from paraply.input_files import open_inputs
-from paraply.rows_across_parts import RowsAcrossParts
+from paraply.rows_across_parts import EngineRefused, RowsAcrossParts
 from properties.logs.audit import AuditOptions
 from properties.logs.part_borders import Carried
 from properties.logs.parts import total
@@ -146,15 +146,21 @@ class _AuditInParts:
                 # Where a file stops in the middle, what lies behind must not be read.
                 self._whole |= torn
                 self._again["a file could not be read to its end"] += 1
-            elif len({part.engine for part in parts}) > 1:
-                # Rows cannot be followed from one engine to the other; one auditor changes, too.
-                self._engine = "readable"
-                others = [key for key, part in self._judged.items() if part.engine != "readable"]
-                for key in others:
-                    del self._judged[key]
-                self._again["another part needs the readable engine"] += len(others)
-            else:
-                return self._summed_up(parts, len(blocks))
+                continue
+            if len({part.engine for part in parts}) == 1:
+                try:
+                    return self._summed_up(parts, len(blocks))
+                except EngineRefused:
+                    pass
+            self._read_by_the_readable_engine()
+
+    def _read_by_the_readable_engine(self) -> None:
+        """Have all parts judged alike: rows are not followed from one engine to the other."""
+        self._engine = "readable"
+        others = [key for key, part in self._judged.items() if part.engine != "readable"]
+        for key in others:
+            del self._judged[key]
+        self._again["another part needs the readable engine"] += len(others)
 
     def _blocks(self) -> list[Block]:
         return [
@@ -197,7 +203,7 @@ class _AuditInParts:
             schema=self._request.schema,
             options=self._options,
             engine=self._engine,
-            border_file=f"{self._folder}/part-{number}",
+            border_file=f"{self._folder}/part-{number}-{self._engine}",
         )
 
     def _judge(self, tasks: Sequence[PartTask]) -> list[JudgedPart]:

@@ -42,7 +42,9 @@ def audit_on_spark(
     sizes = PartSizes() if spark.part_blocks is None else PartSizes(part_blocks=spark.part_blocks)
     try:
         if spark.out is None and not engine.is_local:
-            raise ParaplyError(NO_SHARED_FOLDER, master=spark.master)
+            raise ParaplyError(
+                NO_SHARED_FOLDER, reason=f"the workers of {spark.master} are elsewhere"
+            )
         if spark.out is not None:
             _make_folder(spark.out)
         found = audit_in_parts(request, engine.map, sizes=sizes, folder=spark.out, advance=advance)

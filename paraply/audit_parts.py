@@ -170,6 +170,9 @@ def reader_of(task: PartTask) -> ReadablePartReader:
 class ReadablePartReader:
     """Leads a readable judge through blocks."""
 
+    refusals: tuple[type[Exception], ...] = ()
+    """What asks for another engine."""
+
     def __init__(self, task: PartTask) -> None:
         self.registry = taught(task.lessons, task.schema)
         self.keys = KeyBuilder(self.registry)

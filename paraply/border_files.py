@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from mining.store import DiskStore
+from paraply.errors import NO_SHARED_FOLDER
 from properties.logs.replay_borders import ReplayBorder
+from vocabulary.errors import ParaplyError
 
 
 def leave_border(border: ReplayBorder[Any], path: str) -> bytes:
@@ -23,7 +25,11 @@ def leave_border(border: ReplayBorder[Any], path: str) -> bytes:
 
 
 def read_border(path: str) -> ReplayBorder[Any]:
-    """Return the border of a file that :func:`leave_border` wrote in this audit."""
-    with Path(path).open("rb") as file:
-        border: ReplayBorder[Any] = pickle.load(file)
+    """Return the border of a file that :func:`leave_border` wrote in this audit; else P328."""
+    try:
+        with Path(path).open("rb") as file:
+            border: ReplayBorder[Any] = pickle.load(file)
+    except OSError as error:
+        reason = f"{path}: {(error.strerror or str(error)).lower()}"
+        raise ParaplyError(NO_SHARED_FOLDER, reason=reason) from None
     return border

@@ -21,6 +21,8 @@ from vocabulary.log import LoggedTransaction
 class CompiledPartReader(ReadablePartReader):
     """Leads a compiled judge through blocks; raises ``NotCompilable`` where it cannot."""
 
+    refusals = (NotCompilable,)
+
     def __init__(self, task: PartTask) -> None:
         super().__init__(task)
         self._scanner = CompiledStream(self.keys, self.report)

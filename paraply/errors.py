@@ -48,8 +48,8 @@ NO_STATES = register(
 )
 NO_SHARED_FOLDER = register(
     "P328",
-    "the workers of {master} have no folder for what is carried from part to part",
-    "name one that all of them reach with --out",
+    "there is no place for what is carried from part to part: {reason}",
+    "name a folder that all workers reach with --out",
 )
 NOT_IN_PARTS = register(
     "P329",

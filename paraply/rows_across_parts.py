@@ -39,16 +39,23 @@ class FollowedRows:
     """Fingerprint of what is carried on after the part."""
 
 
-def follow_rows(task: RowsTask) -> FollowedRows:
+class EngineRefused(Exception):  # noqa: N818 - it asks for the readable engine
+    """The compiled engine judged a part and cannot follow its rows."""
+
+
+def follow_rows(task: RowsTask) -> FollowedRows | EngineRefused:
     """Replay one part from what the parts before it left."""
     reader = reader_of(task.part)
     follower = reader.follower(task.part.options)
     follower.replay.begin_at(read_border(task.begin_file), 0)
-    for block in task.part.blocks:
-        for _ in reader.read(block):
+    try:
+        for block in task.part.blocks:
+            for _ in reader.read(block):
+                pass
+        for _ in reader.finish():
             pass
-    for _ in reader.finish():
-        pass
+    except reader.refusals as refusal:
+        return EngineRefused(str(refusal))
     return FollowedRows(
         task=task,
         replayed=take_replayed(follower.replay),
@@ -56,7 +63,8 @@ def follow_rows(task: RowsTask) -> FollowedRows:
     )
 
 
-Map = Callable[[Callable[[RowsTask], FollowedRows], Iterable[RowsTask]], Iterable[FollowedRows]]
+Followed = FollowedRows | EngineRefused
+Map = Callable[[Callable[[RowsTask], Followed], Iterable[RowsTask]], Iterable[Followed]]
 """Applies a function to tasks, in any order (``mining.engines.Engine.map``)."""
 
 
@@ -88,7 +96,7 @@ class RowsAcrossParts:
     def follow(self, parts: Sequence[JudgedPart], lessons: Sequence[tuple[Lesson, ...]]) -> None:
         """Put what following the rows found into ``parts``.
 
-        ``lessons`` are what the log before each part teaches.
+        ``lessons`` are what the log before each part teaches. Raises ``EngineRefused``.
         """
         while True:
             tasks = self._sweep(parts, lessons)
@@ -96,13 +104,23 @@ class RowsAcrossParts:
                 break
             self.rounds += 1
             for done, followed in enumerate(self._map(follow_rows, tasks), 1):
-                self._followed[followed.task.part.number] = followed
-                self.blocks_read += len(followed.task.part.blocks)
+                self._take(followed)
                 self._advance(done / len(tasks))
         for part in parts[1:]:
             replayed = self._followed[part.task.number].replayed
             replayed.findings = replayed.moved(part.borders.transactions_before)
             part.part.replayed = replayed
+
+    def _take(self, followed: FollowedRows | EngineRefused) -> None:
+        if isinstance(followed, EngineRefused):
+            raise followed
+        number = followed.task.part.number
+        before = self._followed.get(number)
+        if before is not None:
+            for file in (before.task.begin_file, before.task.part.border_file):
+                Path(file).unlink(missing_ok=True)
+        self._followed[number] = followed
+        self.blocks_read += len(followed.task.part.blocks)
 
     def _sweep(
         self, parts: Sequence[JudgedPart], lessons: Sequence[tuple[Lesson, ...]]
@@ -129,12 +147,14 @@ class RowsAcrossParts:
     def _task(
         self, part: JudgedPart, lessons: tuple[Lesson, ...], border: ReplayBorder[Any]
     ) -> RowsTask:
-        number = part.task.number
-        begin_file = str(self._folder / f"begin-{number}")
+        # Named by what they depend on: a task that Spark runs twice writes the same.
+        begin = border.fingerprint()
+        name = f"{part.task.number}-{begin.hex()}"
+        begin_file = str(self._folder / f"begin-{name}")
+        leave_border(border, begin_file)
+        end_file = str(self._folder / f"end-{name}")
         return RowsTask(
-            part=part.task.without_approach(
-                lessons, engine=part.engine, border_file=str(self._folder / f"end-{number}")
-            ),
+            part=part.task.without_approach(lessons, engine=part.engine, border_file=end_file),
             begin_file=begin_file,
-            begin=leave_border(border, begin_file),
+            begin=begin,
         )

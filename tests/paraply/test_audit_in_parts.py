@@ -22,6 +22,8 @@ from paraply.audit_on_spark import SparkRequest, audit_on_spark
 from paraply.cli import main
 from paraply.rows_across_parts import ROUNDS_SIDE_BY_SIDE, RowsAcrossParts
 from properties.logs import audit as readable_audit
+from properties.logs.compiled.batches import NotCompilable
+from properties.logs.compiled.replay import CompiledRowFollower
 from properties.logs.conflict_index import Horizon
 from properties.logs.part_borders import Carried
 from properties.logs.replay_state import ReplayState
@@ -186,6 +188,23 @@ def test_part_that_needs_the_readable_engine_takes_the_others_along(logs):
     assert parts.result.engine == "readable"
     assert parts.judged_again["another part needs the readable engine"] > 0
     assert differences(audit(request), parts.result) == []
+
+
+def test_engine_that_cannot_follow_rows_makes_room_for_the_other(logs, monkeypatch):
+    def refuse(self, parts):
+        raise NotCompilable("for a test")
+
+    monkeypatch.setattr(CompiledRowFollower, "observe_batch", refuse)
+    whole, parts = audit_both(logs["mysql"], engine="auto", sizes=random_sizes(0))
+    assert parts.result.engine == "readable"
+    parts.result.engine = whole.engine
+    assert differences(whole, parts.result) == []
+
+
+def test_border_that_a_worker_left_elsewhere_is_missed(logs, monkeypatch):
+    monkeypatch.setattr("paraply.audit_parts.leave_border", lambda border, path: b"elsewhere")
+    with pytest.raises(ParaplyError, match="P328"):
+        audit_both(logs["mysql"], sizes=random_sizes(0))
 
 
 @pytest.mark.parametrize("seed", range(2))
