@@ -68,7 +68,7 @@ def _wants_compiled_engine(request: AuditRequest, inputs: InputFiles) -> bool:
     """Return whether to try the compiled engine, which reads plain files and pays if large."""
     size = None if inputs.is_text else bytes_total(request.files)
     if request.engine == "compiled" and size is None:
-        raise _no_compiled_engine("it reads plain binary logs only")
+        raise no_compiled_engine("it reads plain binary logs only")
     if request.engine != "auto":
         return request.engine == "compiled"
     kept = has_kernels(Path(__file__).resolve().parent.parent / "properties" / "logs" / "compiled")
@@ -90,7 +90,7 @@ def _judged_by_compiled_engine(
         from properties.logs.compiled.batches import NotCompilable
     except ImportError as fault:
         if by_name:
-            raise _no_compiled_engine(str(fault)) from None
+            raise no_compiled_engine(str(fault)) from None
         return None
     reading = _Reading(request)
     try:
@@ -100,12 +100,13 @@ def _judged_by_compiled_engine(
         )  # fmt: skip
     except NotCompilable as reason:
         if by_name:
-            raise _no_compiled_engine(str(reason)) from None
+            raise no_compiled_engine(str(reason)) from None
         return None
     return reading.summed_up(judged)
 
 
-def _no_compiled_engine(reason: str) -> ParaplyError:
+def no_compiled_engine(reason: str) -> ParaplyError:
+    """Return the error for a log that the engine asked for cannot audit."""
     return ParaplyError(ENGINE_UNAVAILABLE, engine="compiled", reason=reason)
 
 

@@ -20,7 +20,13 @@ from typing import Protocol, TypeVar
 
 from adapters.binlog.blocks import BLOCK_BYTES, Block, cut_file
 from adapters.binlog.report import FileReport, LogReport
-from paraply.audit import AuditRequest, note_what_was_not_read, nothing_read, summary_of
+from paraply.audit import (
+    AuditRequest,
+    no_compiled_engine,
+    note_what_was_not_read,
+    nothing_read,
+    summary_of,
+)
 from paraply.audit_parts import JudgedPart, Lesson, PartTask, Statement, judge_part, taught
 from paraply.errors import NOT_IN_PARTS
 from paraply.input_files import open_inputs
@@ -150,8 +156,9 @@ class _AuditInParts:
             if len({part.engine for part in parts}) == 1:
                 try:
                     return self._summed_up(parts, len(blocks))
-                except EngineRefused:
-                    pass
+                except EngineRefused as reason:
+                    if self._engine == "compiled":
+                        raise no_compiled_engine(str(reason)) from None
             self._read_by_the_readable_engine()
 
     def _read_by_the_readable_engine(self) -> None:

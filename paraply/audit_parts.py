@@ -14,6 +14,7 @@ from adapters.binlog.schema.ddl import SchemaStatement
 from adapters.binlog.schema.dump import load_schema_file
 from adapters.binlog.schema.registry import SchemaRegistry
 from adapters.binlog.transaction_stream import ROW_BYTES_MAX, TransactionStream
+from paraply.audit import no_compiled_engine
 from paraply.border_files import leave_border
 from properties.logs.audit import AuditOptions, Auditor
 from properties.logs.part_borders import PartBorders, PartLint
@@ -141,20 +142,20 @@ class Judge(Protocol):
 
 
 def judge_part(task: PartTask) -> JudgedPart:
-    """Judge one part of a log."""
+    """Judge one part of a log; P308 where only the compiled engine may and it cannot."""
     if task.engine != "readable":
         try:
             from paraply.compiled_parts import CompiledPartReader
             from properties.logs.compiled.batches import NotCompilable
-        except ImportError:
+        except ImportError as fault:
             if task.engine == "compiled":
-                raise
+                raise no_compiled_engine(str(fault)) from None
         else:
             try:
                 return _judge(task, CompiledPartReader(task), "compiled")
-            except NotCompilable:
+            except NotCompilable as reason:
                 if task.engine == "compiled":
-                    raise
+                    raise no_compiled_engine(str(reason)) from None
     return _judge(task, ReadablePartReader(task), "readable")
 
 

@@ -199,6 +199,14 @@ def test_engine_that_cannot_follow_rows_makes_room_for_the_other(logs, monkeypat
     assert parts.result.engine == "readable"
     parts.result.engine = whole.engine
     assert differences(whole, parts.result) == []
+    with pytest.raises(ParaplyError, match="P308"):
+        audit_both(logs["mysql"], engine="compiled", sizes=random_sizes(0))
+
+
+def test_log_that_the_engine_asked_for_cannot_audit_is_refused():
+    files = (str(RECORDINGS / "mysql-9.7.4" / "xa" / "bin.000001"),)
+    with pytest.raises(ParaplyError, match="P308"):
+        audit_in_parts(AuditRequest(files=files, engine="compiled"))
 
 
 def test_border_that_a_worker_left_elsewhere_is_missed(logs, monkeypatch):
