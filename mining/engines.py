@@ -25,7 +25,8 @@ R = TypeVar("R")
 WORKER_REFUSED = register(
     "P726",
     "a Spark worker gave up: {reason}",
-    "mend what the message names for the machines of the workers, then go on with --resume",
+    "mend what the message names for the machines of the workers, then run it again (--resume goes "
+    "on with a campaign)",
 )
 
 IN_PROCESS = "none"

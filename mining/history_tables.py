@@ -1,7 +1,8 @@
 """Checking tables of transactions in Parquet files: row groups as tasks, here or on Spark.
 
 Columns: ``history``, ``lc`` and ``sn`` (64-bit integers) and ``items`` (a list of 64-bit integers);
-rows of one history follow each other, also from row group to row group and from file to file. What
+histories ascend, also from row group to row group and from file to file, so that the rows of one
+follow each other. What
 Spark is sent are names of files and numbers of row groups; a worker reads its row groups one after
 the other, and sends back counts and, for a history that goes on beside them, what its neighbours
 are compared with. No row passes through the JVM.
@@ -30,7 +31,7 @@ MALFORMED_TABLE = register(
     "P730",
     "{file} is not a table of transactions: {reason}",
     "it needs the columns history, lc and sn (whole numbers) and items (a list of whole numbers), "
-    "rows of a history one after the other",
+    "histories in ascending order",
 )
 
 COLUMNS = ("history", "lc", "sn", "items")
@@ -85,6 +86,13 @@ def plan_stretches(files: Sequence[str], stretches: int) -> list[Stretch]:
             if group.num_rows:
                 low, high = _histories(file, group)
                 groups.append((file, number, group.num_rows, low, high))
+    for before, after in pairwise(groups):
+        if before[4] > after[3]:
+            reason = (
+                f"row group {after[1]} begins with history {after[3]}, after {before[4]} in row "
+                f"group {before[1]} of {before[0]}: histories must ascend, over files too"
+            )
+            raise ParaplyError(MALFORMED_TABLE, file=after[0], reason=reason)
     rows_each = max(1, sum(group[2] for group in groups) // max(1, stretches))
     joined = [False, *(before[4] == after[3] for before, after in pairwise(groups)), False]
     planned: list[Stretch] = []
@@ -132,13 +140,18 @@ def _histories(file: str, group: pq.RowGroupMetaData) -> tuple[int, int]:
     raise ParaplyError(MALFORMED_TABLE, file=file, reason="column history has no statistics")
 
 
-def read_columns(file: pq.ParquetFile, group: int) -> Columns:
-    """Return a row group."""
-    table = file.read_row_group(group, columns=list(COLUMNS), use_threads=False).combine_chunks()
-    if any(column.null_count for column in table.columns):
-        raise ParaplyError(MALFORMED_TABLE, file="a row group", reason="there are nulls")
-    history, lc, sn = (table.column(name).chunk(0).to_numpy() for name in COLUMNS[:3])
+def read_columns(file: pq.ParquetFile, group: int, name: str) -> Columns:
+    """Return a row group of the file ``name``; P730 if it cannot be read or has nulls."""
+    try:
+        table = file.read_row_group(group, columns=list(COLUMNS), use_threads=False)
+    except (OSError, pa.ArrowException) as fault:
+        reason = f"row group {group} cannot be read: {fault}"
+        raise ParaplyError(MALFORMED_TABLE, file=name, reason=reason) from None
+    table = table.combine_chunks()
     items = table.column("items").chunk(0)
+    if items.values.null_count or any(column.null_count for column in table.columns):
+        raise ParaplyError(MALFORMED_TABLE, file=name, reason=f"row group {group} has nulls")
+    history, lc, sn = (table.column(name).chunk(0).to_numpy() for name in COLUMNS[:3])
     return Columns(history, lc, sn, items.offsets.to_numpy(), items.values.to_numpy())
 
 
@@ -147,7 +160,7 @@ def check_stretch(stretch: Stretch) -> CheckedStretch:
     file = _opened(stretch.file)
     checker = TableChecker(joins_left=stretch.joins_left)
     for group in stretch.groups:
-        checker.add(read_columns(file, group))
+        checker.add(read_columns(file, group, stretch.file))
         if checker.disordered:
             raise ParaplyError(
                 MALFORMED_TABLE, file=stretch.file, reason=f"row group {group} is not in order"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -48,6 +49,14 @@ def positive(text: str) -> int:
     """Return a number from 1 on; for ``argparse``, which turns a refusal into a usage error."""
     number = int(text)
     if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def positive_seconds(text: str) -> float:
+    """Return a time above 0 that ends; for ``argparse``, as :func:`positive`."""
+    number = float(text)
+    if not 0 < number < math.inf:
         raise ValueError(text)
     return number
 

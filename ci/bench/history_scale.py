@@ -294,7 +294,9 @@ def history_scale(options: Options) -> Report:
 
 
 def _compare_small(report: Report, path: Path, rate: float) -> None:
-    group = read_columns(pq.ParquetFile(path), 0).slice(0, SMALL_HISTORIES * HISTORY_ROWS)
+    group = read_columns(pq.ParquetFile(path), 0, str(path)).slice(
+        0, SMALL_HISTORIES * HISTORY_ROWS
+    )
     rows = _rows(group)
     pairs = run_here(lambda: _all_pairs(rows))
     readable = run_here(lambda: summarise(rows))

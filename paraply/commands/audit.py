@@ -12,7 +12,7 @@ from typing import TextIO
 
 from adapters.binlog.blocks import BLOCK_BYTES
 from paraply.audit import APPLIERS, ENGINES, AuditRequest, audit
-from paraply.errors import MALFORMED_WORKERS, STDIN_TWICE, STDOUT_TWICE, UNKNOWN_APPLIER
+from paraply.errors import MALFORMED_WORKERS, STDIN_TWICE, STDOUT_TWICE, UNKNOWN_APPLIER, USAGE
 from paraply.input_files import bytes_total
 from paraply.progress import progress
 from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
@@ -20,6 +20,7 @@ from paraply.report.html import render_html
 from paraply.report.json_form import render_json
 from paraply.report.junit import render_junit
 from paraply.report.terminal import render_terminal
+from paraply.workload_arguments import positive
 from vocabulary.audit_result import AuditResult
 from vocabulary.counting import counted
 from vocabulary.errors import ParaplyError
@@ -115,7 +116,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--part-megabytes",
         metavar="N",
-        type=int,
+        type=positive,
         help="with --spark: size of a part, in steps of 32 (default: 1024)",
     )
 
@@ -143,6 +144,8 @@ def run(arguments: argparse.Namespace) -> int:
     for name in outputs.values():
         require_writable(name)
 
+    if arguments.out is not None and not arguments.spark:
+        raise ParaplyError(USAGE, reason="--out goes with --spark", command="paraply audit")
     if arguments.spark and are_tables(request.files):
         return _audit_tables(request, arguments)
     if arguments.spark:
@@ -191,6 +194,10 @@ def _audit_tables(request: AuditRequest, arguments: argparse.Namespace) -> int:
     from paraply.audit_on_spark import engine_of
     from paraply.audit_tables import as_json, as_text, audit_tables
 
+    for option in ("out", "html", "junit"):
+        if getattr(arguments, option) is not None:
+            reason = f"--{option} goes with binary logs: of tables there are counts (--json)"
+            raise ParaplyError(USAGE, reason=reason, command="paraply audit")
     engine = engine_of(request.files, arguments.master)
     try:
         counts = audit_tables(request.files, engine)
@@ -200,6 +207,8 @@ def _audit_tables(request: AuditRequest, arguments: argparse.Namespace) -> int:
         sys.stdout.write(as_text(counts))
     if arguments.json is not None:
         write_report(arguments.json, as_json(counts))
+    if arguments.strict and counts.verdict is Verdict.UNKNOWN:
+        return Verdict.VIOLATED.exit_code
     return counts.verdict.exit_code
 
 

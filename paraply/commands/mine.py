@@ -26,7 +26,7 @@ from paraply.report.explore_text import json_text
 from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
 from paraply.report.mining_text import mining_json, mining_text
 from paraply.shrinking import make_small
-from paraply.workload_arguments import positive
+from paraply.workload_arguments import positive, positive_seconds
 from vocabulary.errors import ParaplyError
 from vocabulary.verdict import Verdict
 
@@ -42,6 +42,9 @@ FAST_TIMES = 50
 REGRESSIONS = "tests/regressions"
 SCOPE_MAX = 7
 """Eight transactions take some ten minutes that nothing interrupts."""
+
+SEEDS_END = 1 << 40
+"""Seeds of runs have 64 bits, and each campaign has a range of them to itself."""
 
 _EXAMPLE = """\
 examples:
@@ -77,7 +80,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--histories", type=positive, default=HISTORIES, metavar="N",
         help=f"histories of each subject, dialect and mutant ({HISTORIES})",
     )  # fmt: skip
-    what.add_argument("--seed", type=int, default=0, metavar="S", help="of random choices (0)")
+    what.add_argument(
+        "--seed", type=_seed, default=0, metavar="S", help="of random choices, below 2^40 (0)"
+    )
     what.add_argument(
         "--workload", default="", metavar="NAME=VALUE,...",
         help="sizes and options, each for the subjects that have it",
@@ -96,7 +101,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="end a system early: when its breach was found, or all its situations were reached",
     )  # fmt: skip
     what.add_argument(
-        "--time-limit", type=float, metavar="SECONDS", help="stop then; --resume goes on"
+        "--time-limit", type=positive_seconds, metavar="SECONDS", help="stop then; --resume goes on"
     )
     where = parser.add_argument_group("where it runs, and where results go")
     where.add_argument(
@@ -153,6 +158,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     instead.add_argument(
         "--regressions", default=REGRESSIONS, metavar="DIR", help=f"({REGRESSIONS})"
     )
+
+
+def _seed(text: str) -> int:
+    """Return a seed whose runs have 64-bit seeds of their own."""
+    number = int(text)
+    if not 0 <= number < SEEDS_END:
+        raise ValueError(text)
+    return number
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -7,6 +7,7 @@ import random
 from dataclasses import fields, replace
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -347,3 +348,63 @@ def test_folder_that_is_a_file_is_refused(logs, tmp_path):
     request = AuditRequest(files=(str(logs["mysql"]),))
     with pytest.raises(ParaplyError, match="P302"):
         audit_on_spark(request, SparkRequest(out=str(tmp_path / "taken")))
+
+
+def table_of(path, *groups):
+    write_columns(path, [columns(rows) for rows in groups])
+    return str(path)
+
+
+@pytest.mark.parametrize("in_one_file", [True, False])
+def test_histories_that_do_not_ascend_over_row_groups_and_files_are_refused(
+    tmp_path, capsys, in_one_file
+):
+    """Else the parts of a history would be held for two histories, and nothing would conflict."""
+    first = [TableRow(5, 0, 1, (1,))]
+    between = [TableRow(6, 0, 1, (1,))]
+    again = [TableRow(5, 0, 2, (1,))]
+    if in_one_file:
+        files = [table_of(tmp_path / "t.parquet", first, between, again)]
+    else:
+        files = [
+            table_of(tmp_path / f"{n}.parquet", rows)
+            for n, rows in enumerate([first, between, again])
+        ]
+    assert main(["audit", "--spark", "--master", "none", *files]) == 3
+    assert "P730" in (said := capsys.readouterr().err)
+    assert "begins with history 5, after 6" in said
+    sound = table_of(tmp_path / "sound.parquet", first, again, between)
+    assert main(["audit", "--spark", "--master", "none", sound]) == 1
+
+
+def test_nulls_in_a_list_and_damaged_pages_are_told_with_the_file(tmp_path, capsys):
+    path = tmp_path / "nulls.parquet"
+    kinds = [("history", pa.int64()), ("lc", pa.int64()), ("sn", pa.int64())]
+    schema = pa.schema([*kinds, ("items", pa.list_(pa.int64()))])
+    rows = {"history": [0], "lc": [0], "sn": [1], "items": [[1, None]]}
+    pq.write_table(pa.table(rows, schema=schema), path)
+    assert main(["audit", "--spark", "--master", "none", str(path)]) == 3
+    assert "nulls.parquet is not a table of transactions: row group 0 has nulls" in (
+        capsys.readouterr().err
+    )
+    path = tmp_path / "damaged.parquet"
+    table_of(path, [TableRow(0, n, n + 1, (n,)) for n in range(1, 2_000)])
+    data = bytearray(path.read_bytes())
+    data[4:900] = bytes(896)
+    path.write_bytes(data)
+    assert main(["audit", "--spark", "--master", "none", str(path)]) == 3
+    assert "row group 0 cannot be read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--out", "--html", "--junit"])
+def test_option_that_tables_do_not_have_is_refused(tmp_path, capsys, option):
+    path = table_of(tmp_path / "t.parquet", [TableRow(0, 0, 1, (1,))])
+    assert main(["audit", "--spark", path, option, str(tmp_path / "x")]) == 3
+    assert f"{option} goes with binary logs" in capsys.readouterr().err
+    assert main(["audit", "--spark", path, "--strict"]) == 1
+
+
+def test_options_of_parts_are_checked(logs, tmp_path, capsys):
+    assert main(["audit", "--out", str(tmp_path), str(logs["mysql"])]) == 3
+    assert "--out goes with --spark" in capsys.readouterr().err
+    assert main(["audit", "--spark", "--part-megabytes", "0", str(logs["mysql"])]) == 3
