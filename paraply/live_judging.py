@@ -191,6 +191,10 @@ def command_of(result: LiveResult) -> str:
     ):  # fmt: skip
         if value != getattr(_DEFAULTS, option):
             words += [f"--{option}", str(value)]
+    if request.duration_s != _DEFAULTS.duration_s:
+        words += ["--duration", f"{request.duration_s:g}"]
+    if request.basedir is not None:
+        words += ["--basedir", str(request.basedir)]
     if request.servers:
         # As whom to connect, and never with which password.
         words += ["--dsn", *(dsn_without_password(one) for one in request.servers)]

@@ -47,17 +47,19 @@ def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
 
 def positive(text: str) -> int:
     """Return a number from 1 on; for ``argparse``, which turns a refusal into a usage error."""
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be 1 or more, not {text}")
+    return int(text)
 
 
 def positive_seconds(text: str) -> float:
     """Return a time above 0 that ends; for ``argparse``, as :func:`positive`."""
-    number = float(text)
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
     if not 0 < number < math.inf:
-        raise ValueError(text)
+        raise argparse.ArgumentTypeError(f"must be a number of seconds above 0, not {text}")
     return number
 
 

@@ -17,6 +17,7 @@ EXISTING = LiveTarget(
     summary="servers that are already there (--dsn SOURCE REPLICA...): writes into a schema of its"
     " own, asks for the rest",
     module="adapters.live.existing",
+    takes=("clients", "duration_s"),
     modes=("as-configured",),
     workloads=tuple(WORKLOADS),
     properties=(

@@ -10,6 +10,7 @@ GALERA = LiveTarget(
     name="galera",
     summary="a Galera cluster of three members, all of them written to",
     module="adapters.live.galera",
+    takes=("workers", "clients", "duration_s"),
     modes=("multi-master",),
     workloads=tuple(WORKLOADS),
     faults={

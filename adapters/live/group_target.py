@@ -13,6 +13,7 @@ MYSQL_GROUP = LiveTarget(
     name="mysql-gr",
     summary="three members of MySQL Group Replication; one leaves and returns under load",
     module="adapters.live.group",
+    takes=("clients",),
     modes=(MULTI_PRIMARY, "single-primary"),
     faults={
         KILL: "the third member is killed (SIGKILL), expelled by the others, and joins again",

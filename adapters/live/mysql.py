@@ -13,7 +13,7 @@ from adapters.live.mysql_target import DATABASE, OF_THE_LOGICAL_CLOCK, OF_THE_WI
 from adapters.live.observed import Member, Snapshot
 from adapters.live.pair import PairLab, rounds_of
 from adapters.live.source_log import SourceLog, source_log
-from adapters.live.target import ROUND_FAILED, LiveRequest, LiveRound
+from adapters.live.target import MODE_GONE, LiveRequest, LiveRound
 from adapters.live.translation import SOURCE, Run, source_events
 from adapters.live.windows import OPTIONS as WINDOW_OPTIONS
 from adapters.live.windows import WindowStory, forget_windows, windows_of
@@ -68,8 +68,12 @@ class MysqlLab(PairLab):
             return super()._started(name, options)
         except ParaplyError as error:
             if "replica-parallel-type" in error.text:
-                reason = f"{self.installation.version_text} has no DATABASE mode any more"
-                raise ParaplyError(ROUND_FAILED, where=name, reason=reason) from error
+                raise ParaplyError(
+                    MODE_GONE,
+                    server=self.installation.version_text,
+                    mode=self.request.mode,
+                    reason="it was removed",
+                ) from error
             raise
 
     def round(self, number: int) -> LiveRound:

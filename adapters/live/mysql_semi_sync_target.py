@@ -12,6 +12,7 @@ MYSQL_SEMI_SYNC = LiveTarget(
     name="mysql-semisync",
     summary="a MySQL source that waits for one replica to receive, and then is lost",
     module="adapters.live.mysql_semi_sync",
+    takes=("workers", "clients", "duration_s"),
     modes=("AFTER_SYNC", "AFTER_COMMIT"),
     workloads=("mixed",),
     faults={

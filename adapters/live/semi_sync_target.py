@@ -18,6 +18,7 @@ MARIADB_SEMI_SYNC = LiveTarget(
     name="mariadb-semisync",
     summary="a MariaDB source that waits for one replica to receive, and then is lost",
     module="adapters.live.semi_sync",
+    takes=("workers", "clients", "duration_s"),
     modes=("AFTER_SYNC", "AFTER_COMMIT"),
     workloads=("mixed",),
     faults={way.name: way.meaning for way in WAYS.values()},

@@ -27,6 +27,15 @@ ROUND_FAILED = register(
     "repeat it with --keep, and read the server logs in the folder that it names",
 )
 
+MODE_GONE = register(
+    "P622",
+    "{server} has no mode {mode}: {reason}",
+    "leave the mode out, or name the tree of another server with --basedir",
+)
+
+OPTIONS = ("workers", "replicas", "domains", "clients", "duration_s")
+"""Numbers of a request that not every target has a use for."""
+
 HEALTHY = "none"
 """The fault of a round in which nothing is done to the servers."""
 
@@ -104,9 +113,21 @@ class LiveTarget:
 
     rare: tuple[str, ...] = ()
     """Faults whose documented breach takes luck: its absence says nothing."""
+    takes: tuple[str, ...] = OPTIONS
+    """Which of the options it has a use for."""
 
     def check(self, request: LiveRequest) -> None:
-        """Raise ``ParaplyError`` P620 if it has no such mode, workload or fault."""
+        """Raise ``ParaplyError`` P620 if it has no such mode, workload, fault or option."""
+        usual = LiveRequest(mode=request.mode)
+        for option in OPTIONS:
+            if option not in self.takes and getattr(request, option) != getattr(usual, option):
+                raise ParaplyError(
+                    UNKNOWN_CHOICE,
+                    target=self.name,
+                    what="option",
+                    given=_spelled(option),
+                    known=", ".join(map(_spelled, self.takes)),
+                )
         for what, given, known in (
             ("mode", request.mode, self.modes),
             ("workload", request.workload, self.workloads),
@@ -129,6 +150,10 @@ class LiveTarget:
         """
         self.check(request)
         return cast(_TargetModule, importlib.import_module(self.module)).run(request)
+
+
+def _spelled(option: str) -> str:
+    return f"--{option.removesuffix('_s')}"
 
 
 class _TargetModule(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -98,7 +99,9 @@ class ServerRoom:
             end_processes(self.directory)
             for network in self._networks:
                 network.close()
-            if not self._keep:
+            if self._keep:
+                sys.stderr.write(f"kept: {self.directory}\n")
+            else:
                 shutil.rmtree(self.directory, ignore_errors=True)
 
 

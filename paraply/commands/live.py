@@ -12,13 +12,26 @@ from pathlib import Path
 from types import FrameType
 
 from adapters.live.existing_target import EXISTING
-from adapters.live.target import HEALTHY, LiveRequest, LiveRound, LiveTarget, target_named
+from adapters.live.target import (
+    HEALTHY,
+    MODE_GONE,
+    LiveRequest,
+    LiveRound,
+    LiveTarget,
+    target_named,
+)
 from adapters.live.targets import TARGETS
 from paraply.errors import USAGE
 from paraply.live_judging import LiveResult, history_to_keep, new_result, take_round
 from paraply.live_pages import LivePages
-from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.report.files import (
+    STANDARD_OUTPUT,
+    require_folder,
+    require_writable,
+    write_report,
+)
 from paraply.report.live_text import result_json, result_text, targets_text
+from paraply.workload_arguments import positive, positive_seconds
 from vocabulary.errors import ParaplyError
 from vocabulary.group_trace_jsonl import write_group_trace
 from vocabulary.history import History
@@ -66,10 +79,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     ):
         value = getattr(defaults, name)
         parser.add_argument(
-            f"--{name}", type=_positive, default=value, metavar="N", help=f"{what} ({value:,})"
+            f"--{name}", type=positive, default=value, metavar="N", help=f"{what} ({value:,})"
         )
     parser.add_argument(
-        "--duration", type=float, default=defaults.duration_s, metavar="S",
+        "--duration", type=positive_seconds, default=defaults.duration_s, metavar="S",
         help=f"or after so many seconds of load ({defaults.duration_s:.0f})",
     )  # fmt: skip
     parser.add_argument("--seed", type=int, default=defaults.seed, metavar="S", help="(0)")
@@ -92,13 +105,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--html", type=Path, metavar="DIR", help="write pages to step through")
 
 
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return number
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run every mode and fault asked for and return the exit code of the gravest verdict."""
     if arguments.list:
@@ -113,6 +119,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise ParaplyError(USAGE, reason="name a TARGET, or --list", command="paraply live")
     if arguments.json is not None:
         require_writable(arguments.json)
+    for folder in (arguments.out, arguments.html):
+        if folder is not None:
+            require_folder(str(folder))
     target = target_named(arguments.target, TARGETS)
     requests = requests_of(target, arguments)
     for request in requests:
@@ -123,7 +132,14 @@ def run(arguments: argparse.Namespace) -> int:
         with _ended_in_order():
             for request in requests:
                 results.append(new_result(target, request))
-                _run_rounds(target, results[-1], arguments, pages)
+                try:
+                    _run_rounds(target, results[-1], arguments, pages)
+                except ParaplyError as error:
+                    if error.error is not MODE_GONE or _ALL not in (arguments.mode or ()):
+                        raise
+                    results.pop()
+                    sys.stderr.write(f"left out: {error.text}\n")
+                    continue
                 if arguments.json != STANDARD_OUTPUT:
                     sys.stdout.write(result_text(results[-1]))
                     sys.stdout.flush()

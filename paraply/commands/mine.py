@@ -162,10 +162,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _seed(text: str) -> int:
     """Return a seed whose runs have 64-bit seeds of their own."""
-    number = int(text)
-    if not 0 <= number < SEEDS_END:
-        raise ValueError(text)
-    return number
+    if not text.isdecimal() or int(text) >= SEEDS_END:
+        raise argparse.ArgumentTypeError(f"must be from 0 to {SEEDS_END - 1}, not {text}")
+    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:

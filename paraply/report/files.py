@@ -50,6 +50,20 @@ def require_writable(name: str) -> None:
         raise ParaplyError(REPORT_NOT_WRITTEN, where=name, reason="permission denied")
 
 
+def require_folder(name: str) -> None:
+    """Raise ``ParaplyError`` P302 now where a folder is not there and cannot be made later."""
+    folder = Path(os.path.realpath(name))
+    while not folder.exists():
+        folder = folder.parent
+    try:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".paraply-"):
+            pass
+    except OSError as error:
+        raise ParaplyError(
+            REPORT_NOT_WRITTEN, where=name, reason=error.strerror or str(error)
+        ) from None
+
+
 def _replace(target: Path, text: str) -> None:
     handle, temporary = tempfile.mkstemp(
         dir=target.parent, prefix=f".{target.name}.", suffix=".part"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from adapters.live.target import LiveRequest, LiveRound, LiveTarget, target_named
+from adapters.live.target import MODE_GONE, LiveRequest, LiveRound, LiveTarget, target_named
 from adapters.live.targets import TARGETS
 from paraply.cli import main
 from paraply.commands.live import keep_history
@@ -116,6 +117,11 @@ def test_result_is_json_with_the_command_that_repeats_it():
     assert [one["verdict"] for one in values["properties"]] == ["violated", "holds"]
 
 
+def test_command_has_duration_and_server():
+    request = LiveRequest(mode="plain", duration_s=3, basedir=Path("tree"))
+    assert command_of(new_result(TARGET, request)).endswith("plain --duration 3 --basedir tree")
+
+
 def test_result_and_command_leave_the_password_out():
     servers = ("mysql://me:s3cret@db1:3306", "mysql://me:s3cret@db2:3306")
     judged = new_result(TARGET, LiveRequest(mode="plain", servers=servers))
@@ -163,6 +169,12 @@ def test_round_in_which_nothing_could_be_decided_is_not_said_to_hold(tmp_path):
         (["live", "mariadb", "--fault", "meteor"], "no fault 'meteor'"),
         (["live", "mariadb", "--workload", "tpcc"], "no workload 'tpcc'"),
         (["live", "mariadb", "--rounds", "0"], "must be 1 or more"),
+        (["live", "mariadb", "--duration", "nan"], "must be a number of seconds above 0"),
+        (["live", "mariadb", "--duration", "-1"], "must be a number of seconds above 0"),
+        (["live", "mysql-gr", "--duration", "5"], "mysql-gr has no option '--duration'"),
+        (["live", "galera", "--replicas", "2"], "it has --workers, --clients, --duration"),
+        (["live", "mariadb", "--out", "/dev/null"], "P302"),
+        (["live", "mariadb", "--html", "/dev/null/x"], "P302"),
         (["live", "mariadb", "--dsn", "mysql://me@db1"], "goes with no TARGET 'mariadb'"),
         (["live", "existing"], "at least one replica"),
         (["live", "--dsn", "db1", "db2"], "P613"),
@@ -251,6 +263,19 @@ def test_command_without_findings_leaves_no_folder(toy, tmp_path, capsys):
     assert main(["live", "toy", "--out", str(out), "--json", "-"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["verdict"] == "holds"
     assert not out.exists()
+
+
+def test_mode_that_the_server_lost_is_left_out_of_all_and_refused_alone(toy, tmp_path, capsys):
+    def run(request):
+        raise ParaplyError(MODE_GONE, server="MySQL 9.7", mode="plain", reason="it was removed")
+        yield
+
+    toy(SimpleNamespace(run=run))
+    out = ["--out", str(tmp_path)]
+    assert main(["live", "toy", *out]) == 3
+    assert "P622" in capsys.readouterr().err
+    assert main(["live", "toy", "--mode", "all", *out]) == 2
+    assert "left out: P622 MySQL 9.7 has no mode plain" in capsys.readouterr().err
 
 
 def test_interrupted_command_writes_what_it_has(toy, tmp_path, capsys):

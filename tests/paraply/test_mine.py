@@ -106,7 +106,7 @@ def test_second_campaign_in_a_folder_exits_3_and_resume_goes_on(mined, capsys):
 
 def test_campaign_cut_by_the_time_limit_exits_2(tmp_path, capsys):
     out = ["--out", str(tmp_path / "out")]
-    assert main(["mine", *CAUGHT, *SMALL, *out, "--time-limit", "0", "--minimise", "none"]) == 2
+    assert main(["mine", *CAUGHT, *SMALL, *out, "--time-limit", "0.000001", "--minimise", "none"]) == 2
     assert "--resume" in capsys.readouterr().out
     assert main(["mine", *CAUGHT, *SMALL, *out, "--resume", "--minimise", "none"]) == 0
 
@@ -137,6 +137,9 @@ def test_known_breach_of_a_dialect_exits_1_unless_it_is_allowed(tmp_path, capsys
         (["--workload", "transactions=x"], "P720"),
         (["--workload", "crashs=1"], "P720"),
         (["--histories", "0"], "P301"),
+        (["--seed", "20261121173300"], "P301"),
+        (["--seed", "-1"], "P301"),
+        (["--time-limit", "nan"], "P301"),
         (["--report", "/nowhere/at/all"], "P724"),
         (["--promote", "/nowhere/at/all"], "P322"),
         (["--out", "/proc/nowhere", *CAUGHT], "P721"),
