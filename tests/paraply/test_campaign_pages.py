@@ -67,7 +67,7 @@ def test_actions_add_up_to_the_events(campaign):
 def test_campaign_that_is_cut_short_is_not_said_to_hold(tmp_path, capsys):
     out = str(tmp_path / "mine")
     words = ["--subjects", "certifier:mysql_8_4", "--histories", "40", "--batch", "10"]
-    main(["mine", *words, "--out", out, "--time-limit", "0"])
+    main(["mine", *words, "--out", out, "--time-limit", "0.000001"])
     main(["show", out, "--out", str(tmp_path / "pages")])
     capsys.readouterr()
     page = (tmp_path / "pages" / "index.html").read_text(encoding="utf-8")
