@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from importlib import import_module
 from typing import Any
 
 from models.bounded import Run, Unrolling, replayed
@@ -22,8 +23,19 @@ from vocabulary.errors import ParaplyError, register
 NO_SOLVER = register(
     "P710",
     "the solver {solver} is not installed",
-    "pip install {package}, or choose another one with --solver",
+    "pip install {package}; `paraply prove --solver kernel` needs no solver",
 )
+
+PACKAGES = {"z3": "z3-solver", "cvc5": "cvc5"}
+"""What to install for each solver."""
+
+
+def installed(solver: str) -> Any:
+    """Return the module of a solver; raises ``ParaplyError`` P710 where it is not installed."""
+    try:
+        return import_module(solver)
+    except ImportError:
+        raise ParaplyError(NO_SOLVER, solver=solver, package=PACKAGES[solver]) from None
 
 
 class Answer(Enum):
@@ -55,8 +67,7 @@ def judge_z3(
 
     ``steps_max`` bounds Z3's own count of steps, which does not depend on the machine; 0 is none.
     """
-    import z3
-
+    z3 = installed("z3")
     started = time.monotonic()
     # One context for all: a fresh one for each obligation costs more than the proof.
     solver = z3.Solver()
@@ -75,11 +86,7 @@ def judge_z3(
 
 def judge_cvc5(obligation: Obligation, *, timeout_s: float = 10.0, seed: int = 0) -> Judgment:
     """Ask cvc5 the same text."""
-    try:
-        import cvc5
-    except ImportError:
-        raise ParaplyError(NO_SOLVER, solver="cvc5", package="cvc5") from None
-
+    cvc5 = installed("cvc5")
     started = time.monotonic()
     solver = cvc5.Solver()
     solver.setOption("tlimit-per", str(int(timeout_s * 1000)))
@@ -114,7 +121,7 @@ def contradicting(
 
     None where Z3 finds no contradiction, or gives up.
     """
-    import z3
+    z3 = installed("z3")
 
     marks = [f"mark!{number}" for number in range(len(assertions))]
     lines = declarations(assertions, constants)
@@ -138,7 +145,7 @@ def solve_horn(clauses: str, *, steps_max: int = 0, timeout_s: float = 60.0) -> 
     The predicate is SMT-LIB text over its arguments ``v0``, ``v1``, … without quantifiers. Z3's
     Spacer looks for it; see ``models/projection.py``.
     """
-    import z3
+    z3 = installed("z3")
 
     context = z3.Context()
     solver = z3.SolverFor("HORN", ctx=context)
@@ -175,7 +182,7 @@ def shortest_run(
     Searches depth 0, 1, 2, … up to ``steps_max``; raises ``TimeoutError`` when the solver gives up
     at some depth, since then neither answer is known. The run is replayed concretely.
     """
-    import z3
+    z3 = installed("z3")
 
     unrolling = Unrolling(system, scope, capacity)
     solver = z3.Solver(ctx=z3.Context())
@@ -199,7 +206,7 @@ def _read_model(
     model: Any, system: System, scope: Scope, depth: int
 ) -> tuple[list[dict[str, Table]], list[tuple[int, int]]]:
     """Return the tables of each moment, and which action with which parameters each step took."""
-    import z3
+    z3 = installed("z3")
 
     context = model.ctx
     declared = {declaration.name(): declaration for declaration in model.decls()}

@@ -19,11 +19,10 @@ from typing import Any
 
 from models.certificates.__main__ import systems
 from models.judges import JUDGES
-from models.solver import SOLVERS, Answer
+from models.solver import PACKAGES, SOLVERS, Answer
 from models.system import Obligation, obligations
 
 RECORD = Path(__file__).resolve().parent.parent / "proofs" / "stability.json"
-PACKAGES = {"z3": "z3-solver", "cvc5": "cvc5"}
 
 
 def rounds(judge: str, seeds: int, orders: int) -> list[tuple[int, int]]:
