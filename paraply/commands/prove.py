@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Sequence
+import math
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from models.bounded import breach_of
@@ -14,7 +15,7 @@ from models.judges import JUDGES
 from models.proving import ObligationCache, Proof, Refutation, prove, refute, safety_statement
 from models.quantifier_lint import lint
 from models.smtlib import script
-from models.solver import SOLVERS, Answer
+from models.solver import SOLVERS, Answer, installed
 from models.system import obligations
 from models.theorems import THEOREMS, theorem
 from models.traces import replay
@@ -22,13 +23,27 @@ from paraply.errors import USAGE
 from paraply.progress import progress
 from paraply.proof_pages import stored_runs
 from paraply.proof_stability import rounds
+from paraply.report.explore_text import json_text
+from paraply.report.files import (
+    STANDARD_OUTPUT,
+    require_folder,
+    require_writable,
+    write_report,
+)
 from paraply.report.proof_text import counterexample_text, matrix_text
 from vocabulary.counting import counted
 from vocabulary.errors import ParaplyError
 from vocabulary.verdict import Verdict, combine
 
+ROUNDS_MAX = 1_000_000
+"""More seeds or orders than anybody waits for."""
+
+TIMEOUTS_S = (0.001, 1_000_000)
+"""Solvers count milliseconds, Z3 in 32 bits; 0 would be no limit to one of them."""
+
 _EXAMPLE = """\
 example:
+  paraply prove --list               what there is to prove and to refute
   paraply prove                      all theorems by all three judges, all counterexamples
   paraply prove --solver kernel      by the stored certificates; no solver need be installed
   paraply prove P01 C03 --matrix     one of each, with the matrix invariant x action
@@ -46,23 +61,38 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = _EXAMPLE
     parser.add_argument("ids", nargs="*", metavar="ID", help="P01, C03, ... (default: all)")
-    parser.add_argument("--solver", choices=[*JUDGES, "all"], default="all")
-    parser.add_argument("--seeds", type=_count, default=1, metavar="K",
-                        help="prove with K random seeds in each solver")  # fmt: skip
-    parser.add_argument("--orders", type=_count, default=0, metavar="K",
-                        help="and with the assertions in K other orders")  # fmt: skip
-    parser.add_argument("--timeout", type=float, default=10.0, metavar="S", help="per obligation")
+    parser.add_argument("--list", action="store_true", help="print each ID with what it states")
+    parser.add_argument("--solver", choices=[*JUDGES, "all"], default="all",
+                        help="who judges (all three)")  # fmt: skip
+    parser.add_argument("--seeds", type=_within(int, 1, ROUNDS_MAX), default=1, metavar="K",
+                        help="prove with K random seeds in each solver (1)")  # fmt: skip
+    parser.add_argument("--orders", type=_within(int, 0, ROUNDS_MAX), default=0, metavar="K",
+                        help="and with the assertions in K other orders (0)")  # fmt: skip
+    parser.add_argument("--timeout", type=_within(float, *TIMEOUTS_S), default=10.0, metavar="S",
+                        help="seconds that a solver has for each obligation (10); "
+                        "the kernel has a fixed budget")  # fmt: skip
     parser.add_argument("--matrix", action="store_true", help="print invariant x action")
     parser.add_argument("--lint", action="store_true",
                         help="warn of quantifiers that solvers stumble over")  # fmt: skip
     parser.add_argument("--export", type=Path, metavar="DIR", help="write SMT-LIB 2 files")
-    parser.add_argument("--json", type=Path, metavar="F", help="write the results to a file")
+    parser.add_argument("--json", metavar="F", help="write the results as JSON; - is stdout")
 
 
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError("cannot be negative")
+def _within(
+    read: type[int] | type[float], least: float, most: float
+) -> Callable[[str], int | float]:
+    """Return how ``argparse`` reads a number in a range; what is not finite is outside."""
+    kind = "a whole number" if read is int else "a number"
+
+    def number(text: str) -> int | float:
+        try:
+            value: int | float = read(text)
+        except ValueError:
+            value = math.nan
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is not {kind} from {least} to {most:,}")
+        return value
+
     return number
 
 
@@ -75,7 +105,9 @@ def chosen(ids: Sequence[str]) -> list[Theorem | Counterexample]:
         if entry is None:
             known = f"{THEOREMS[0].id}..{THEOREMS[-1].id}, C01..{COUNTEREXAMPLES[-1].id}"
             raise ParaplyError(
-                USAGE, reason=f"no theorem {identifier!r}; known: {known}", command="paraply prove"
+                USAGE,
+                reason=f"no theorem {identifier!r}; known: {known} (--list)",
+                command="paraply prove",
             )
     return [entry for entry in found if entry is not None]
 
@@ -83,8 +115,19 @@ def chosen(ids: Sequence[str]) -> list[Theorem | Counterexample]:
 def run(arguments: argparse.Namespace) -> int:
     """Prove and refute what was asked for; 0 if all came out as stated, 2 if some are undecided."""
     entries = chosen(arguments.ids)
+    if arguments.list:
+        _print_list(entries, arguments.json)
+        return 0
     judges = list(JUDGES) if arguments.solver == "all" else [arguments.solver]
     asks_a_solver = any(judge in SOLVERS for judge in judges)
+    _require_solvers(arguments, entries, judges)
+    if arguments.export is not None:
+        require_folder(str(arguments.export))
+        # Made now, since the JSON may go there, too.
+        os.makedirs(os.path.realpath(arguments.export), exist_ok=True)
+    if arguments.json is not None:
+        require_writable(arguments.json)
+    say = print if arguments.json != STANDARD_OUTPUT else _say_nothing
     cache = ObligationCache()
     verdicts: list[Verdict] = []
     rows: list[dict[str, object]] = []
@@ -92,7 +135,7 @@ def run(arguments: argparse.Namespace) -> int:
         for done, entry in enumerate(entries):
             advance(done)
             if isinstance(entry, Theorem):
-                print(f"{entry.id}  {entry.claim}")
+                say(_line(entry))
                 for judge in judges:
                     proofs = [
                         prove(entry, judge, cache, timeout_s=arguments.timeout, seed=seed,
@@ -101,22 +144,71 @@ def run(arguments: argparse.Namespace) -> int:
                     ]  # fmt: skip
                     verdicts += [proof.verdict for proof in proofs]
                     rows += [_proof_row(proof) for proof in proofs]
-                    _print_proofs(proofs, matrix=arguments.matrix)
+                    say(*_proof_lines(proofs, matrix=arguments.matrix), sep="\n")
             else:
                 found = refute(entry) if asks_a_solver else replayed(entry)
                 verdicts.append(Verdict.HOLDS if found.as_expected else Verdict.VIOLATED)
                 rows.append(_refutation_row(found))
-                print(counterexample_text(found, table=bool(arguments.ids)))
+                say(counterexample_text(found, table=bool(arguments.ids)))
     if arguments.lint:
-        print(*lint_lines(entries), sep="\n")
-    if arguments.export:
-        print(f"wrote {export(entries, arguments.export)} obligations to {arguments.export}")
-    if arguments.json:
-        arguments.json.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+        say(*lint_lines(entries), sep="\n")
+    if arguments.export is not None:
+        say(f"wrote {export(entries, arguments.export)} obligations to {arguments.export}")
+    if arguments.json is not None:
+        write_report(arguments.json, json_text(rows))
     verdict = combine(verdicts)
     as_stated = sum(verdict is Verdict.HOLDS for verdict in verdicts)
-    print(f"\n{as_stated} of {len(verdicts)} came out as stated")
+    say(f"\n{as_stated} of {len(verdicts)} came out as stated")
     return verdict.exit_code
+
+
+def _say_nothing(*_lines: str, sep: str = "") -> None:
+    """Keep standard output for the JSON."""
+
+
+def _require_solvers(
+    arguments: argparse.Namespace,
+    entries: Sequence[Theorem | Counterexample],
+    judges: Sequence[str],
+) -> None:
+    """Raise ``ParaplyError`` where solvers are not there, or what only they have is asked for."""
+    solvers = {judge for judge in judges if judge in SOLVERS}
+    if not solvers:
+        for option, default in (("seeds", 1), ("orders", 0)):
+            if getattr(arguments, option) != default:
+                reason = f"--{option} is for the solvers: the kernel does the same every time"
+                raise ParaplyError(USAGE, reason=reason, command="paraply prove")
+        return
+    if not any(isinstance(entry, Theorem) for entry in entries):
+        solvers = set()
+    if any(isinstance(entry, Counterexample) for entry in entries):
+        solvers.add("z3")  # It looks for the runs, whoever proves.
+    for solver in sorted(solvers):
+        installed(solver)
+
+
+def _line(entry: Theorem | Counterexample) -> str:
+    return f"{entry.id}  {_claim(entry)}"
+
+
+def _claim(entry: Theorem | Counterexample) -> str:
+    return entry.claim if isinstance(entry, Theorem) else entry.title
+
+
+def _print_list(entries: Sequence[Theorem | Counterexample], json_file: str | None) -> None:
+    """Print a line for each entry, or write them as JSON."""
+    if json_file is not None:
+        records = [
+            {
+                "id": entry.id,
+                "claim": _claim(entry),
+                "expected": "proved" if isinstance(entry, Theorem) else "refuted",
+            }
+            for entry in entries
+        ]
+        write_report(json_file, json_text(records))
+    if json_file != STANDARD_OUTPUT:
+        print(*map(_line, entries), sep="\n")
 
 
 def lint_lines(entries: Sequence[Theorem | Counterexample]) -> list[str]:
@@ -136,8 +228,7 @@ def replayed(entry: Counterexample) -> Refutation:
 
 
 def export(entries: Sequence[Theorem | Counterexample], folder: Path) -> int:
-    """Write one SMT-LIB 2 file per obligation of the theorems; ``unsat`` means proved."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write one SMT-LIB 2 file per obligation into a folder; ``unsat`` means proved."""
     written: set[str] = set()
     for entry in entries:
         if isinstance(entry, Counterexample):
@@ -146,35 +237,34 @@ def export(entries: Sequence[Theorem | Counterexample], folder: Path) -> int:
             for obligation in obligations(system):
                 name = f"{obligation.system}--{obligation.statement}--{obligation.step}.smt2"
                 name = name.replace("[", "-").replace("]", "").replace(" ", "_")
-                (folder / name).write_text(script(obligation), encoding="utf-8")
+                write_report(str(folder / name), script(obligation))
                 written.add(name)
     return len(written)
 
 
-def _print_proofs(proofs: Sequence[Proof], *, matrix: bool) -> None:
-    """Print what one judge said; of several rounds, how many there were and each that failed."""
+def _proof_lines(proofs: Sequence[Proof], *, matrix: bool) -> list[str]:
+    """Return what one judge said; of several rounds, how many there were and each that failed."""
     word = {Verdict.HOLDS: "proved", Verdict.UNKNOWN: "undecided", Verdict.VIOLATED: "REFUTED"}
-    if not proofs:
-        return
     seeds = sum(proof.order == 0 for proof in proofs)
     orders = len(proofs) - seeds
     verdict = combine(proof.verdict for proof in proofs)
     again = f" with {counted(seeds, 'seed')} and {counted(orders, 'other order')}"
-    print(
+    lines = [
         f"     {proofs[0].solver:6} {word[verdict]}: {sum(proof.proved for proof in proofs)} of "
         f"{sum(len(proof.judgments) for proof in proofs)} obligations"
         f"{again if len(proofs) > 1 else ''}, {sum(proof.seconds for proof in proofs):.1f} s, "
         f"slowest {max(proof.slowest_s for proof in proofs):.2f} s"
-    )
+    ]
     for proof in proofs:
         if proof.verdict is not Verdict.HOLDS:
             if len(proofs) > 1:
-                print(f"     with seed {proof.seed}, order {proof.order}:")
-            print(matrix_text(proof))
+                lines.append(f"     with seed {proof.seed}, order {proof.order}:")
+            lines.append(matrix_text(proof))
             reasons = {j.reason for j in proof.judgments if j.answer is Answer.UNDECIDED}
-            print(*(f"     undecided: {reason}" for reason in sorted(reasons - {""})), sep="\n")
+            lines += [f"     undecided: {reason}" for reason in sorted(reasons - {""})]
     if matrix and verdict is Verdict.HOLDS:
-        print(matrix_text(proofs[0]))
+        lines.append(matrix_text(proofs[0]))
+    return lines
 
 
 def _proof_row(proof: Proof) -> dict[str, object]:

@@ -35,7 +35,9 @@ def test_counterexample_is_printed_step_by_step(capsys):
 
 def test_unknown_identifier_is_a_usage_error_that_names_the_known_ones(capsys):
     assert main(["prove", "P77"]) == 3
-    assert f"P01..{THEOREMS[-1].id}" in capsys.readouterr().err
+    printed = capsys.readouterr().err
+    assert f"P01..{THEOREMS[-1].id}" in printed
+    assert "--list" in printed
 
 
 def test_results_and_obligations_are_written(tmp_path, capsys):
@@ -79,9 +81,90 @@ def test_stability_is_asked_of_the_solvers_only(tmp_path, capsys):
                      ("kernel", 0, 0)]  # fmt: skip
 
 
-def test_negative_number_of_seeds_is_a_usage_error(capsys):
-    assert main(["prove", "P22", "--seeds", "-1"]) == 3
-    assert "cannot be negative" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("option", "text", "wanted"),
+    [
+        *(("--seeds", text, "a whole number from 1 to") for text in ("x", "0", "2.5", "9" * 9)),
+        *(("--orders", text, "a whole number from 0 to") for text in ("x", "-1", "1e3")),
+        *(("--timeout", text, "a number from 0.001 to")
+          for text in ("x", "nan", "inf", "0", "-3", "1e-9", "1e10")),
+    ],
+)  # fmt: skip
+def test_number_that_means_nothing_is_a_usage_error_that_says_which_do(
+    capsys, option, text, wanted
+):
+    assert main(["prove", "P22", option, text]) == 3
+    assert f"argument {option}: '{text}' is not {wanted}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["0.001", "2", "1000000"])
+def test_timeout_within_the_range_proves(text):
+    assert main(["prove", "P15", "--solver", "kernel", "--timeout", text]) == 0
+
+
+@pytest.mark.parametrize("option", ["--seeds", "--orders"])
+def test_rounds_of_the_kernel_alone_are_refused_and_not_left_out(capsys, option):
+    assert main(["prove", "P15", "--solver", "kernel", option, "2"]) == 3
+    captured = capsys.readouterr()
+    assert f"{option} is for the solvers" in captured.err
+    assert captured.out == ""
+
+
+@pytest.mark.parametrize("option", ["--json", "--export"])
+@pytest.mark.parametrize("place", ["/proc/nowhere/x", "file/x"])
+def test_output_that_cannot_be_written_is_refused_before_the_work(
+    tmp_path, capsys, monkeypatch, option, place
+):
+    monkeypatch.setattr(command, "prove", lambda *_, **__: pytest.fail("it went to work"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("mine\n")
+    assert main(["prove", "P15", "--solver", "kernel", option, place]) == 3
+    printed = capsys.readouterr().err
+    assert printed.startswith(f"paraply: P302 {place}: ")
+    assert "remedy: choose a folder" in printed
+    assert (tmp_path / "file").read_text() == "mine\n"
+
+
+def test_export_to_a_file_and_results_to_a_folder_are_refused(tmp_path, capsys):
+    (tmp_path / "file").write_text("mine\n")
+    for option, name in (("--export", tmp_path / "file"), ("--json", tmp_path)):
+        assert main(["prove", "P15", "--solver", "kernel", option, str(name)]) == 3
+        assert capsys.readouterr().err.startswith(f"paraply: P302 {name}: ")
+
+
+def test_results_go_into_the_folder_that_the_export_makes(tmp_path):
+    folder = tmp_path / "a" / "smt2"
+    results = folder / "r.json"
+    arguments = ["prove", "P15", "--solver", "kernel", "--export", str(folder)]
+    assert main([*arguments, "--json", str(results)]) == 0
+    assert json.loads(results.read_text())[0]["proved"] == len(list(folder.glob("*.smt2")))
+
+
+def test_results_on_standard_output_stand_alone(tmp_path, capsys):
+    arguments = ["prove", "P15", "C02", "--solver", "kernel", "--matrix", "--lint"]
+    assert main([*arguments, "--export", str(tmp_path), "--json", "-"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["id"] for row in rows] == ["P15", "C02"]
+
+
+def test_list_has_a_line_for_each_identifier(tmp_path, capsys):
+    listed = tmp_path / "list.json"
+    assert main(["prove", "--list", "--json", str(listed)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("  ")[0] for line in lines] == [e.id for e in command.chosen([])]
+    assert lines[0] == f"P01  {THEOREMS[0].claim}"
+    assert lines[-1] == f"{COUNTEREXAMPLES[-1].id}  {COUNTEREXAMPLES[-1].title}"
+    records = json.loads(listed.read_text())
+    assert [f"{record['id']}  {record['claim']}" for record in records] == lines
+    assert {record["id"][0]: record["expected"] for record in records} == {
+        "P": "proved", "C": "refuted",
+    }  # fmt: skip
+
+
+def test_list_of_some_identifiers_is_of_those(capsys):
+    assert main(["prove", "c01", "--list", "--json", "-"]) == 0
+    (record,) = json.loads(capsys.readouterr().out)
+    assert record["id"] == "C01"
 
 
 @pytest.mark.parametrize(("judge", "searched"), [("z3", True), ("kernel", False)])
@@ -97,6 +180,36 @@ def test_lint_warns_of_each_system_once(capsys):
     printed = capsys.readouterr().out
     assert "lint: 2 warnings; none makes a proof wrong" in printed
     assert printed.count("     certification: refused_row and writer lead") == 1
+
+
+@pytest.mark.parametrize(
+    ("missing", "package", "arguments"),
+    [
+        ("z3", "z3-solver", ["P15"]),
+        ("z3", "z3-solver", ["P15", "--solver", "z3"]),
+        ("cvc5", "cvc5", ["P15"]),
+        # Whoever proves, Z3 looks for the runs.
+        ("z3", "z3-solver", ["P15", "C02", "--solver", "cvc5"]),
+    ],
+)
+def test_solver_that_is_not_installed_is_said_before_the_work_with_a_remedy(
+    capsys, monkeypatch, missing, package, arguments
+):
+    monkeypatch.setitem(sys.modules, missing, None)
+    assert main(["prove", *arguments]) == 3
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(f"paraply: P710 the solver {missing} is not installed")
+    assert f"pip install {package}; `paraply prove --solver kernel`" in captured.err
+
+
+@pytest.mark.parametrize(
+    ("missing", "arguments"),
+    [("z3", ["P15", "--solver", "cvc5"]), ("cvc5", ["C02"]), ("cvc5", ["P15", "--solver", "z3"])],
+)
+def test_solver_that_is_not_asked_need_not_be_installed(monkeypatch, missing, arguments):
+    monkeypatch.setitem(sys.modules, missing, None)
+    assert main(["prove", *arguments]) == 0
 
 
 WITHOUT_SOLVERS = """
