@@ -198,7 +198,7 @@ def open_folder(store: Store, plan: Plan, *, resume: bool) -> list[str]:
         if store.names(MANIFESTS):
             raise ParaplyError(OTHER_CAMPAIGN, where=store.url, reason=f"{PLAN_FILE} is missing")
         store.write(PLAN_FILE, json.dumps(plan.as_json(), indent=1).encode())
-        return []
+        return [f"{store.url} held no campaign to go on with; this one is new"] if resume else []
     if not resume:
         raise ParaplyError(FOLDER_IN_USE, where=store.url)
     before = _parse_plan(store, written)

@@ -304,13 +304,13 @@ def _show(
     arguments: argparse.Namespace, progress: Progress, filed: Sequence[Filed], *, engine: str
 ) -> int:
     results = judge(progress, allow_expected=arguments.allow_expected)
+    with_times = not arguments.no_times
     if arguments.json != STANDARD_OUTPUT:
-        text = mining_text(
-            progress, results, filed, engine=engine, with_times=not arguments.no_times
-        )
+        text = mining_text(progress, results, filed, engine=engine, with_times=with_times)
         sys.stdout.write(text)
     if arguments.json is not None:
-        write_report(arguments.json, mining_json(progress, results, filed, engine=engine))
+        document = mining_json(progress, results, filed, engine=engine, with_times=with_times)
+        write_report(arguments.json, document)
     return overall(progress, results).exit_code
 
 

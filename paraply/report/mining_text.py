@@ -161,10 +161,16 @@ def summary(progress: Progress, results: Sequence[SystemResult]) -> str:
 
 
 def mining_json(
-    progress: Progress, results: Sequence[SystemResult], filed: Sequence[Filed], *, engine: str
+    progress: Progress,
+    results: Sequence[SystemResult],
+    filed: Sequence[Filed],
+    *,
+    engine: str,
+    with_times: bool,
 ) -> str:
-    """Return the same as a JSON document."""
+    """Return the same as a JSON document; ``with_times`` false leaves seconds null."""
     plan = progress.plan
+    worked = round(sum(progress.seconds_per_system), 3)
     return json_text(
         {
             "seed": plan.seed,
@@ -177,10 +183,10 @@ def mining_json(
             "is_complete": progress.is_complete,
             "verdict": overall(progress, results).word,
             "engine": engine,
-            "seconds": round(progress.seconds, 3) if engine else None,
-            "worker_seconds": round(sum(progress.seconds_per_system), 3),
+            "seconds": round(progress.seconds, 3) if engine and with_times else None,
+            "worker_seconds": worked if with_times else None,
             "remarks": progress.remarks,
-            "systems": [_system_json(result) for result in results],
+            "systems": [_system_json(result, with_times=with_times) for result in results],
             "discovery": [
                 {"histories": point.histories, "found": point.found, "reached": point.reached}
                 for point in discovery_curve(progress)
@@ -190,7 +196,7 @@ def mining_json(
     )
 
 
-def _system_json(result: SystemResult) -> dict[str, Any]:
+def _system_json(result: SystemResult, *, with_times: bool) -> dict[str, Any]:
     counts = result.counts
     return {
         "name": result.system.name,
@@ -199,7 +205,7 @@ def _system_json(result: SystemResult) -> dict[str, Any]:
         "note": result.note,
         "histories": counts.histories,
         "events": counts.events,
-        "worker_seconds": round(result.seconds, 3),
+        "worker_seconds": round(result.seconds, 3) if with_times else None,
         "found_at": result.first_found,
         "features": len(counts.features),
         "reached": counts.reached,

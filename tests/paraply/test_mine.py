@@ -106,7 +106,9 @@ def test_second_campaign_in_a_folder_exits_3_and_resume_goes_on(mined, capsys):
 
 def test_campaign_cut_by_the_time_limit_exits_2(tmp_path, capsys):
     out = ["--out", str(tmp_path / "out")]
-    assert main(["mine", *CAUGHT, *SMALL, *out, "--time-limit", "0.000001", "--minimise", "none"]) == 2
+    assert (
+        main(["mine", *CAUGHT, *SMALL, *out, "--time-limit", "0.000001", "--minimise", "none"]) == 2
+    )
     assert "--resume" in capsys.readouterr().out
     assert main(["mine", *CAUGHT, *SMALL, *out, "--resume", "--minimise", "none"]) == 0
 
@@ -270,3 +272,22 @@ def test_unknown_fault_of_a_small_scope_is_refused_with_those_there_are(capsys):
 def test_scope_beyond_what_is_explored_in_minutes_is_refused(capsys):
     assert main(["mine", "--scope", "8"]) == 3
     assert "--scope" in capsys.readouterr().err
+
+
+def test_report_without_times_is_the_same_again(tmp_path, capsys):
+    reports = []
+    for number in range(2):
+        out = ["--out", str(tmp_path / f"out{number}")]
+        report = tmp_path / f"{number}.json"
+        words = ["--no-times", "--minimise", "none", "--json", str(report)]
+        main(["mine", *CAUGHT, *SMALL, *out, *words])
+        reports.append(json.loads(report.read_text()))
+    assert reports[0] == reports[1]
+    assert reports[0]["worker_seconds"] is None
+    capsys.readouterr()
+
+
+def test_campaign_that_there_is_nothing_of_is_said_to_begin(tmp_path, capsys):
+    out = ["--out", str(tmp_path / "typo")]
+    main(["mine", *CAUGHT, *SMALL, *out, "--resume", "--minimise", "none"])
+    assert "held no campaign to go on with" in capsys.readouterr().out
