@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -209,10 +210,14 @@ def prepare(member: Server) -> None:
 
 
 def _eventually(is_so: Callable[[], bool], seconds_max: float) -> bool:
+    import pymysql
+
     deadline = time.monotonic() + seconds_max
     while time.monotonic() < deadline:
-        if is_so():
-            return True
+        # A member that was just put back may be too busy to shake hands in time.
+        with suppress(pymysql.MySQLError):
+            if is_so():
+                return True
         time.sleep(0.1)
     return is_so()
 
