@@ -37,12 +37,18 @@ class Dialect:
     """A view change runs alone: it waits for all before it, all after it wait for it."""
     minimal: bool = True
     """LC is the highest number that must be waited for, not simply the one before."""
+    logs_view_change: bool = True
+    """A view change is a transaction of the relay log, with (0, 0) (MySQL to 8.2). Else nothing of
+    it is logged, and the first remote transaction after a member's start bears (0, 0)."""
     local_sees_earlier: bool = True
     """Assumption A1: a certified local transaction ran after every earlier writer of its rows."""
 
 
 WL8440 = Dialect(name="wl8440")
 MYSQL_8_0 = Dialect(name="mysql_8_0", window="burn")
+MYSQL_8_3 = Dialect(name="mysql_8_3", window="burn", logs_view_change=False)
+MYSQL_8_4 = Dialect(name="mysql_8_4", logs_view_change=False)
+"""And 9.7, where an empty transaction is no barrier: here, one that writes no row."""
 
 
 def parallel_applier(dialect: Dialect = WL8440) -> System:
@@ -160,27 +166,50 @@ def parallel_applier(dialect: Dialect = WL8440) -> System:
         sn: lambda p: ite(eq(p, n()), 0, sn(p)),
         lc: lambda p: ite(eq(p, n()), 0, lc(p)),
     }
-    system.action(
-        "change_view", (),
-        guard=vc(n()),
-        updates={**stamp, epoch: lambda p: ite(eq(p, n()), base(), epoch(p))},
-        meaning="logged with (0, 0) on an existing member; the counters go on",
-    )  # fmt: skip
-    system.action(
-        "join", (),
-        guard=vc(n()),
-        updates={
-            **stamp,
-            epoch: lambda p: ite(eq(p, n()), n(), epoch(p)),
-            base: lambda: n(),
-            next_sn: lambda: 2,
-            lc_global: lambda: 1,
-            has: lambda r: imported(r),
-            item_sn: lambda r: no_sn,
-        },
-        havoc=(imported,),
-        meaning="logged with (0, 0) on a joiner; counters start again, imported items have no SN",
-    )  # fmt: skip
+    begins: Updates = {
+        **stamp,
+        epoch: lambda p: ite(eq(p, n()), n(), epoch(p)),
+        base: lambda: n(),
+    }
+    if dialect.logs_view_change:
+        system.action(
+            "change_view", (),
+            guard=vc(n()),
+            updates={**stamp, epoch: lambda p: ite(eq(p, n()), base(), epoch(p))},
+            meaning="logged with (0, 0) on an existing member; the counters go on",
+        )  # fmt: skip
+        system.action(
+            "join", (),
+            guard=vc(n()),
+            updates={
+                **begins,
+                next_sn: lambda: 2,
+                lc_global: lambda: 1,
+                has: lambda r: imported(r),
+                item_sn: lambda r: no_sn,
+            },
+            havoc=(imported,),
+            meaning="logged with (0, 0) on a joiner; counters start again, imported items have "
+            "no SN",
+        )  # fmt: skip
+    else:
+        # Collections between the start and this have opened whatever window they did.
+        number, opened = Variable("number", INT), Variable("opened", INT)
+        system.action(
+            "certify_first", (number, opened),
+            guard=conj(vc(n()), number >= 2, opened >= 1, opened <= number),
+            updates={
+                **begins,
+                next_sn: lambda: number + 1,
+                lc_global: lambda: ite(empty(n()), number, opened),
+                has: lambda r: disj(imported(r), ws(n(), r)),
+                item_sn: lambda r: ite(ws(n(), r), number, no_sn),
+                item_position: lambda r: ite(ws(n(), r), n(), item_position(r)),
+            },
+            havoc=(imported,),
+            meaning="the first remote transaction after a start is logged with (0, 0); its items "
+            "have the number that it would have had",
+        )  # fmt: skip
 
     def waits_for(q: Term, p: Term) -> Term:
         """Whether the coordinator holds ``q`` back until ``p`` has committed, both numbered."""
@@ -231,8 +260,13 @@ def parallel_applier(dialect: Dialect = WL8440) -> System:
     system.safe("last_committed_is_below", (P,), below,
         "LC < SN, so that no transaction waits for itself")  # fmt: skip
 
+    def bore(p: Term, number: Term) -> Term:
+        """Whether ``p`` bears ``number``, or would have, had it not been the first."""
+        bears = eq(sn(p), number)
+        return bears if dialect.logs_view_change else disj(bears, vc(p))
+
     from_parent = conj(parent(Q) >= 0, parent(Q) < Q, ws(parent(Q), shared(Q)), ws(Q, shared(Q)),
-        eq(sn(parent(Q)), lc(Q)))  # fmt: skip
+        bore(parent(Q), lc(Q)))  # fmt: skip
     tight = implies(conj(numbered(Q), ~empty(Q)), disj(eq(lc(Q), window(Q)), from_parent))
     system.safe("last_committed_is_minimal", (Q,), tight,
         "LC is the window, or the number of an earlier writer of a common row")  # fmt: skip
@@ -250,7 +284,7 @@ def parallel_applier(dialect: Dialect = WL8440) -> System:
     system.invariant("last_committed_is_minimal", (Q,), tight, "the statement is inductive")
     system.invariant("item_names_its_writer", (R,), implies(conj(has(R), item_sn(R) >= 1),
         conj(item_position(R) >= 0, item_position(R) < n(), ws(item_position(R), R),
-             eq(sn(item_position(R)), item_sn(R)))),
+             bore(item_position(R), item_sn(R)))),
         "an item's number is that of a writer of the row")  # fmt: skip
     system.invariant("item_is_covered", (P, R), implies(conj(current, ws(P, R)), disj(committed(P),
         conj(has(R), item_sn(R) >= sn(P)), lc_global() >= sn(P))),

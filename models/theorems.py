@@ -18,8 +18,13 @@ from models.variants import (
     variant_of_tracker,
 )
 
-DIALECTS = (variant_of_applier(name="wl8440"), variant_of_applier(name="mysql_8_0", window="burn"))
-"""Both safe readings of the window after garbage collection."""
+DIALECTS = (
+    variant_of_applier(name="wl8440"),
+    variant_of_applier(name="mysql_8_0", window="burn"),
+    variant_of_applier(name="mysql_8_3", window="burn", logs_view_change=False),
+    variant_of_applier(name="mysql_8_4", logs_view_change=False),
+)
+"""Both safe readings of the window after garbage collection, with view changes logged or not."""
 
 REMEDIES = (
     variant_of_semi_sync(name="semi_sync[waits]"),
