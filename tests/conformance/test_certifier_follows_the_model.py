@@ -177,8 +177,9 @@ def walk(reference, specification, seed):
 
 @pytest.mark.parametrize("name", sorted(PAIRS))
 def test_every_step_of_the_reference_is_a_step_of_the_specification(name):
-    walks = [walk(*PAIRS[name], seed) for seed in range(1_400)]
-    assert sum(both.steps for both in walks) > 20_000
+    count = 1_400 if PAIRS[name][0].logs_view_change else 400
+    walks = [walk(*PAIRS[name], seed) for seed in range(count)]
+    assert sum(both.steps for both in walks) > 14 * count
     kinds = {one.kind for both in walks for one in both.run.recorder.transactions}
     wanted = {TransactionKind.ROWS, TransactionKind.NO_WRITE_SET}
     if PAIRS[name][0].logs_view_change:
