@@ -160,11 +160,14 @@ class _AuditInParts:
                 self._again["a file could not be read to its end"] += 1
                 continue
             if len({part.engine for part in parts}) == 1:
+                rows = RowsAcrossParts(self._folder, self._map, self._advance)
                 try:
-                    return self._summed_up(parts, len(blocks))
+                    rows.follow(parts, self._lessons_before(parts))
                 except EngineRefused as reason:
                     if self._engine == "compiled":
                         raise no_compiled_engine(str(reason)) from None
+                else:
+                    return self._summed_up(parts, rows, len(blocks))
             self._read_by_the_readable_engine()
 
     def _read_by_the_readable_engine(self) -> None:
@@ -263,14 +266,14 @@ class _AuditInParts:
             carried.add(part.borders)
         return changed
 
-    def _summed_up(self, parts: list[JudgedPart], blocks: int) -> ScaledAudit:
+    def _summed_up(
+        self, parts: list[JudgedPart], rows: RowsAcrossParts, blocks: int
+    ) -> ScaledAudit:
         shifts = []
         before = 0
         for part in parts:
             shifts.append(before - part.borders.transactions_before)
             before += part.part.counts["transactions",]
-        rows = RowsAcrossParts(self._folder, self._map, self._advance)
-        rows.follow(parts, self._lessons_before(parts))
         result = total([part.part for part in parts], shifts, self._options)
         every = replace(self._options, violations_max=1 << 62)
         listed = (

@@ -11,8 +11,9 @@ from mining.engines import IN_PROCESS, Engine, InProcess, OnSpark
 from mining.session import is_submitted
 from paraply.audit import AuditRequest
 from paraply.audit_at_scale import PartSizes, ScaledAudit, audit_in_parts
-from paraply.errors import NO_SHARED_FOLDER, REPORT_NOT_WRITTEN
+from paraply.errors import NO_SHARED_FOLDER
 from paraply.input_files import bytes_total
+from paraply.report.files import make_folder
 from vocabulary.errors import ParaplyError
 
 SPARK_BYTES_MIN = 2 << 30
@@ -46,7 +47,7 @@ def audit_on_spark(
                 NO_SHARED_FOLDER, reason=f"the workers of {spark.master} are elsewhere"
             )
         if spark.out is not None:
-            _make_folder(spark.out)
+            make_folder(spark.out)
         found = audit_in_parts(request, engine.map, sizes=sizes, folder=spark.out, advance=advance)
     finally:
         engine.close()
@@ -62,11 +63,3 @@ def engine_of(files: tuple[str, ...], master: str) -> Engine:
         is_large = size is None or size >= SPARK_BYTES_MIN
         master = "local[*]" if is_large or is_submitted() else IN_PROCESS
     return InProcess() if master == IN_PROCESS else OnSpark(master)
-
-
-def _make_folder(name: str) -> None:
-    try:
-        Path(name).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise ParaplyError(REPORT_NOT_WRITTEN, where=name, reason=reason) from None

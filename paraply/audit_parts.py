@@ -240,6 +240,7 @@ def _judge(task: PartTask, reader: ReadablePartReader, engine: str) -> JudgedPar
         _settle_report(block, report)
     part = end_part(auditor, reached)
     after = auditor._replay.end_at(before + part.counts["transactions",])
+    leave_border(after, task.border_file)
     return JudgedPart(
         task=task,
         part=part,
@@ -258,7 +259,7 @@ def _judge(task: PartTask, reader: ReadablePartReader, engine: str) -> JudgedPar
             servers=frozenset(lint.own_servers),
         ),
         engine=engine,
-        border=leave_border(after, task.border_file),
+        border=after.fingerprint(),
         reports=progress.reports,
         gtids=progress.gtids,
         lessons=progress.lessons,

@@ -16,12 +16,10 @@ from properties.logs.replay_borders import ReplayBorder
 from vocabulary.errors import ParaplyError
 
 
-def leave_border(border: ReplayBorder[Any], path: str) -> bytes:
-    """Write a border to a file, which appears whole or not at all; return its fingerprint."""
-    fingerprint = border.fingerprint()
+def leave_border(border: ReplayBorder[Any], path: str) -> None:
+    """Write a border to a file, which appears whole or not at all."""
     target = Path(path)
     DiskStore(str(target.parent)).write(target.name, pickle.dumps(border, pickle.HIGHEST_PROTOCOL))
-    return fingerprint
 
 
 def read_border(path: str) -> ReplayBorder[Any]:

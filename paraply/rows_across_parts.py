@@ -56,11 +56,10 @@ def follow_rows(task: RowsTask) -> FollowedRows | EngineRefused:
             pass
     except reader.refusals as refusal:
         return EngineRefused(str(refusal))
-    return FollowedRows(
-        task=task,
-        replayed=take_replayed(follower.replay),
-        end=leave_border(follower.replay.end_at(follower.transactions), task.part.border_file),
-    )
+    replayed = take_replayed(follower.replay)
+    end = follower.replay.end_at(follower.transactions)
+    leave_border(end, task.part.border_file)
+    return FollowedRows(task=task, replayed=replayed, end=end.fingerprint())
 
 
 Followed = FollowedRows | EngineRefused
@@ -134,7 +133,7 @@ class RowsAcrossParts:
                 here = _Here(followed.end, followed.task.part.border_file)
                 continue
             border = here.take()
-            tasks.append(self._task(part, known, border))
+            tasks.append(self._task(part, known, border, here.fingerprint))
             if self.rounds >= ROUNDS_SIDE_BY_SIDE:
                 break
             count = part.part.counts["transactions",]
@@ -145,10 +144,13 @@ class RowsAcrossParts:
         return tasks
 
     def _task(
-        self, part: JudgedPart, lessons: tuple[Lesson, ...], border: ReplayBorder[Any]
+        self,
+        part: JudgedPart,
+        lessons: tuple[Lesson, ...],
+        border: ReplayBorder[Any],
+        begin: bytes,
     ) -> RowsTask:
         # Named by what they depend on: a task that Spark runs twice writes the same.
-        begin = border.fingerprint()
         name = f"{part.task.number}-{begin.hex()}"
         begin_file = str(self._folder / f"begin-{name}")
         leave_border(border, begin_file)

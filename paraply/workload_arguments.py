@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -43,24 +42,6 @@ def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="options of the subject (paraply list subjects)",
     )
-
-
-def positive(text: str) -> int:
-    """Return a number from 1 on; for ``argparse``, which turns a refusal into a usage error."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be 1 or more, not {text}")
-    return int(text)
-
-
-def positive_seconds(text: str) -> float:
-    """Return a time above 0 that ends; for ``argparse``, as :func:`positive`."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"must be a number of seconds above 0, not {text}")
-    return number
 
 
 def workload_of(arguments: argparse.Namespace, subject: Subject) -> Workload:

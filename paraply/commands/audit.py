@@ -14,13 +14,13 @@ from adapters.binlog.blocks import BLOCK_BYTES
 from paraply.audit import APPLIERS, ENGINES, AuditRequest, audit
 from paraply.errors import MALFORMED_WORKERS, STDIN_TWICE, STDOUT_TWICE, UNKNOWN_APPLIER, USAGE
 from paraply.input_files import bytes_total
+from paraply.number_arguments import positive
 from paraply.progress import progress
 from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
 from paraply.report.html import render_html
 from paraply.report.json_form import render_json
 from paraply.report.junit import render_junit
 from paraply.report.terminal import render_terminal
-from paraply.workload_arguments import positive
 from vocabulary.audit_result import AuditResult
 from vocabulary.counting import counted
 from vocabulary.errors import ParaplyError

@@ -19,6 +19,7 @@ from paraply.conform_breaches import other_choices
 from paraply.conforming import SCHEDULES, Applier, CaseResult, Conformance, Result
 from paraply.errors import USAGE
 from paraply.expected_failures import ExpectedFailure, read_expected_failures
+from paraply.number_arguments import positive
 from paraply.progress import progress
 from paraply.report.conform_files import conform_json, conform_junit, conform_tap
 from paraply.report.conform_html import write_conform_pages
@@ -27,7 +28,6 @@ from paraply.report.counterexample_text import history_lines
 from paraply.report.escape import visible
 from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
 from paraply.report.page import add_plain_argument
-from paraply.workload_arguments import positive
 from properties.registry import verdict_of
 from vocabulary.errors import ParaplyError
 from vocabulary.programs import decode_program, parse_program

@@ -10,13 +10,14 @@ from pathlib import Path
 
 from paraply.errors import REPORT_NOT_WRITTEN
 from paraply.exploring import Result, explore, properties_of, replay_command
+from paraply.number_arguments import positive
 from paraply.progress import progress
 from paraply.registries import subject_named
 from paraply.report.explore_text import explore_json, explore_text
 from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
 from paraply.report.page import add_plain_argument
 from paraply.state_space import STATES_MAX, StateSpace, state_space
-from paraply.workload_arguments import add_workload_arguments, positive, workload_of
+from paraply.workload_arguments import add_workload_arguments, workload_of
 from properties.search import random_schedules
 from reference_impl.subject import Subject, Workload
 from vocabulary.errors import ParaplyError

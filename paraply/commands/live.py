@@ -24,6 +24,7 @@ from adapters.live.targets import TARGETS
 from paraply.errors import USAGE
 from paraply.live_judging import LiveResult, history_to_keep, new_result, take_round
 from paraply.live_pages import LivePages
+from paraply.number_arguments import positive, positive_seconds
 from paraply.report.files import (
     STANDARD_OUTPUT,
     require_folder,
@@ -31,7 +32,6 @@ from paraply.report.files import (
     write_report,
 )
 from paraply.report.live_text import result_json, result_text, targets_text
-from paraply.workload_arguments import positive, positive_seconds
 from vocabulary.errors import ParaplyError
 from vocabulary.group_trace_jsonl import write_group_trace
 from vocabulary.history import History

@@ -21,12 +21,12 @@ from paraply.mining_comparison import compare, comparison_json, comparison_lines
 from paraply.mining_files import Filed, promote, read_index, write_counterexamples
 from paraply.mining_progress import mining_progress
 from paraply.mining_result import judge, overall
+from paraply.number_arguments import positive, positive_seconds, within
 from paraply.progress import progress as progress_bar
 from paraply.report.explore_text import json_text
 from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
 from paraply.report.mining_text import mining_json, mining_text
 from paraply.shrinking import make_small
-from paraply.workload_arguments import positive, positive_seconds
 from vocabulary.errors import ParaplyError
 from vocabulary.verdict import Verdict
 
@@ -43,7 +43,7 @@ REGRESSIONS = "tests/regressions"
 SCOPE_MAX = 7
 """Eight transactions take some ten minutes that nothing interrupts."""
 
-SEEDS_END = 1 << 40
+SEED_MAX = (1 << 40) - 1
 """Seeds of runs have 64 bits, and each campaign has a range of them to itself."""
 
 _EXAMPLE = """\
@@ -81,7 +81,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"histories of each subject, dialect and mutant ({HISTORIES})",
     )  # fmt: skip
     what.add_argument(
-        "--seed", type=_seed, default=0, metavar="S", help="of random choices, below 2^40 (0)"
+        "--seed",
+        type=within(int, 0, SEED_MAX),
+        default=0,
+        metavar="S",
+        help="of random choices, below 2^40 (0)",
     )
     what.add_argument(
         "--workload", default="", metavar="NAME=VALUE,...",
@@ -158,13 +162,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     instead.add_argument(
         "--regressions", default=REGRESSIONS, metavar="DIR", help=f"({REGRESSIONS})"
     )
-
-
-def _seed(text: str) -> int:
-    """Return a seed whose runs have 64-bit seeds of their own."""
-    if not text.isdecimal() or int(text) >= SEEDS_END:
-        raise argparse.ArgumentTypeError(f"must be from 0 to {SEEDS_END - 1}, not {text}")
-    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 from paraply.exploring import replay_command
 from paraply.hunt import RUNS_MAX
 from paraply.mutation_testing import MutantResult, try_mutant
+from paraply.number_arguments import positive
 from paraply.progress import progress
 from paraply.registries import mutant_named, property_named, registered_mutants
 from paraply.report.counterexample_text import counterexample_lines
@@ -18,7 +19,6 @@ from paraply.report.explore_text import history_records, json_text
 from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
 from paraply.report.page import page
 from paraply.report.plain_table import plain_table
-from paraply.workload_arguments import positive
 from properties.campaign import steps_of
 from vocabulary.verdict import Verdict
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import math
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from models.bounded import breach_of
@@ -20,13 +18,14 @@ from models.system import obligations
 from models.theorems import THEOREMS, theorem
 from models.traces import replay
 from paraply.errors import USAGE
+from paraply.number_arguments import within
 from paraply.progress import progress
 from paraply.proof_pages import stored_runs
 from paraply.proof_stability import rounds
 from paraply.report.explore_text import json_text
 from paraply.report.files import (
     STANDARD_OUTPUT,
-    require_folder,
+    make_folder,
     require_writable,
     write_report,
 )
@@ -64,11 +63,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="print each ID with what it states")
     parser.add_argument("--solver", choices=[*JUDGES, "all"], default="all",
                         help="who judges (all three)")  # fmt: skip
-    parser.add_argument("--seeds", type=_within(int, 1, ROUNDS_MAX), default=1, metavar="K",
+    parser.add_argument("--seeds", type=within(int, 1, ROUNDS_MAX), default=1, metavar="K",
                         help="prove with K random seeds in each solver (1)")  # fmt: skip
-    parser.add_argument("--orders", type=_within(int, 0, ROUNDS_MAX), default=0, metavar="K",
+    parser.add_argument("--orders", type=within(int, 0, ROUNDS_MAX), default=0, metavar="K",
                         help="and with the assertions in K other orders (0)")  # fmt: skip
-    parser.add_argument("--timeout", type=_within(float, *TIMEOUTS_S), default=10.0, metavar="S",
+    parser.add_argument("--timeout", type=within(float, *TIMEOUTS_S), default=10.0, metavar="S",
                         help="seconds that a solver has for each obligation (10); "
                         "the kernel has a fixed budget")  # fmt: skip
     parser.add_argument("--matrix", action="store_true", help="print invariant x action")
@@ -76,24 +75,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
                         help="warn of quantifiers that solvers stumble over")  # fmt: skip
     parser.add_argument("--export", type=Path, metavar="DIR", help="write SMT-LIB 2 files")
     parser.add_argument("--json", metavar="F", help="write the results as JSON; - is stdout")
-
-
-def _within(
-    read: type[int] | type[float], least: float, most: float
-) -> Callable[[str], int | float]:
-    """Return how ``argparse`` reads a number in a range; what is not finite is outside."""
-    kind = "a whole number" if read is int else "a number"
-
-    def number(text: str) -> int | float:
-        try:
-            value: int | float = read(text)
-        except ValueError:
-            value = math.nan
-        if not least <= value <= most:
-            raise argparse.ArgumentTypeError(f"{text!r} is not {kind} from {least} to {most:,}")
-        return value
-
-    return number
 
 
 def chosen(ids: Sequence[str]) -> list[Theorem | Counterexample]:
@@ -122,9 +103,8 @@ def run(arguments: argparse.Namespace) -> int:
     asks_a_solver = any(judge in SOLVERS for judge in judges)
     _require_solvers(arguments, entries, judges)
     if arguments.export is not None:
-        require_folder(str(arguments.export))
         # Made now, since the JSON may go there, too.
-        os.makedirs(os.path.realpath(arguments.export), exist_ok=True)
+        make_folder(str(arguments.export))
     if arguments.json is not None:
         require_writable(arguments.json)
     say = print if arguments.json != STANDARD_OUTPUT else _say_nothing

@@ -64,6 +64,12 @@ def require_folder(name: str) -> None:
         ) from None
 
 
+def make_folder(name: str) -> None:
+    """Make a folder that files can be written to; raise ``ParaplyError`` P302 otherwise."""
+    require_folder(name)
+    os.makedirs(os.path.realpath(name), exist_ok=True)
+
+
 def _replace(target: Path, text: str) -> None:
     handle, temporary = tempfile.mkstemp(
         dir=target.parent, prefix=f".{target.name}.", suffix=".part"

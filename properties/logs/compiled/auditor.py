@@ -343,7 +343,6 @@ class CompiledAuditor(Auditor):
     def forget_counts(self) -> None:
         """Drop what the kernels have counted, not what they remember."""
         drop_counts(self._state)
-        self._compiled_replay.drop_counts()
 
     def result(self) -> AuditResult:
         """Return everything found so far, put together by the readable auditor."""

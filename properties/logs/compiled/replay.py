@@ -105,15 +105,6 @@ class CompiledReplay(RowReplay):
     def _rows_left(self, ordinal: int) -> Any:
         return CompactRows.of(self.rows)
 
-    def drop_counts(self) -> None:
-        """Begin to count anew; the rows stay."""
-        counts = self.rows.arrays.counts
-        for dropped in (
-            R.N_FOUND, R.N_MISSING, R.N_UNKNOWN, R.N_DUPLICATE, R.N_CHECKED, R.N_LISTED,
-            R.N_DROPPED,
-        ):  # fmt: skip
-            counts[dropped] = 0
-
     def copy_counts(self) -> None:
         """Bring what the arrays counted into the result."""
         counts, result = self.rows.arrays.counts, self._result
