@@ -39,6 +39,7 @@ class ReferenceRun:
         workload: sizes, dialect and options; of a mutant, in place of its own.
         breaks: name of the property.
         reading: the abstraction function, None where runs are not read as steps of this system.
+        unread: why they are not, where there is none.
         program: the choices, as ``paraply replay --program`` takes them.
         is_stuck: the run shows a state in which nobody can move, not a step that must not be: the
             specification of the theorem follows it too, and there somebody can.
@@ -51,6 +52,7 @@ class ReferenceRun:
     workload: Workload | None = None
     breaks: str
     reading: Reading | None = None
+    unread: str = ""
     program: str
     is_stuck: bool = False
     because: str = ""

@@ -40,7 +40,7 @@ def reference_section(counter: Counterexample) -> list[str]:
 def _held_against(counter: Counterexample, found: Shown) -> list[str]:
     """Return what the specifications say of the run, in words."""
     if found.followed is None:
-        return []
+        return [f"Not read as steps of the specification: {RUNS[counter.id].unread}.", ""]
     values = ", ".join(f"{name}={value}" for name, value in found.followed.broken_for.items())
     told = [
         f"Read as steps of `{counter.system().name}`, the run makes `{counter.statement}` false "
@@ -66,14 +66,15 @@ def replays_page() -> str:
         "that has the fault. The property named is broken by the run. "
         f"{len(read)} runs are also read as steps of the specifications (`models/recorded/`): the "
         "faulty one allows the run up to where its statement is false, and the one that is proved "
-        "allows it nowhere. The pages of the counterexamples have the commands.", "",
+        "allows it nowhere. Where none is read, the table says why. The pages of the "
+        "counterexamples have the commands.", "",
         "| | on the reference | breaks | the statement | read by |",
         "| --- | --- | --- | --- | --- |",
     ]  # fmt: skip
     for counter in COUNTEREXAMPLES:
         entry = RUNS[counter.id]
         name = f"[{counter.id}]({counter.id}.md)"
-        reading = f"`{entry.reading_name}`" if entry.reading else "–"
+        reading = f"`{entry.reading_name}`" if entry.reading else entry.unread
         lines.append(
             f"| {name} | {_what(entry)} | `{entry.breaks}` | `{counter.statement}` | {reading} |"
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from models.concrete import Scope, Table, Value
 from models.recorded.following import Recorded, RecordedStep
-from models.recorded.naming import Rows, places_of, scope_of
+from models.recorded.naming import BY_RECOVERY, Rows, places_of, scope_of
 from vocabulary.events import Event, EventKind, Outcome
 from vocabulary.history import History
 
@@ -14,8 +14,6 @@ _CHANGES = {Outcome.OK, Outcome.MISSING_BEFORE_IMAGE, Outcome.DUPLICATE_KEY, Out
 """Ends of a row change that had the row's lock; what it found there is another matter."""
 
 POSITION_TABLE = "rpl_slave_state"
-RECOVERED = "recovery"
-"""The note of an engine commit that crash recovery makes."""
 
 
 def _step(action: str, **known: Value) -> RecordedStep:
@@ -29,6 +27,18 @@ class _Waits:
     now: dict[int, int] = field(default_factory=dict)
     given_up: dict[tuple[int, int], int] = field(default_factory=dict)
     """Who was rolled back, and for whom it waited then -> the number of steps before that."""
+
+    freed: set[int] = field(default_factory=set)
+    """Who has given up its rows without saying so: whoever waited for them has gone on."""
+
+    def go_on(self, place: int, steps: list[RecordedStep]) -> int | None:
+        """Note that somebody changes a row; return for whom it waited that is still under way."""
+        holder = self.now.pop(place, None)
+        if holder is not None:
+            steps += [_step("wait", w=place, p=holder), _step("roll_back", p=holder)]
+            self.freed.add(holder)
+            self.end(holder)
+        return holder
 
     def end(self, place: int) -> None:
         """Forget a transaction that is done with, and whoever waited for it."""
@@ -85,6 +95,8 @@ def batches(history: History) -> Recorded:
                 again = event.attempt > 1
                 steps.append(_step("retry" if again else "start", p=place))
             case EventKind.ROW_APPLIED if event.outcome in _CHANGES:
+                holder = waits.go_on(place, steps)
+                applied = {(one, row) for one, row in applied if one != holder}
                 for row in map(rows.name, sorted(event.items)):
                     if (place, row) in written and (place, row) not in applied:
                         applied.add((place, row))
@@ -94,6 +106,8 @@ def batches(history: History) -> Recorded:
                     waits.now[place] = places[event.other]
             case EventKind.PREPARED:
                 steps.append(_step("start_commit", p=place))
+            case EventKind.ROLLED_BACK if place in waits.freed:
+                waits.freed.remove(place)
             case EventKind.ROLLED_BACK:
                 waits.roll_back(place, None if event.other is None else places[event.other], steps)
                 applied = {(one, row) for one, row in applied if one != place}
@@ -128,7 +142,7 @@ def crash_points(history: History) -> Recorded:
             steps.append(_step("crash_and_recover"))
         elif event.transaction is not None:
             place = places[event.transaction]
-            if event.note == RECOVERED:
+            if event.note == BY_RECOVERY:
                 # A crash in the sync of a group: recovery finds what of it had reached the disk.
                 steps += [_step("log", p=place)] if place not in logged else []
                 continue

@@ -3,40 +3,35 @@
 from __future__ import annotations
 
 from models.concrete import Scope, Table
-from models.end_to_end import ROW, TABLE
 from models.recorded.following import Recorded, RecordedStep
-from models.recorded.naming import AL1_GHOSTS, Rows
+from models.recorded.joining import joining_of
+from models.recorded.naming import AL1_GHOSTS, WITHOUT_WRITE_SET, Rows, decisions_of
 from vocabulary.events import DEFAULT_MEMBER, Event, EventKind, Outcome
 from vocabulary.history import History
-from vocabulary.transactions import Transaction, TransactionKind
-
-_WITHOUT_WRITE_SET = {TransactionKind.NO_WRITE_SET, TransactionKind.DDL, TransactionKind.CTAS}
-"""CREATE TABLE ... SELECT is a barrier; what it wrote is covered by the window it opens."""
-_ONLY_TABLE = "tab0"
-
-
-def _decisions(history: History, member: str) -> list[Event]:
-    return [e for e in history.events if e.kind is EventKind.CERTIFIED and e.member == member]
+from vocabulary.transactions import Transaction, TransactionId, TransactionKind
 
 
 def timestamps(history: History, member: str = DEFAULT_MEMBER) -> Recorded:
     """Read what a member certified for ``models/applier.py``: AL1, collections, view changes.
 
-    A position is a transaction of another member, or a view change, that was certified here. When
-    a worker starts one is not observed; what has committed must have started.
+    A position is a transaction of another member, or a view change, that was certified here; of a
+    joiner, also what the others had certified before its view. When a worker starts one is not
+    observed; what has committed must have started.
     """
     of: dict[int, Transaction] = {one.id: one for one in history.transactions}
-    places, rows = _relay_places(history, member, of), Rows()
+    joining, rows = joining_of(history, member), Rows()
+    places = _relay_places(history, member, of, joining.before)
     written: Table = {}
     empty: Table = {}
     views: Table = {}
     for number, place in places.items():
         one = of[number]
         views[place,] = one.kind is TransactionKind.VIEW_CHANGE
-        empty[place,] = one.kind in _WITHOUT_WRITE_SET
+        empty[place,] = one.kind in WITHOUT_WRITE_SET
         for item in () if empty[place,] else sorted(one.write_set):
             written[place, rows.name(item)] = True
-    steps = []
+    steps = joining.certified_before(of)
+    delivered = len(steps)
     for event in history.events:
         if event.member != member:
             continue
@@ -45,6 +40,9 @@ def timestamps(history: History, member: str = DEFAULT_MEMBER) -> Recorded:
             steps.append(RecordedStep(actions=("collect_garbage",), chosen={"purged": purged}))
         elif event.transaction is None:
             continue
+        elif event.kind is EventKind.CERTIFIED and event.transaction == joining.view:
+            delivered += 1
+            steps.append(joining.join(of, rows))
         elif event.kind is EventKind.CERTIFIED and event.outcome is Outcome.POSITIVE:
             if event.transaction not in places:
                 local: Table = {
@@ -54,13 +52,15 @@ def timestamps(history: History, member: str = DEFAULT_MEMBER) -> Recorded:
                 continue
             assert event.timestamp is not None
             place = places[event.transaction]
+            delivered = place + 1
             sn, lc = event.timestamp.sequence_number, event.timestamp.last_committed
             seen = (("sn", (place,), sn), ("lc", (place,), lc))
             action = "change_view" if views[place,] else "certify"
             steps.append(RecordedStep(actions=(action,), parameters={"new_lc": lc}, seen=seen))
-        elif event.kind is EventKind.ENGINE_COMMITTED and event.transaction in places:
-            done = {"p": places[event.transaction]}
-            steps.append(RecordedStep(actions=("finish",), parameters=done))
+        elif event.transaction in places:
+            place = places[event.transaction]
+            if joining.has_taken_place(event, place, delivered):
+                steps.append(RecordedStep(actions=("finish",), parameters={"p": place}))
     start: dict[str, Table] = {
         "ws": written, "empty": empty, "vc": views, "next_sn": {(): 2}, "lc_global": {(): 1},
     }  # fmt: skip
@@ -71,14 +71,16 @@ def timestamps(history: History, member: str = DEFAULT_MEMBER) -> Recorded:
     )  # fmt: skip
 
 
-def _relay_places(history: History, member: str, of: dict[int, Transaction]) -> dict[int, int]:
-    """Return the place of each transaction in the member's relay log."""
+def _relay_places(
+    history: History, member: str, of: dict[int, Transaction], before: tuple[TransactionId, ...]
+) -> dict[int, int]:
+    """Return the place of each transaction in the member's relay log, ``before`` at first."""
     certified = [
         event.transaction
-        for event in _decisions(history, member)
+        for event in decisions_of(history, member)
         if event.transaction is not None and event.outcome is Outcome.POSITIVE
     ]
-    remote = [one for one in certified if of[one].origin != member]
+    remote = [*before, *(one for one in certified if of[one].origin != member)]
     return {one: place for place, one in enumerate(remote)}
 
 
@@ -148,77 +150,6 @@ def two_members(history: History, first: str = "r1", second: str = "r2") -> Reco
     return Recorded(scope=scope, start=start, steps=tuple(steps))
 
 
-def end_to_end(history: History, member: str = DEFAULT_MEMBER) -> Recorded:
-    """Read what a member certified and committed for ``models/end_to_end.py``.
-
-    A position is whatever was certified here, local transactions among it; all rows are of one
-    table, which every DDL alters. When a worker starts and what it has locked is not observed, nor
-    which window a collection opens; numbers that are missing later were left out when it did.
-    """
-    of: dict[int, Transaction] = {one.id: one for one in history.transactions}
-    certified = [
-        (event.transaction, event.timestamp)
-        for event in _decisions(history, member)
-        if event.transaction is not None and event.outcome is Outcome.POSITIVE
-    ]
-    places, rows = {one: place for place, (one, _) in enumerate(certified)}, Rows()
-    start: dict[str, Table] = {name: {} for name in ("ws", "empty", "vc", "local", "alters")}
-    for number, place in places.items():
-        one = of[number]
-        start["vc"][place,] = one.kind is TransactionKind.VIEW_CHANGE
-        start["local"][place,] = one.origin == member
-        start["empty"][place,] = one.kind in _WITHOUT_WRITE_SET
-        start["alters"][place, _ONLY_TABLE] = one.kind is TransactionKind.DDL
-        for item in () if start["empty"][place,] else sorted(one.write_set):
-            start["ws"][place, rows.name(item)] = True
-    numbers = [stamp.sequence_number for _, stamp in certified if stamp is not None]
-    steps: list[RecordedStep] = []
-    next_number, collected_at = 2, 0
-    for event in history.events:
-        if event.member != member:
-            continue
-        if event.kind is EventKind.GARBAGE_COLLECTED:
-            purged: Table = {(rows.name(item),): True for item in sorted(event.items)}
-            collected_at = len(steps)
-            steps.append(RecordedStep(actions=("collect_garbage",), chosen={"purged": purged}))
-        elif event.transaction not in places:
-            continue
-        elif event.kind is EventKind.CERTIFIED:
-            if event.timestamp is not None and event.timestamp.sequence_number:
-                # Numbers that nobody bears were used up by the last collection.
-                left_out = event.timestamp.sequence_number - next_number
-                skipped = [RecordedStep(actions=("leave_out_number",))] * left_out
-                steps[collected_at:collected_at] = skipped
-                next_number = event.timestamp.sequence_number + 1
-            steps.append(_certified(event, places[event.transaction], of[event.transaction]))
-        elif event.kind is EventKind.ENGINE_COMMITTED:
-            done = {"p": places[event.transaction]}
-            steps.append(RecordedStep(actions=("engine_commit",), parameters=done))
-    scope = Scope(high=max([len(places), *numbers]) + 1, size=max(1, len(rows.all)))
-    nobody: Table = {(row,): -1 for row in scope.values(ROW)}
-    locks = dict.fromkeys(("stored", "last", "row_lock"), nobody)
-    tables: Table = {(table,): -1 for table in scope.values(TABLE)}
-    whole: Table = {(row,): _ONLY_TABLE for row in scope.values(ROW)}
-    start |= {"next_sn": {(): 2}, "lc_global": {(): 1}, "table": whole, **locks}
-    start |= dict.fromkeys(("defined", "last_ddl", "meta_lock"), tables)
-    return Recorded(
-        scope=scope, start=start, steps=tuple(steps),
-        hidden=frozenset({"start", "change_row", "alter"}),
-    )  # fmt: skip
-
-
-def _certified(event: Event, place: int, transaction: Transaction) -> RecordedStep:
-    """Return the step of a positive decision: a view change, a session's, or a remote one."""
-    if transaction.kind is TransactionKind.VIEW_CHANGE:
-        return RecordedStep(actions=("change_view",))
-    if transaction.origin == event.member:
-        return RecordedStep(actions=("certify_local",))
-    assert event.timestamp is not None
-    sn, lc = event.timestamp.sequence_number, event.timestamp.last_committed
-    seen = (("sn", (place,), sn), ("lc", (place,), lc))
-    return RecordedStep(actions=("certify",), parameters={"new_lc": lc}, seen=seen)
-
-
 def _names(history: History) -> dict[int, str]:
     return {one.id: f"txn{number}" for number, one in enumerate(history.transactions)}
 
@@ -238,7 +169,7 @@ def _workload(history: History, names: dict[int, str], rows: Rows, member: str) 
             )
     before: list[int] = []
     of = {one.id: one for one in history.transactions}
-    for event in _decisions(history, member):
+    for event in decisions_of(history, member):
         if event.transaction is None or event.outcome is not Outcome.POSITIVE:
             continue
         if of[event.transaction].kind is TransactionKind.VIEW_CHANGE:

@@ -1,12 +1,20 @@
-"""What the abstraction functions share: places of transactions, and names of rows."""
+"""What the abstraction functions share: decisions, places of transactions, names of rows."""
 
 from __future__ import annotations
 
 from models.concrete import Scope
+from vocabulary.events import Event, EventKind
 from vocabulary.history import History
+from vocabulary.transactions import TransactionKind
 
 AL1_GHOSTS = frozenset({"window", "parent", "shared", "item_position"})
 """Of ``models/applier.py``: where an LC comes from, which no guard reads."""
+
+WITHOUT_WRITE_SET = {TransactionKind.NO_WRITE_SET, TransactionKind.DDL, TransactionKind.CTAS}
+"""CREATE TABLE ... SELECT is a barrier; what it wrote is covered by the window it opens."""
+
+BY_RECOVERY = "recovery"
+"""The note of an engine commit that crash recovery makes."""
 
 
 class Rows:
@@ -23,6 +31,11 @@ class Rows:
     def all(self) -> tuple[str, ...]:
         """Return the names given so far."""
         return tuple(self._known.values())
+
+
+def decisions_of(history: History, member: str) -> list[Event]:
+    """Return the certifications of a member, in its order."""
+    return [e for e in history.events if e.kind is EventKind.CERTIFIED and e.member == member]
 
 
 def places_of(history: History) -> dict[int, int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from models.concrete import Scope, Table, Value
 from models.recorded.following import Recorded, RecordedStep
-from models.recorded.naming import AL1_GHOSTS, Rows, places_of, scope_of
+from models.recorded.naming import AL1_GHOSTS, BY_RECOVERY, Rows, places_of, scope_of
 from vocabulary.events import EventKind, Outcome
 from vocabulary.history import History
 from vocabulary.transactions import TransactionKind
@@ -59,7 +59,8 @@ def commit_order(history: History) -> Recorded:
 def restart(history: History) -> Recorded:
     """Read a run for ``models/restart.py``: what is given out, skipped and committed, crashes.
 
-    Where a crashed replica begins again is not observed; it shows in what is given out next.
+    Where a crashed replica begins again is not observed; it shows in what is given out next. What
+    recovery commits was decided when the crash struck: it counts as committed before it.
     """
     places = places_of(history)
     given = {
@@ -70,15 +71,20 @@ def restart(history: History) -> Recorded:
     if not any(event.kind is EventKind.SCHEDULED for event in history.events):
         given[EventKind.BEGUN] = "give_out"
     steps = [RecordedStep(actions=("receive",)) for _ in places]
+    crashed_at = 0
     for event in history.events:
         if event.kind is EventKind.CRASHED:
+            crashed_at = len(steps)
             steps.append(RecordedStep(actions=("crash",)))
-        if event.kind not in given or event.transaction is None or event.attempt > 1:
+        if event.kind not in given or event.transaction is None:
             continue
         place, action = places[event.transaction], given[event.kind]
         if action == "engine_commit":
-            steps.append(RecordedStep(actions=(action,), parameters={"p": place}))
-        else:
+            committed = RecordedStep(actions=(action,), parameters={"p": place})
+            by_recovery = event.note == BY_RECOVERY
+            steps.insert(crashed_at if by_recovery else len(steps), committed)
+            crashed_at += by_recovery
+        elif event.attempt == 1:
             after = (("cursor", (), place + 1),)
             steps.append(RecordedStep(actions=(action,), parameters={}, seen=after))
     return Recorded(scope=Scope(high=len(places) + 1), start={}, steps=tuple(steps))

@@ -27,7 +27,8 @@ def test_every_counterexample_has_a_run():
     for name, entry in RUNS.items():
         assert bool(entry.mutant) is not bool(entry.subject), name
         assert bool(entry.subject) == bool(entry.fault), name
-    assert len(READ) >= 46
+        assert bool(entry.reading) is not bool(entry.unread), name
+    assert len(READ) >= 54
 
 
 @pytest.mark.parametrize("name", sorted(RUNS))

@@ -6,6 +6,8 @@ is held, where a crashed replica begins again) is tried: a refusal means that no
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from models import applier as al1
@@ -15,6 +17,7 @@ from models import (
     crash_points,
     end_to_end,
     low_water_mark,
+    quorum,
     restart,
     rotation,
     semi_sync,
@@ -25,7 +28,7 @@ from models import members as two
 from models.compiled_reading import CompiledReading
 from models.concrete import Scope
 from models.proving import safety_statement
-from models.recorded import mariadb, members, replicas, sources
+from models.recorded import mariadb, members, quorums, replicas, sources, whole_members
 from models.recorded.following import Recorded, RecordedStep, follow
 from properties.search import random_schedules
 from reference_impl.subject import Workload, subject_named
@@ -34,6 +37,10 @@ from reference_impl.subjects import APPLIER  # noqa: F401 - registers the subjec
 UNORDERED = "logical_clock_unordered"
 ONE_FILE = {"rotations": 0, "collections": 0}
 STAYS = {"joins": 0, "departures": 0}
+ONE_JOINS = {"joins": 1, "departures": 0, "absent": 1, "barriers": False}
+"""A donor's own transaction may commit ahead of a barrier that was certified before it, and a
+joiner copies it so; in the specification what came before a view is applied like a relay log."""
+ASKED = {"abandons": 0, "source_returns": False, "replica_crashes": 1}
 STANDS = {"abandons": 0, "loses_source": False}
 
 PAIRS = {
@@ -108,20 +115,47 @@ PAIRS = {
                  options={**STANDS, "source_crashes": 0, "replica_crashes": 1}), 1_000,
     ),
     "end to end": (
-        end_to_end.end_to_end(), members.end_to_end, "group",
+        end_to_end.end_to_end(), whole_members.end_to_end, "group",
         Workload(transactions=3, rows=2, members=3, dialect="wl8440",
                  options={"joins": 1, "departures": 0, "absent": 1}), 1_000,
     ),
     "end to end, a number left out": (
-        end_to_end.end_to_end(), members.end_to_end, "group",
+        end_to_end.end_to_end(), whole_members.end_to_end, "group",
         Workload(transactions=3, rows=2, members=3, dialect="mysql_8_0",
                  options={"joins": 1, "departures": 0, "absent": 1}), 1_000,
     ),
     "end to end, sessions that commit late and DDL": (
-        end_to_end.end_to_end(), members.end_to_end, "group",
+        end_to_end.end_to_end(), whole_members.end_to_end, "group",
         Workload(transactions=4, rows=2, dialect="wl8440",
                  options={**STAYS, "sessions_commit_apart": True, "sessions": 2,
                           "alterations": 2}), 500,
+    ),
+    "end to end, a joiner": (
+        end_to_end.end_to_end(), partial(whole_members.end_to_end, member="r2"), "group",
+        Workload(transactions=4, rows=2, members=2, dialect="wl8440", options=ONE_JOINS), 1_000,
+    ),
+    "timestamps of a joiner": (
+        al1.parallel_applier(), partial(members.timestamps, member="r3"), "group",
+        Workload(transactions=4, rows=2, members=3, dialect="wl8440", options=ONE_JOINS), 1_000,
+    ),
+    "timestamps of a joiner, a number burned": (
+        al1.parallel_applier(al1.MYSQL_8_0), partial(members.timestamps, member="r3"), "group",
+        Workload(transactions=4, rows=2, members=3, dialect="mysql_8_0", options=ONE_JOINS), 1_000,
+    ),
+    "position": (
+        restart.restart(restart.Rules(name="position", by_position=True, commits_in_order=True)),
+        replicas.restart, "gtid_positions",
+        Workload(transactions=4, rows=2, dialect="table", options={"domains": 1, "crashes": 2}),
+        2_000,
+    ),
+    "quorum, one of two": (
+        quorum.quorum(), quorums.quorum, "semi_sync",
+        Workload(transactions=3, members=3, dialect="after_sync", options=ASKED), 1_500,
+    ),
+    "quorum, two of three": (
+        quorum.quorum(), quorums.quorum, "semi_sync",
+        Workload(transactions=3, members=4, dialect="mysql_ordered",
+                 options={**ASKED, "acknowledgements": 2, "loses_replicas": 1}), 2_000,
     ),
     "two members": (
         two.members(), members.two_members, "group",
@@ -138,7 +172,10 @@ UNSEEN = {
     "end to end": {"join", "leave_out_number"},
     "end to end, a number left out": {"join"},
     "end to end, sessions that commit late and DDL": {"join", "leave_out_number", "change_view"},
+    "end to end, a joiner": {"leave_out_number", "change_view"},
     "timestamps": {"join"},
+    "timestamps of a joiner": {"change_view", "certify_local"},
+    "timestamps of a joiner, a number burned": {"change_view", "certify_local"},
     "timestamps, a number burned": {"join"},
 }
 """Actions that an abstraction function never reads off a run, whatever the run."""
