@@ -1,14 +1,19 @@
-"""Histories of servers with MariaDB GTIDs: logs by domain, positions as text, data as it changes.
+"""Histories of servers with GTIDs: logs by domain, positions as text, data as it changes.
 
-What the checks of positions, of sequence numbers and of fail-over share.
+What the checks of positions, of sequence numbers and of fail-over share. A position is MariaDB's,
+which names the last GTID of each domain, or MySQL's, which is the set of all that was executed; a
+log of MySQL has no domains, and counts as one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from vocabulary.errors import ParaplyError
 from vocabulary.events import Event, EventKind
+from vocabulary.gtid_set import GtidSet
+from vocabulary.gtid_set_text import parse_gtid_set
 from vocabulary.history import History
 from vocabulary.transactions import Transaction, TransactionId
 
@@ -31,15 +36,6 @@ def has_domains(history: History) -> bool:
     return any(one.domain is not None and one.gtid for one in history.transactions)
 
 
-def domain_logs(history: History) -> dict[int, list[Transaction]]:
-    """Return the transactions of each domain, in source order."""
-    logs: dict[int, list[Transaction]] = {}
-    for transaction in history.transactions:
-        if transaction.domain is not None:
-            logs.setdefault(transaction.domain, []).append(transaction)
-    return logs
-
-
 def entries_of(position: str) -> tuple[str, ...]:
     """Return the entries of a position or GTID set: one per domain, or one per server."""
     return tuple(entry.strip() for entry in position.split(",") if entry.strip())
@@ -56,21 +52,53 @@ def sequence_of(gtid: str) -> int:
     return int(gtid.rsplit("-", 1)[1]) if domain_of(gtid) is not None else 0
 
 
-def covered_by(position: str, logs: dict[int, list[Transaction]]) -> dict[int, list[Transaction]]:
-    """Return what a position says was applied: in each domain all up to the GTID it names.
+def executed_set(text: str) -> GtidSet | None:
+    """Return the GTID set that a state of MySQL is; None for any other, and without UUIDs."""
+    try:
+        return parse_gtid_set(text) if ":" in text else None
+    except ParaplyError:
+        return None
 
-    A GTID that the log does not have covers nothing.
-    """
-    covered: dict[int, list[Transaction]] = {domain: [] for domain in logs}
-    for gtid in entries_of(position):
-        domain = domain_of(gtid)
-        if domain is None:
-            continue
-        log = logs.get(domain, [])
-        places = [place for place, one in enumerate(log) if one.gtid == gtid]
-        if places:
-            covered[domain] = log[: places[-1] + 1]
-    return covered
+
+@dataclass(slots=True)
+class Covering:
+    """Knows what a position says was applied."""
+
+    history: History
+    logs: dict[int | None, list[Transaction]] = field(init=False)
+    """The transactions of each domain, in source order; under None those of a log without any."""
+    _executed: dict[TransactionId, GtidSet] = field(init=False)
+    """The GTID of each transaction that MySQL numbered."""
+
+    def __post_init__(self) -> None:
+        is_by_domain = has_domains(self.history)
+        self.logs = {}
+        for one in self.history.transactions:
+            if one.domain is not None or not is_by_domain:
+                self.logs.setdefault(one.domain, []).append(one)
+        numbered = ((one.id, executed_set(one.gtid)) for one in self.logs.get(None, ()))
+        self._executed = {one: gtid for one, gtid in numbered if gtid is not None}
+
+    def is_position(self, position: str) -> bool:
+        """Return whether a position speaks of this history's transactions, empty or not."""
+        return has_domains(self.history) or executed_set(position) is not None
+
+    def covered_by(self, position: str) -> frozenset[TransactionId]:
+        """Return what a position covers: all up to the GTID of a domain, or all in an executed set.
+
+        A GTID that the log does not have covers nothing.
+        """
+        executed = executed_set(position)
+        if executed is not None:
+            return frozenset(one for one, gtid in self._executed.items() if gtid <= executed)
+        covered: set[TransactionId] = set()
+        for gtid in entries_of(position):
+            domain = domain_of(gtid)
+            log = [] if domain is None else self.logs.get(domain, [])
+            places = [place for place, one in enumerate(log) if one.gtid == gtid]
+            if places:
+                covered.update(one.id for one in log[: places[-1] + 1])
+        return frozenset(covered)
 
 
 def reports(history: History) -> Iterator[Report]:

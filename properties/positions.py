@@ -1,14 +1,22 @@
 """A replica's position and its data say the same, in both directions, whatever happened before.
 
-A position names one GTID per domain; it says that this one and all before it in its domain were
-applied, and nothing after it. What is wrong in it is applied twice, or never, after the next start.
+A position of MariaDB names one GTID per domain; it says that this one and all before it in its
+domain were applied, and nothing after it. One of MySQL is the set of what was executed. What is
+wrong in it is applied twice, or never, after the next start.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from properties.gtid_histories import covered_by, domain_logs, entries_of, has_domains, reports
+from properties.gtid_histories import (
+    Covering,
+    Report,
+    entries_of,
+    has_domains,
+    reports,
+)
 from properties.registry import Violation, always, sometimes
 from vocabulary.events import EventKind, Outcome
 from vocabulary.history import History
@@ -53,12 +61,14 @@ class StopLeftGap(Violation):
     member: str
     missing: TransactionId
     applied: TransactionId
-    domain: int
+    domain: int | None
+    """None where the log has no domains."""
 
     def __str__(self) -> str:
+        log = "the log" if self.domain is None else f"domain {self.domain}"
         return (
             f"{self.member} stopped with T{self.applied} applied and T{self.missing}, before it in "
-            f"domain {self.domain}, not"
+            f"{log}, not"
         )
 
 
@@ -106,65 +116,54 @@ def one_group_has_two_of_a_domain(history: History) -> bool:
     return False
 
 
+def _stated(history: History) -> Iterator[tuple[Report, frozenset[TransactionId]]]:
+    """Yield every report of a position, with what the position covers."""
+    covering = Covering(history)
+    for report in reports(history):
+        if covering.is_position(report.event.gtid_set):
+            yield report, covering.covered_by(report.event.gtid_set)
+
+
 def _position_is_stated(history: History) -> bool:
-    return has_domains(history) and any(
-        entries_of(report.event.gtid_set) for report in reports(history)
-    )
+    return any(entries_of(report.event.gtid_set) for report, _ in _stated(history))
 
 
 def _data_is_stated(history: History) -> bool:
-    return has_domains(history) and any(
-        report.data and report.is_at_rest for report in reports(history)
-    )
+    return any(report.data and report.is_at_rest for report, _ in _stated(history))
 
 
 @always(source="On crash-safe slave; facts on MariaDB 1.8", witness=_position_is_stated)
 def position_covers_only_what_is_applied(history: History) -> tuple[PositionAhead, ...]:
     """Whatever a position covers is applied: after a crash, at a stop, and whenever it is shown."""
-    logs = domain_logs(history)
-    found = []
-    for report in reports(history):
-        position = report.event.gtid_set
-        missing = [
-            one.id
-            for log in covered_by(position, logs).values()
-            for one in log
-            if one.id not in report.data
-        ]
-        if missing:
-            found.append(PositionAhead(
-                member=report.event.member, position=position, transaction=min(missing),
-                when=report.event.kind,
-            ))  # fmt: skip
-    return tuple(found)
+    return tuple(
+        PositionAhead(
+            member=report.event.member, position=report.event.gtid_set,
+            transaction=min(covered - report.data), when=report.event.kind,
+        )
+        for report, covered in _stated(history)
+        if not covered <= report.data
+    )  # fmt: skip
 
 
 @always(source="On crash-safe slave; facts on MariaDB 1.8", witness=_data_is_stated)
 def position_covers_all_that_is_applied(history: History) -> tuple[PositionBehind, ...]:
     """Whatever is applied is covered by the position that the next start will use."""
-    if not has_domains(history):
-        return ()
-    logs = domain_logs(history)
-    found = []
-    for report in reports(history):
-        if not report.is_at_rest:
-            continue
-        position = report.event.gtid_set
-        covered = {one.id for log in covered_by(position, logs).values() for one in log}
-        if uncovered := report.data - covered:
-            found.append(PositionBehind(
-                member=report.event.member, position=position, transaction=min(uncovered),
-                when=report.event.kind,
-            ))  # fmt: skip
-    return tuple(found)
+    return tuple(
+        PositionBehind(
+            member=report.event.member, position=report.event.gtid_set,
+            transaction=min(report.data - covered), when=report.event.kind,
+        )
+        for report, covered in _stated(history)
+        if report.is_at_rest and not report.data <= covered
+    )  # fmt: skip
 
 
 @always(source="facts on MariaDB 1.7: stop point; MDEV-31509", witness=_data_is_stated)
 def stop_points_are_prefixes(history: History) -> tuple[StopLeftGap, ...]:
     """Where a replica stops, what it has of each domain is a prefix of the domain's log."""
-    logs = domain_logs(history)
+    logs = Covering(history).logs
     found = []
-    for report in reports(history):
+    for report, _ in _stated(history):
         if report.event.kind is not EventKind.STOPPED:
             continue
         for domain, log in logs.items():

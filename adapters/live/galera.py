@@ -167,7 +167,7 @@ class GaleraLab:
             server.query("FLUSH NO_WRITE_TO_BINLOG BINARY LOGS")
             self._marks[server.name] = server.binary_logs()[-1].name
             self.log_offsets[server.name] = server.log.stat().st_size
-        readers = [SnapshotReader(one, domains=1) for one in self.members]
+        readers = [SnapshotReader(one, [_SCHEMA]) for one in self.members]
         clients = Clients(
             self.members, workload=request.workload, clients=request.clients, seed=seed,
             round_number=number, transactions=request.transactions,
@@ -226,7 +226,7 @@ class GaleraLab:
         files = [str(file) for file in self.log_files(server)]
         compared = [f"{_SCHEMA}.{table}" for table in TABLES]
         with server.connect() as connection, connection.cursor() as cursor:
-            snapshot = SnapshotReader(server, domains=1, session="final").read(cursor)
+            snapshot = SnapshotReader(server, [_SCHEMA], session="final").read(cursor)
         return Member(
             name=server.name,
             # A state transfer brings data without its log: such a member is judged by its data.

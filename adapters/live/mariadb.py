@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from adapters.live.faults import FAULTS
-from adapters.live.observed import Final, Member, Snapshot, Tag
+from adapters.live.observed import Final, Member, Tag
 from adapters.live.pair import PairLab, rounds_of
 from adapters.live.readers import SnapshotReader, gtid_position
 from adapters.live.source_log import SourceLog, source_log
@@ -64,7 +64,6 @@ class MariadbLab(PairLab):
         seed = request.seed + number - 1
         self._begin_logs()
         members = [Member(name=replica.name) for replica in self.replicas]
-        readers = [SnapshotReader(one, domains=request.domains) for one in self.replicas]
         clients = Clients(
             [self.source],
             workload=self.workload,
@@ -77,20 +76,17 @@ class MariadbLab(PairLab):
         )
         retries = sum(map(retried, self.replicas))
         began = time.monotonic()
-        for reader in readers:
-            reader.start()
         notes: list[str] = []
-        try:
-            clients.start()
-            if self.fault is not None and self.fault.inject is not None:
-                notes += self.fault.inject(self, clients, members, random.Random(seed))
-            clients.wait(max(0.0, request.duration_s - (time.monotonic() - began)))
-            load = clients.stop()
-            notes += self._catch_up(members)
-        finally:
-            clients.stop(1.0)
-            for reader, member in zip(readers, members, strict=True):
-                member.snapshots += reader.stop()
+        with self._reading(members, number):
+            try:
+                clients.start()
+                if self.fault is not None and self.fault.inject is not None:
+                    notes += self.fault.inject(self, clients, members, random.Random(seed))
+                clients.wait(max(0.0, request.duration_s - (time.monotonic() - began)))
+                load = clients.stop()
+                notes += self._catch_up(members)
+            finally:
+                clients.stop(1.0)
         return self._told(number, seed, members, load, notes, retries)
 
     def _catch_up(self, members: Sequence[Member]) -> list[str]:
@@ -203,11 +199,9 @@ class MariadbLab(PairLab):
             replica.query("START SLAVE")
         return final
 
-    def snapshot(self, server: Server) -> Snapshot:
-        """Return one snapshot of a server of which no reader asks at this moment."""
-        reader = SnapshotReader(server, domains=self.request.domains, session="final")
-        with server.connect() as connection, connection.cursor() as cursor:
-            return reader.read(cursor)
+    def reader(self, server: Server, *, session: str, round_number: int) -> SnapshotReader:
+        """Return what reads whole tables, and asks where in the log they stand."""
+        return SnapshotReader(server, self.schemas, session=session)
 
     def position(self, server: Server) -> str:
         """Return the position that the table of positions has."""

@@ -10,18 +10,15 @@ from dataclasses import replace
 
 from adapters.live.mysql_faults import COMMIT_ORDER_OFF, MYSQL_FAULTS
 from adapters.live.mysql_target import DATABASE, OF_THE_LOGICAL_CLOCK, OF_THE_WINDOWS
-from adapters.live.observed import Member, Snapshot
+from adapters.live.observed import Member
 from adapters.live.pair import PairLab, rounds_of
+from adapters.live.readers import JournalReader, SnapshotReader
 from adapters.live.source_log import SourceLog, source_log
 from adapters.live.target import MODE_GONE, LiveRequest, LiveRound
 from adapters.live.translation import SOURCE, Run, source_events
 from adapters.live.windows import OPTIONS as WINDOW_OPTIONS
 from adapters.live.windows import WindowStory, forget_windows, windows_of
-from adapters.live.workload import (
-    READ_TABLES,
-    Clients,
-    Load,
-)
+from adapters.live.workload import Clients, Load
 from adapters.servers import Server, find_mysql
 from adapters.servers.replication import executed_position
 from vocabulary.errors import ParaplyError
@@ -102,24 +99,26 @@ class MysqlLab(PairLab):
         members = [Member(name=replica.name) for replica in self.replicas]
         notes: Sequence[str] = ()
         began = time.monotonic()
-        try:
-            clients.start()
-            if inject is not None:
-                notes = inject(self, clients, members, random.Random(seed))
-            else:
-                clients.wait_for(request.transactions // 2, request.duration_s / 2)
-                for replica in self.replicas:
-                    replica.query("START REPLICA SQL_THREAD")
-            clients.wait(max(0.0, request.duration_s - (time.monotonic() - began)))
-        finally:
-            load = clients.stop()
+        with self._reading(members, number):
+            try:
+                clients.start()
+                if inject is not None:
+                    notes = inject(self, clients, members, random.Random(seed))
+                else:
+                    clients.wait_for(request.transactions // 2, request.duration_s / 2)
+                    for replica in self.replicas:
+                        replica.query("START REPLICA SQL_THREAD")
+                clients.wait(max(0.0, request.duration_s - (time.monotonic() - began)))
+            finally:
+                load = clients.stop()
+            for member, replica in zip(members, self.replicas, strict=True):
+                member.applier_error = self._error_on_the_way(replica)
         for member, replica in zip(members, self.replicas, strict=True):
-            self._catch_up(member, replica)
+            self._look_at_rest(member, replica)
         return self._told(number, seed, members, load, notes)
 
-    def _catch_up(self, member: Member, replica: Server) -> None:
-        """Wait until a replica has all, or keep the error of one that never will."""
-        member.applier_error = self._error_on_the_way(replica)
+    def _look_at_rest(self, member: Member, replica: Server) -> None:
+        """Keep what a replica has in the end, or has left where it stopped before."""
         self.is_spoilt = self.is_spoilt or bool(member.applier_error)
         member.log = self._log(replica)
         member.final = self._final(replica, is_whole=not member.applier_error)
@@ -140,6 +139,7 @@ class MysqlLab(PairLab):
             "transactions": len(log.transactions),
             "confirmed": len(load.confirmed),
             "refused": sum(load.refused.values()),
+            "reads": sum(len(member.snapshots) for member in members),
             "windows": sum(story.covered for story in stories),
             "rolled_back": sum(not w.is_committed for story in stories for w in story.windows),
             "workers": max(len({w.worker for w in story.windows}) for story in stories),
@@ -203,11 +203,9 @@ class MysqlLab(PairLab):
 
     stated_position = position
 
-    def snapshot(self, server: Server) -> Snapshot:
-        """Return what the tables that are read have, with the executed set."""
-        tables = [f"{schema}.{table}" for schema in self.schemas for table in READ_TABLES]
-        rows = {table: server.query(f"SELECT * FROM {table}") for table in tables}
-        return Snapshot(session="final", rows=rows, gtid_position=self.position(server))
+    def reader(self, server: Server, *, session: str, round_number: int) -> SnapshotReader:
+        """Return what reads whole tables, and the journal, which says where they stand."""
+        return JournalReader(server, self.schemas, session=session, round_number=round_number)
 
 
 def of_one_table(one: Transaction) -> Transaction:

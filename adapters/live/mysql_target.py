@@ -10,6 +10,7 @@ DATABASE = "database"
 OF_THE_LOGICAL_CLOCK = ("starts_respect_last_committed",)
 """What DATABASE mode does not look at, and so cannot break."""
 _ORDER = "engine_commits_follow_the_log"
+_READS = ("readers_see_prefixes", "reads_never_go_back")
 OF_THE_WINDOWS = ("no_conflicting_parallel_apply", _ORDER, *OF_THE_LOGICAL_CLOCK)
 """What only the workers' windows can answer."""
 
@@ -21,15 +22,19 @@ MYSQL = LiveTarget(
     workloads=tuple(WORKLOADS),
     faults={fault.name: fault.meaning for fault in MYSQL_FAULTS.values()},
     documented={
-        **{f"{mode}/{COMMIT_ORDER_OFF}": (_ORDER,) for mode in ("logical-clock", DATABASE)},
+        **{f"{mode}/{COMMIT_ORDER_OFF}": (_ORDER, *_READS) for mode in ("logical-clock", DATABASE)},
         # Either may come first: a row that is not there yet, or two that do not mind.
         f"logical-clock/{FORGED}": ("no_conflicting_parallel_apply", "sound_log_never_fails"),
     },
     rare=(FORGED,),
     properties=(
         *OF_THE_WINDOWS,
+        *_READS,
         "no_event_is_applied_twice",
         "no_event_is_lost",
+        "position_covers_only_what_is_applied",
+        "position_covers_all_that_is_applied",
+        "stop_points_are_prefixes",
         "sound_log_never_fails",
         "final_state_is_the_sources",
         "tables_end_as_the_sources",

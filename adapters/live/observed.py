@@ -26,7 +26,9 @@ class Snapshot:
     offset: int = 0
     """Everything in the member's log up to here is in the snapshot, and nothing after it."""
     gtid_position: str = ""
-    """The applier's position as the same snapshot shows it."""
+    """The applier's position as the same snapshot shows it; MySQL: as it was just before."""
+    tags: frozenset[Tag] | None = None
+    """What its journal has of the round, where that was read: it then says where it lies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

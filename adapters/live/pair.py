@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Self
@@ -15,6 +16,7 @@ from typing import ClassVar, Self
 from adapters.binlog.transactions import read_transactions
 from adapters.live.at_rest import differing_tables, error_on_the_way, tags_on
 from adapters.live.observed import Final, Member, Snapshot, Tag
+from adapters.live.readers import SnapshotReader
 from adapters.live.source_log import Keys
 from adapters.live.target import LiveRequest, LiveRound
 from adapters.live.workload import TABLES, Clients, create_statements, schema_name
@@ -149,8 +151,26 @@ class PairLab(ABC):
         """Return the position from which the server will go on."""
 
     @abstractmethod
-    def snapshot(self, server: Server) -> Snapshot:
+    def reader(self, server: Server, *, session: str, round_number: int) -> SnapshotReader:
+        """Return what reads a server, of which nothing else may ask at the same time."""
+
+    @contextmanager
+    def _reading(self, members: Sequence[Member], number: int) -> Iterator[None]:
+        """Let one reader per replica read, and keep what it saw."""
+        readers = [self.reader(one, session="reader", round_number=number) for one in self.replicas]
+        for reader in readers:
+            reader.start()
+        try:
+            yield
+        finally:
+            for reader, member in zip(readers, members, strict=True):
+                member.snapshots += reader.stop()
+
+    def _snapshot(self, server: Server) -> Snapshot:
         """Return one snapshot of a server at rest."""
+        reader = self.reader(server, session="final", round_number=0)
+        with server.connect() as connection, connection.cursor() as cursor:
+            return reader.read(cursor)
 
     def _begin_logs(self) -> None:
         """Let every server go on in a new log file: the first one of the round."""
@@ -186,7 +206,7 @@ class PairLab(ABC):
         if not is_whole:
             compared = []
         return Final(
-            snapshot=self.snapshot(replica),
+            snapshot=self._snapshot(replica),
             tags=self.tags(replica),
             gtid_position=self.stated_position(replica),
             differing=differing_tables(replica, self.source, compared),

@@ -3,6 +3,9 @@
 MariaDB answers ``SHOW STATUS LIKE 'binlog_snapshot_%'`` from a value that sessions share: two
 readers at once are told each other's place. One reader at a time per server asks, so one thread
 reads, or :meth:`SnapshotReader.read` is called by hand when none does.
+
+A snapshot of MySQL does not say where it lies, and ``gtid_executed`` is no part of it: the engine
+commits first. What was executed is asked before the snapshot is taken, which then has to have it.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from adapters.live.observed import Snapshot
-from adapters.live.workload import READ_TABLES, schema_name
+from adapters.live.workload import READ_TABLES, TAGS_PER_ROUND
 from vocabulary.errors import ParaplyError
 
 if TYPE_CHECKING:
@@ -66,22 +69,28 @@ class Reader(ABC):
 class SnapshotReader(Reader):
     """Reads a MariaDB replica: whole tables, and where in its log the server says they stand."""
 
-    def __init__(self, server: Reachable, *, domains: int, session: str = "reader") -> None:
+    def __init__(
+        self, server: Reachable, schemas: Sequence[str], *, session: str = "reader"
+    ) -> None:
         super().__init__(server)
         self._session = session
-        self._tables = [
-            f"{schema_name(domain)}.{table}" for domain in range(domains) for table in READ_TABLES
-        ]
+        self._schemas = schemas
+
+    def _rows(self, cursor: Any) -> dict[str, Sequence[tuple[object, ...]]]:
+        """Return all rows of the tables that are read, in the open transaction."""
+        tables = [f"{schema}.{table}" for schema in self._schemas for table in READ_TABLES]
+        rows: dict[str, Sequence[tuple[object, ...]]] = {}
+        for table in tables:
+            cursor.execute(f"SELECT * FROM {table}")
+            rows[table] = tuple(cursor.fetchall())
+        return rows
 
     def read(self, cursor: Any) -> Snapshot:
         """Take one snapshot on an open connection."""
         cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
         cursor.execute("SHOW STATUS LIKE 'binlog_snapshot_%'")
         status = {str(name).lower(): str(value) for name, value in cursor.fetchall()}
-        rows: dict[str, Sequence[tuple[object, ...]]] = {}
-        for table in self._tables:
-            cursor.execute(f"SELECT * FROM {table}")
-            rows[table] = tuple(cursor.fetchall())
+        rows = self._rows(cursor)
         position = gtid_position(cursor)
         cursor.execute("COMMIT")
         return Snapshot(
@@ -90,6 +99,36 @@ class SnapshotReader(Reader):
             file=status.get("binlog_snapshot_file", ""),
             offset=int(status.get("binlog_snapshot_position") or 0),
             gtid_position=position,
+        )
+
+
+class JournalReader(SnapshotReader):
+    """Reads a MySQL replica: whole tables, and the journal of a round, which says what is there."""
+
+    def __init__(
+        self,
+        server: Reachable,
+        schemas: Sequence[str],
+        *,
+        session: str = "reader",
+        round_number: int = 0,
+    ) -> None:
+        super().__init__(server, schemas, session=session)
+        self._first_tag = round_number * TAGS_PER_ROUND
+
+    def read(self, cursor: Any) -> Snapshot:
+        """Take one snapshot on an open connection."""
+        cursor.execute("SELECT @@global.gtid_executed")
+        executed = str(cursor.fetchone()[0]).replace("\n", "")
+        cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
+        rows = self._rows(cursor)
+        tags: set[int] = set()
+        for schema in self._schemas:
+            cursor.execute(f"SELECT w FROM {schema}.journal WHERE w >= {self._first_tag}")
+            tags.update(int(tag) for (tag,) in cursor.fetchall())
+        cursor.execute("COMMIT")
+        return Snapshot(
+            session=self._session, rows=rows, gtid_position=executed, tags=frozenset(tags)
         )
 
 

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from adapters.live.attempts import AttemptSeen, attempts_of
 from adapters.live.observed import Final, Member, Restart, Snapshot, Tag
 from adapters.live.source_log import JOURNAL, Keys, SourceLog
 from vocabulary.events import Event, EventKind, Observation, Outcome
+from vocabulary.gtid_set_text import parse_gtid_set
 from vocabulary.history import Clock, EvidenceTier, History, HistoryHeader, OptionValue
 from vocabulary.log import LoggedTransaction
 from vocabulary.timestamps import LogicalTime
@@ -147,7 +149,7 @@ class MemberStory:
         reads: dict[int, list[Event]] = {}
         for snapshot in self.member.snapshots:
             # Reads keep the order in which they were made, whatever place they claim.
-            reached = max(reached, self.place_of(snapshot.file, snapshot.offset))
+            reached = max(reached, self._place_of_snapshot(snapshot))
             reads.setdefault(reached, []).append(
                 self.read(snapshot, max(self.order[:reached], default=INITIAL_STATE))
             )
@@ -155,6 +157,39 @@ class MemberStory:
             # At the place of a restart a read may have been made before it or after: the same data.
             places[place] = made + places.get(place, [])
         return places
+
+    def _place_of_snapshot(self, snapshot: Snapshot) -> int:
+        """Return how many transactions of the member's log stand before a snapshot.
+
+        It stands behind the last of which its journal has the tag, and behind those after it that
+        leave no tag and were executed before it was taken.
+        """
+        if snapshot.tags is None:
+            return self.place_of(snapshot.file, snapshot.offset)
+        shown = {self.log.tags[tag] for tag in snapshot.tags if tag in self.log.tags}
+        place = max((place for place, one in enumerate(self.order, 1) if one in shown), default=0)
+        executed = parse_gtid_set(snapshot.gtid_position)
+        for one, gtid in zip(self.order[place:], self._gtids[place:], strict=True):
+            if one in self.log.tag_of or not parse_gtid_set(gtid) <= executed:
+                break
+            place += 1
+        return place
+
+    def _journal_ends(self, snapshot: Snapshot) -> tuple[Observation, ...]:
+        """Return the last row of the journal that is there, and the first that is not."""
+        if snapshot.tags is None:
+            return ()
+        tagged = sorted(self.log.tag_of)
+        there = [one for one in tagged if self.log.tag_of[one] in snapshot.tags]
+        absent = (one for one in tagged if self.log.tag_of[one] not in snapshot.tags)
+        ends = [(one, one) for one in there[-1:]]
+        ends += [(one, INITIAL_STATE) for one in islice(absent, 1)]
+        return tuple(Observation(self._journal_row(one), seen) for one, seen in ends)
+
+    def _journal_row(self, one: TransactionId) -> Item:
+        """Return the row of the journal that has the tag of a transaction."""
+        ((item,),) = [items for table, _, items in self.log.touched[one] if table.endswith(JOURNAL)]
+        return item
 
     def place_of(self, file: str, offset: int) -> int:
         """Return how many transactions of the member's log stand before a place in it."""
@@ -191,7 +226,10 @@ class MemberStory:
         return self._event(
             EventKind.READ,
             session=snapshot.session,
-            observed=observations(self.log, self.keys, snapshot, newest),
+            observed=(
+                *observations(self.log, self.keys, snapshot, newest),
+                *self._journal_ends(snapshot),
+            ),
             gtid_set=snapshot.gtid_position,
             position=f"{snapshot.file}:{snapshot.offset}" if snapshot.file else "",
         )

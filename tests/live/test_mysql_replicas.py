@@ -36,7 +36,13 @@ def test_replica_keeps_what_its_settings_promise(fault, tmp_path):
     with MysqlLab(request) as lab:
         one = lab.round(1)
         broken = {name for name in MYSQL.properties if broken_by(one.history, name)}
-        assert broken == (set() if fault == HEALTHY else {ORDER})
+        # Whether a reader meets a gap while it is open takes luck; that there are some does not.
+        documented = set(MYSQL.documented.get(f"logical-clock/{fault}", ()))
+        assert broken <= documented
+        assert (ORDER in broken) == (fault == COMMIT_ORDER_OFF)
+        assert int(one.evidence["reads"]) > 0
+        for name in ("position_covers_only_what_is_applied", "stop_points_are_prefixes"):
+            assert holds(one.history, name), name
         assert two_transactions_overlap(one.history)
         assert one.evidence["windows"] == one.evidence["transactions"]
         assert one.evidence["unknown_gtids"] == 0
@@ -60,7 +66,13 @@ def test_struck_pair_breaks_what_is_documented_and_nothing_else(fault):
     assert one.evidence["restarts"] == (3 if fault in ("kill-replica", "stop-start") else 0)
     if fault != FORGED:
         held = {name for name in MYSQL.properties if holds(one.history, name)}
-        assert held >= {"no_event_is_lost", "no_event_is_applied_twice"}
+        assert held >= {
+            "no_event_is_lost",
+            "no_event_is_applied_twice",
+            "position_covers_only_what_is_applied",
+            "position_covers_all_that_is_applied",
+            "stop_points_are_prefixes",
+        }
 
 
 def holds(history, name):

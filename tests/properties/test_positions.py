@@ -88,6 +88,63 @@ def test_hole_while_running_is_no_stop_point():
     assert not stop_points_are_prefixes(history("engine_committed T2@r1 ; crashed @r1"))
 
 
+UUID = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
+EXECUTED = f"""| T1{{a}} gtid={UUID}:1 | T2{{b}} gtid={UUID}:2 | T3{{c}} gtid={UUID}:tag:1 | """
+
+
+def executed(events):
+    return history_of(EXECUTED + events.replace("UUID", UUID))
+
+
+def test_executed_set_that_is_the_data_holds_in_both_directions():
+    run = executed(
+        "recovered @r1 gtid_set=UUID:1-2 transactions=1,2 ; stopped @r1 gtid_set=UUID:1-2"
+    )
+    for check in (
+        position_covers_only_what_is_applied,
+        position_covers_all_that_is_applied,
+        stop_points_are_prefixes,
+    ):
+        assert verdict(run, check) is Verdict.HOLDS
+
+
+def test_executed_set_with_what_is_not_applied_is_ahead():
+    run = executed('read @r1 gtid_set="UUID:1-2:tag:1"')
+    assert [breach.transaction for breach in position_covers_only_what_is_applied(run)] == [1]
+    run = executed('engine_committed T1@r1 ; engine_committed T3@r1 ; read @r1 gtid_set="UUID:1-2"')
+    (breach,) = position_covers_only_what_is_applied(run)
+    assert str(breach) == f"on r1, read, position {UUID}:1-2 covers T2, which is not applied"
+
+
+def test_executed_set_without_what_is_applied_is_behind():
+    run = executed("recovered @r1 gtid_set=UUID:1 transactions=1,3")
+    (breach,) = position_covers_all_that_is_applied(run)
+    assert breach.transaction == 3
+
+
+def test_executed_set_with_a_hole_covers_what_is_beyond_it():
+    run = executed("recovered @r1 gtid_set=UUID:2 transactions=2")
+    assert not position_covers_only_what_is_applied(run)
+    assert not position_covers_all_that_is_applied(run)
+
+
+def test_stop_with_a_hole_in_a_log_without_domains_is_reported():
+    (breach,) = stop_points_are_prefixes(
+        executed("engine_committed T2@r1 ; stopped @r1 gtid_set=UUID:2")
+    )
+    assert str(breach) == "r1 stopped with T2 applied and T1, before it in the log, not"
+
+
+def test_stop_without_any_executed_set_in_a_log_without_domains_says_nothing():
+    run = executed("engine_committed T2@r1 ; stopped @r1")
+    assert verdict(run, stop_points_are_prefixes) is Verdict.UNKNOWN
+
+
+def test_state_that_names_no_uuid_is_not_judged():
+    run = history_of("| T1{a} gtid=group:1 | recovered @r1 gtid_set=group:1")
+    assert verdict(run, position_covers_only_what_is_applied) is Verdict.UNKNOWN
+
+
 ROW = 'row_applied T{0}@r1 {{"rpl_slave_state 0"}} {1}'
 
 
