@@ -69,7 +69,8 @@ def batches(history: History) -> Recorded:
     """Read a run of one domain for ``models/batches.py``: attempts, row changes, waits, retries.
 
     A batch is a stretch of the log with one commit id. A commit start that is taken back is not
-    observed, nor is a temporary error until it rolls back.
+    observed, nor is a temporary error until it rolls back. A transaction runs again when its new
+    attempt comes past the locks for which the last one waited.
     """
     places, rows = places_of(history), Rows()
     written: Table = {}
@@ -86,30 +87,37 @@ def batches(history: History) -> Recorded:
     steps: list[RecordedStep] = []
     applied: set[tuple[int, str]] = set()
     waits = _Waits()
+    begun_again: set[int] = set()
     for event in history.events:
         if event.transaction is None:
             continue
         place = places[event.transaction]
+        holder = None if event.other is None else places[event.other]
+        still_waits = event.outcome is Outcome.LOCK_WAIT and (place, holder) in waits.given_up
+        if place in begun_again and not still_waits:
+            begun_again.remove(place)
+            steps.append(_step("retry", p=place))
         match event.kind:
+            case EventKind.BEGUN if event.attempt > 1:
+                begun_again.add(place)
             case EventKind.BEGUN:
-                again = event.attempt > 1
-                steps.append(_step("retry" if again else "start", p=place))
+                steps.append(_step("start", p=place))
             case EventKind.ROW_APPLIED if event.outcome in _CHANGES:
-                holder = waits.go_on(place, steps)
-                applied = {(one, row) for one, row in applied if one != holder}
+                freed = waits.go_on(place, steps)
+                applied = {(one, row) for one, row in applied if one != freed}
                 for row in map(rows.name, sorted(event.items)):
                     if (place, row) in written and (place, row) not in applied:
                         applied.add((place, row))
                         steps.append(_step("apply", p=place, r=row))
-            case EventKind.ROW_APPLIED if event.other is not None:
-                if places[event.other] > place:
-                    waits.now[place] = places[event.other]
+            case EventKind.ROW_APPLIED if holder is not None and place not in begun_again:
+                if holder > place:
+                    waits.now[place] = holder
             case EventKind.PREPARED:
                 steps.append(_step("start_commit", p=place))
             case EventKind.ROLLED_BACK if place in waits.freed:
                 waits.freed.remove(place)
             case EventKind.ROLLED_BACK:
-                waits.roll_back(place, None if event.other is None else places[event.other], steps)
+                waits.roll_back(place, holder, steps)
                 applied = {(one, row) for one, row in applied if one != place}
             case EventKind.ENGINE_COMMITTED:
                 steps.append(_step("engine_commit", p=place))

@@ -7,6 +7,7 @@ engine, what a reader saw, where the replica crashed.
 
 from __future__ import annotations
 
+from models.commit_order import ROW
 from models.concrete import Scope, Table, Value
 from models.recorded.following import Recorded, RecordedStep
 from models.recorded.naming import AL1_GHOSTS, BY_RECOVERY, Rows, places_of, scope_of
@@ -52,8 +53,9 @@ def commit_order(history: History) -> Recorded:
             case EventKind.ENGINE_COMMITTED:
                 held = {row: holder for row, holder in held.items() if holder != place}
                 steps.append(RecordedStep(actions=("engine_commit",), parameters={"p": place}))
-    start: dict[str, Table] = {"ws": wanted, "holder": {(row,): -1 for row in rows.all}}
-    return Recorded(scope=scope_of(places, rows), start=start, steps=tuple(steps))
+    scope = scope_of(places, rows)
+    nobody: Table = {(row,): -1 for row in scope.values(ROW)}
+    return Recorded(scope=scope, start={"ws": wanted, "holder": nobody}, steps=tuple(steps))
 
 
 def restart(history: History) -> Recorded:

@@ -53,11 +53,11 @@ def refused_steps(history):
 def test_every_start_of_the_reference_is_a_start_of_the_specification(dialect):
     workload = Workload(transactions=6, rows=4, dialect=dialect, options=OPTIONS)
     total = 0
-    for schedule in random_schedules(0, 2_400):
+    for schedule in random_schedules(0, 300):
         count, refused = refused_steps(APPLIER.run(schedule, workload))
         assert not refused, schedule.seed
         total += count
-    assert total > 30_000  # with the certifier's: more than 100,000 steps
+    assert total > 4_000
 
 
 @pytest.mark.parametrize(
