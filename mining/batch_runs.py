@@ -14,7 +14,7 @@ import pyarrow as pa
 from mining.coverage import course_of, features_of
 from mining.plan import Batch, Plan
 from mining.signatures import shape_signature
-from mining.systems import is_situation
+from mining.systems import System, is_situation
 from properties.campaign import steps_of
 from properties.registry import Property
 from vocabulary.events import Event
@@ -202,36 +202,42 @@ def run_batch(
     """
     started = time.perf_counter()
     system = plan.systems[batch.system]
-    runner, judges = system.runner, system.properties
+    judges = system.properties
     if schedules is None:
         schedules = seeded(plan, batch)
     counts = Counts()
     rows = []
-    for run, schedule in schedules:
-        history = runner.run(schedule, system.workload)
-        features = features_of(history)
-        program = encode_program(schedule.choices)
-        if known is not None and features - known - counts.features:
-            counts.novel = [*counts.novel, program][:NOVEL_MAX]
-        counts.features |= features
-        rows.append(
-            {
-                "run": run,
-                "seed": schedule.seed if isinstance(schedule, SeededSchedule) else None,
-                "program": program,
-                "features": len(features),
-                **judged(history, run, program, judges, counts),
-            }
-        )
-    options = json.dumps(dict(sorted(system.runner.options_of(system.workload).items())))
-    named = {
+    named = named_columns(system)
+    with system.opened() as make_history:
+        for run, schedule in schedules:
+            history = make_history(schedule, run)
+            features = features_of(history)
+            program = encode_program(schedule.choices)
+            if known is not None and features - known - counts.features:
+                counts.novel = [*counts.novel, program][:NOVEL_MAX]
+            counts.features |= features
+            rows.append(
+                {
+                    **named,
+                    "run": run,
+                    "seed": schedule.seed if isinstance(schedule, SeededSchedule) else None,
+                    "program": program,
+                    "features": len(features),
+                    **judged(history, run, program, judges, counts),
+                }
+            )
+    table = pa.Table.from_pylist(rows, schema=SCHEMA)
+    return BatchRun(batch=batch, table=table, counts=counts, seconds=time.perf_counter() - started)
+
+
+def named_columns(system: System) -> dict[str, str]:
+    """Return the columns that say what ran."""
+    return {
         "subject": system.subject,
         "mutant": system.mutant,
         "dialect": system.workload.dialect,
-        "options": options,
+        "options": json.dumps(dict(sorted(system.options.items()))),
     }
-    table = pa.Table.from_pylist([{**named, **row} for row in rows], schema=SCHEMA)
-    return BatchRun(batch=batch, table=table, counts=counts, seconds=time.perf_counter() - started)
 
 
 def seeded(plan: Plan, batch: Batch) -> Iterable[tuple[int, Schedule]]:

@@ -22,7 +22,7 @@ from mining.systems import System
 from properties.registry import Property, property_named
 from properties.search import Counterexample
 from properties.shrinking import Oracle
-from reference_impl.subject import Subject, Workload
+from reference_impl.subject import Workload
 from vocabulary.history import History
 from vocabulary.programs import decode_program, encode_program
 from vocabulary.schedule import RecordedSchedule
@@ -32,8 +32,8 @@ class Small(Protocol):
     """What a minimiser returns."""
 
     @property
-    def workload(self) -> Workload:
-        """Return the workload it is a run of."""
+    def system(self) -> System:
+        """Return the system, with the workload that it is a run of."""
 
     @property
     def counterexample(self) -> Counterexample:
@@ -45,15 +45,16 @@ class Small(Protocol):
 
 
 class Minimiser(Protocol):
-    """A function that makes a counterexample small (``paraply.shrinking.make_small``)."""
+    """A function that makes a counterexample small (``paraply.mining_minimal.make_small``)."""
 
     def __call__(
-        self, subject: Subject, workload: Workload, prop: Property, found: Counterexample, *,
-        seed: int, faster: Callable[[Workload, Oracle], Oracle] | None,
+        self, system: System, prop: Property, found: Counterexample, *,
+        run: int, seed: int, faster: Callable[[Workload, Oracle], Oracle] | None,
     ) -> Small:  # fmt: skip
         """Return a smaller run that breaks the property too, or the one found.
 
-        ``faster`` may put another oracle before the readable one of a workload.
+        ``run`` is the number that the one found has; ``faster`` may put another oracle before the
+        readable one of a workload.
         """
 
 
@@ -78,7 +79,7 @@ class Minimal:
 
     Attributes:
         cluster: what it stands for; clusters that came out alike are counted together.
-        workload: what it is a run of.
+        system: what it is a run of.
         choices: the program that replays it.
         history: what it does.
         signature: its sort.
@@ -89,7 +90,7 @@ class Minimal:
     """
 
     cluster: Cluster
-    workload: Workload
+    system: System
     choices: tuple[int, ...]
     history: History
     signature: Signature
@@ -113,7 +114,8 @@ def clusters_of(
         progress: the campaign.
         goals_only: of a mutant, keep only breaches of the property that must catch it; the others
             are its side effects. Breaches of subjects are always kept.
-        most: of one system and property keep only so many, the most frequent.
+        most: of one system and property keep only so many, the most frequent; of an applier in
+            a process of its own one, for each of its runs takes a hundred times as long.
     """
     found = []
     for number, (system, counts) in enumerate(
@@ -130,15 +132,20 @@ def clusters_of(
     for cluster in found:
         key = (cluster.system, cluster.prop)
         kept[key] = kept.get(key, 0) + 1
-        if most is None or kept[key] <= most:
+        is_ours = progress.plan.systems[cluster.system].is_ours
+        if most is None or kept[key] <= (most if is_ours else 1):
             chosen.append(cluster)
     return chosen
 
 
 def minimise_all(
     plan: Plan, clusters: Sequence[Cluster], engine: Engine, make_small: Minimiser
-) -> Iterator[Minimal]:
-    """Yield the smallest counterexample of each cluster, in the order they are finished."""
+) -> Iterator[Minimal | None]:
+    """Yield the smallest counterexample of each cluster, in the order they are finished.
+
+    None stands for one that its own program did not make again: what was run (an applier in a
+    process of its own) does not do the same twice.
+    """
     return engine.map(MinimiseTask(plan=plan, make_small=make_small), clusters)
 
 
@@ -149,29 +156,30 @@ class MinimiseTask:
     plan: Plan
     make_small: Minimiser
 
-    def __call__(self, cluster: Cluster) -> Minimal:
-        """Return the smallest counterexample that was found."""
+    def __call__(self, cluster: Cluster) -> Minimal | None:
+        """Return the smallest counterexample that was found; None if it is not met again."""
         started = time.perf_counter()
         system = self.plan.systems[cluster.system]
         prop = property_named(cluster.prop)
-        found = replayed(system, prop, cluster.specimen)
+        run = cluster.specimen.run
+        found = replayed(system, prop, cluster.specimen.program, run)
+        if not found.violations:
+            return None
         small = self.make_small(
-            system.runner, system.workload, prop, found,
-            seed=self.plan.seed, faster=self._faster(system, prop),
+            system, prop, found,
+            run=run, seed=self.plan.seed, faster=self._faster(system, prop),
         )  # fmt: skip
         history = small.counterexample.history
         violations = small.counterexample.violations
         return Minimal(
             cluster=cluster,
-            workload=small.workload,
+            system=small.system,
             choices=small.counterexample.choices,
             history=history,
             signature=full_signature(prop.name, violations, history),
             digest=canonical_digest(history),
             minimality=str(small.minimality or ""),
-            is_confirmed=is_confirmed(
-                replace(system, workload=small.workload), prop, small.counterexample
-            ),
+            is_confirmed=is_confirmed(small.system, prop, small.counterexample, run),
             seconds=time.perf_counter() - started,
         )
 
@@ -185,27 +193,27 @@ class MinimiseTask:
         return CompiledOracles(system, prop.name)
 
 
-def replayed(system: System, prop: Property, specimen: Specimen) -> Counterexample:
-    """Return the run that a specimen's program makes."""
-    choices = decode_program(specimen.program)
-    history = system.runner.run(RecordedSchedule(choices, strict=True), system.workload)
+def replayed(system: System, prop: Property, program: bytes, run: int) -> Counterexample:
+    """Return the run that a program makes; ``run`` is its number in the system."""
+    choices = decode_program(program)
+    with system.opened() as make_history:
+        history = make_history(RecordedSchedule(choices, strict=system.is_ours), run)
     return Counterexample(
         choices=choices, history=history, violations=prop.violations(history), runs=1
     )
 
 
-def is_confirmed(system: System, prop: Property, found: Counterexample) -> bool:
-    """Return whether the readable reference replays it to the same events and breaks it again.
+def is_confirmed(system: System, prop: Property, found: Counterexample, run: int) -> bool:
+    """Return whether a replay by the readable reference has the same events and breaks it again.
 
     The program is written and read back, as a reader of the file will do.
     """
-    choices = decode_program(encode_program(found.choices))
-    history = system.runner.run(RecordedSchedule(choices, strict=True), system.workload)
-    is_same = (history.transactions, history.events) == (
+    again = replayed(system, prop, encode_program(found.choices), run)
+    is_same = (again.history.transactions, again.history.events) == (
         found.history.transactions,
         found.history.events,
     )
-    return is_same and bool(prop.violations(history))
+    return is_same and bool(again.violations)
 
 
 def distinct(minimals: Iterable[Minimal]) -> list[Minimal]:

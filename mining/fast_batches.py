@@ -8,14 +8,13 @@ and reference disagree about any of them the campaign ends at once.
 
 from __future__ import annotations
 
-import json
 import time
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from mining.batch_runs import SCHEMA, BatchRun, Counts, judged
+from mining.batch_runs import SCHEMA, BatchRun, Counts, judged, named_columns
 from mining.compiled import columns as C
 from mining.compiled.applier import Ints, broken_names, run_fast, run_many
 from mining.coverage import features_of
@@ -88,12 +87,8 @@ def _confirmed(
     features = features_of(history)
     counts.features |= features
     program = encode_program(schedule.choices)
-    options = json.dumps(dict(sorted(system.runner.options_of(system.workload).items())))
     return {
-        "subject": system.subject,
-        "mutant": system.mutant,
-        "dialect": system.workload.dialect,
-        "options": options,
+        **named_columns(system),
         "run": number,
         "seed": None,
         "program": program,

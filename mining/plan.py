@@ -118,7 +118,8 @@ def source_digest() -> str:
     """Return a digest of the code that decides what a run does and how it is judged."""
     root = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256()
-    for package in ("mining", "properties", "reference_impl", "vocabulary"):
+    packages = ("adapters/conformance", "mining", "properties", "reference_impl", "vocabulary")
+    for package in packages:
         for path in sorted((root / package).rglob("*.py")):
             digest.update(path.relative_to(root).as_posix().encode())
             digest.update(path.read_bytes())

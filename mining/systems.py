@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import properties.all as _properties
 import reference_impl.mutations.all as _mutations
@@ -13,7 +14,8 @@ from properties.registry import Expectation, Property, property_named, registere
 from reference_impl.mutants import Mutant, mutant_named, registered_mutants
 from reference_impl.subject import Subject, Workload, registered_subjects, subject_named
 from vocabulary.errors import ParaplyError, register
-from vocabulary.history import OptionValue
+from vocabulary.history import History, OptionValue
+from vocabulary.schedule import Schedule
 
 _FILLED = (_mutations, _properties, _subjects)
 """The registries, filled by importing these: a Spark worker starts with empty ones."""
@@ -28,6 +30,9 @@ NO_SUCH_SIZE = register(
 SIZES = ("transactions", "rows", "members")
 ALL = "all"
 """As a name: every subject, or every mutant."""
+
+MakeHistory = Callable[[Schedule, int], History]
+"""Makes the history of a schedule; the number is that of the run in its system, from 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +51,9 @@ class System:
     workload: Workload
     judges: tuple[str, ...]
 
+    is_ours: ClassVar[bool] = True
+    """Whether it does the same again on the same choices, whatever happens: no other process."""
+
     @property
     def name(self) -> str:
         """Return the mutant's name, or the subject's with its dialect."""
@@ -56,6 +64,17 @@ class System:
     def runner(self) -> Subject:
         """Return what runs: the subject, or the mutant in its place."""
         return mutant_named(self.mutant).subject if self.mutant else subject_named(self.subject)
+
+    @property
+    def options(self) -> Mapping[str, OptionValue]:
+        """Return what it is run with, as the column of that name has it."""
+        return self.runner.options_of(self.workload)
+
+    @contextmanager
+    def opened(self) -> Iterator[MakeHistory]:
+        """Yield what makes its histories, for as long as one batch takes."""
+        runner, workload = self.runner, self.workload
+        yield lambda schedule, _: runner.run(schedule, workload)
 
     @property
     def properties(self) -> tuple[Property, ...]:
@@ -93,8 +112,19 @@ class System:
         }
 
 
+SystemReader = Callable[[Mapping[str, Any]], System]
+_READERS: dict[str, SystemReader] = {}
+
+
+def register_kind(kind: str, from_json: SystemReader) -> None:
+    """Let plans name systems that are no subject of ours; ``kind`` is a field of their JSON."""
+    _READERS[kind] = from_json
+
+
 def system_from_json(value: Mapping[str, Any]) -> System:
     """Return the system that :meth:`System.as_json` described."""
+    if "kind" in value:
+        return _READERS[value["kind"]](value)
     return System(
         subject=value["subject"],
         mutant=value["mutant"],

@@ -14,10 +14,12 @@ from mining.plan import Plan
 from mining.store import DiskStore, Store
 from mining.systems import System
 from paraply.exploring import replay_command
+from paraply.foreign_systems import ForeignSystem
 from paraply.registries import mutant_named, property_named
 from paraply.report.counterexample_text import counterexample_lines
 from paraply.report.escape import visible
 from paraply.shrinking import Smallest
+from properties.registry import Property
 from properties.search import Counterexample
 from vocabulary.errors import ParaplyError, register
 from vocabulary.history_jsonl import write_history
@@ -100,12 +102,6 @@ def read_index(store: Store) -> list[Filed]:
 def _filed(name: str, store: Store, system: System, one: Minimal) -> Filed:
     prop = property_named(one.cluster.prop)
     violations = prop.violations(one.history)
-    smallest = Smallest(
-        workload=one.workload,
-        counterexample=Counterexample(
-            choices=one.choices, history=one.history, violations=violations, runs=1
-        ),
-    )
     return Filed(
         name=name,
         subject=system.subject,
@@ -121,20 +117,32 @@ def _filed(name: str, store: Store, system: System, one: Minimal) -> Filed:
         is_confirmed=one.is_confirmed,
         is_expected=prop.name in (system.goals | system.known_breaches),
         violations=tuple(str(violation) for violation in violations),
-        command=replay_command(
-            system.runner, smallest, prop, file=f"{store.url}/{FOLDER}/{name}.jsonl",
-            mutant=system.mutant,
+        command=_command(one, prop, f"{store.url}/{FOLDER}/{name}.jsonl"),
+    )
+
+
+def _command(one: Minimal, prop: Property, file: str) -> str:
+    """Return the command that shows a counterexample again."""
+    system = one.system
+    if isinstance(system, ForeignSystem):
+        return system.replay_command(prop, one.choices, one.cluster.specimen.run, file)
+    smallest = Smallest(
+        workload=system.workload,
+        counterexample=Counterexample(
+            choices=one.choices, history=one.history, violations=(), runs=1
         ),
-    )  # fmt: skip
+    )
+    return replay_command(system.runner, smallest, prop, file=file, mutant=system.mutant)
 
 
 def page(plan: Plan, system: System, one: Minimal, entry: Filed) -> str:
     """Return the page of a counterexample, as Markdown."""
     prop = property_named(one.cluster.prop)
+    who = "the reference" if system.is_ours else system.subject
     confirmed = (
-        "replayed by the reference: the same events, and the property is broken again"
+        f"replayed by {who}: the same events, and the property is broken again"
         if one.is_confirmed
-        else "**not confirmed**: a replay by the reference does not break the property"
+        else f"**not confirmed**: a replay by {who} is not the same run again"
     )
     lines = [
         f"# {entry.name}",
@@ -168,6 +176,8 @@ def page(plan: Plan, system: System, one: Minimal, entry: Filed) -> str:
 
 def whose_fault(system: System, prop: str) -> str:
     """Return where the breach comes from, in a sentence."""
+    if isinstance(system, ForeignSystem):
+        return system.whose_fault()
     if system.mutant:
         mutant = mutant_named(system.mutant)
         return f"The mutant's, on purpose: {mutant.fault} ({mutant.source})"

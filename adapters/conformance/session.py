@@ -68,6 +68,7 @@ class Run:
         features: what it offered.
         has_stalled: nothing could move, and the applier had not said that it had finished.
         is_proved: the stall was confirmed by the applier's own ``sync``, not by waiting.
+        is_silent: the fault is that an answer did not come in time.
     """
 
     history: History
@@ -76,6 +77,7 @@ class Run:
     features: frozenset[str] = frozenset()
     has_stalled: bool = False
     is_proved: bool = False
+    is_silent: bool = False
 
 
 class Session:
@@ -105,11 +107,12 @@ class Session:
     def run(self) -> Run:
         """Run to the end, to a stall, or to the first thing that the applier must not do."""
         fault = ""
+        is_silent = False
         try:
             self._init(resume=None)
             self._loop()
         except (ProtocolError, ApplierDiedError, ApplierSilentError) as error:
-            fault = str(error)
+            fault, is_silent = str(error), isinstance(error, ApplierSilentError)
         finally:
             is_well = self._has_ended and not fault
             self._launcher.discard(self._process, can_reset=is_well and "reset" in self.features)
@@ -120,6 +123,7 @@ class Session:
             features=self.features,
             has_stalled=not fault and not self._has_ended,
             is_proved="sync" in self.features,
+            is_silent=is_silent,
         )
 
     # The loop

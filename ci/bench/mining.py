@@ -19,7 +19,7 @@ from mining.compiled.applier import run_many, settings_of
 from mining.engines import InProcess, OnSpark
 from mining.plan import Plan
 from mining.systems import systems_of
-from paraply.shrinking import make_small
+from paraply.foreign_systems import smallest_of_system
 from properties.registry import property_named
 from vocabulary.errors import ParaplyError
 from vocabulary.schedule import SeededSchedule
@@ -165,8 +165,8 @@ def minimising(options: Options) -> Report:
         found = clusters_of(read_campaign(folder), goals_only=False)
     clusters = [cluster for cluster in found if cluster.prop in C.JUDGED]
     ways = {
-        "kernels": MinimiseTask(plan=plan, make_small=make_small),
-        "readable": MinimiseTask(plan=replace(plan, is_fast=False), make_small=make_small),
+        "kernels": MinimiseTask(plan=plan, make_small=smallest_of_system),
+        "readable": MinimiseTask(plan=replace(plan, is_fast=False), make_small=smallest_of_system),
     }
     ways["kernels"](clusters[0])  # Compiles, where that was not done before.
     report = Report(
@@ -178,7 +178,9 @@ def minimising(options: Options) -> Report:
         small = {}
         for way, task in ways.items():
             started = time.process_time()
-            small[way] = replace(task(cluster), seconds=0)
+            made = task(cluster)
+            assert made is not None
+            small[way] = replace(made, seconds=0)
             ms[way].append(1000 * (time.process_time() - started))
         if small["kernels"] != small["readable"]:
             report.remarks.append(f"{cluster.prop}: kernels end at another run: {cluster.shape}")

@@ -42,7 +42,7 @@ _COLLECTION_RULES: dict[Callable[[Window], Window], int] = {
 def settings_of(system: System) -> Ints | None:
     """Return the kernels' settings for a system; None if only the reference can run it."""
     workload = system.workload
-    options = system.runner.options_of(workload)
+    options = system.options
     if (
         system.subject != "applier"
         or system.mutant not in C.FAULTS

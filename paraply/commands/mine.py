@@ -15,8 +15,10 @@ from mining.java import ensure_java_home
 from mining.plan import Plan, source_digest
 from mining.session import is_submitted
 from mining.store import store_at
-from mining.systems import systems_of
+from mining.systems import System, systems_of
+from paraply.child_systems import ChildCommand, children_of
 from paraply.errors import USAGE
+from paraply.foreign_systems import smallest_of_system
 from paraply.mining_comparison import compare, comparison_json, comparison_lines
 from paraply.mining_files import Filed, promote, read_index, write_counterexamples
 from paraply.mining_progress import mining_progress
@@ -26,11 +28,11 @@ from paraply.progress import progress as progress_bar
 from paraply.report.explore_text import json_text
 from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
 from paraply.report.mining_text import mining_json, mining_text
-from paraply.shrinking import make_small
 from vocabulary.errors import ParaplyError
 from vocabulary.verdict import Verdict
 
 HISTORIES = 200
+TIMEOUT_S = 10.0
 BATCH = 500
 OUT = "out/mine"
 CLUSTERS = 3
@@ -52,6 +54,8 @@ examples:
   paraply mine --subjects applier,group:wl8440 --histories 100000 --time-limit 600
   paraply mine --subjects all --workload transactions=6,rows=3,crashes=1 --stop-when coverage
   paraply mine --subjects all --histories 1000000 --master spark://host:7077 --out s3://b/mine
+  paraply mine --applier my_applier.py:Applier         as a child process, as for conform
+  paraply mine --histories 5000 -- ./my-applier        the same of any program
   paraply mine --resume ...                            go on after whatever stopped it
   paraply mine --scope 6                               every history of six transactions on 3 rows
   paraply mine --report out/mine                       what a campaign found, without running it
@@ -76,6 +80,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--subjects", metavar="S,...", help="subject or subject:dialect, or all (default: all)"
     )
     what.add_argument("--mutants", metavar="M,...", help="mutants, or all (default: none)")
+    what.add_argument(
+        "--applier", metavar="FILE:CLASS",
+        help="an applier in a child process, as for paraply conform; a command goes after --",
+    )  # fmt: skip
+    what.add_argument(
+        "--case", action="extend", nargs="+", default=[], metavar="ID",
+        help="with an applier: the cases to run it on (those with random logs)",
+    )  # fmt: skip
+    what.add_argument(
+        "--timeout", type=positive_seconds, default=TIMEOUT_S, metavar="SECONDS",
+        help=f"with an applier: how long to wait for its answer ({TIMEOUT_S:g})",
+    )  # fmt: skip
+    what.add_argument(
+        "command_line", nargs="*", metavar="COMMAND", help="after --: an applier to run"
+    )
     what.add_argument(
         "--histories", type=positive, default=HISTORIES, metavar="N",
         help=f"histories of each subject, dialect and mutant ({HISTORIES})",
@@ -211,7 +230,7 @@ def _scope(arguments: argparse.Namespace) -> int:
     try:
         result = explore_scope(transactions, fault=fault)
     except ValueError as error:
-        raise ParaplyError(USAGE, reason=str(error), command="paraply mine") from None
+        raise _usage(str(error)) from None
     if arguments.json != STANDARD_OUTPUT:
         sys.stdout.write(scope_text(result, transactions=transactions, fault=fault))
     if arguments.json is not None:
@@ -222,12 +241,12 @@ def _scope(arguments: argparse.Namespace) -> int:
 def plan_of(arguments: argparse.Namespace) -> Plan:
     """Return the plan that the command line describes."""
     subjects, mutants = _names(arguments.subjects), _names(arguments.mutants)
-    if not subjects and not mutants:
+    children = _children(arguments)
+    if not subjects and not mutants and not children:
         subjects = ["all"]
+    words = _words(_names(arguments.workload), option="--workload")
     return Plan(
-        systems=systems_of(
-            subjects, mutants, _words(_names(arguments.workload), option="--workload")
-        ),
+        systems=(*systems_of(subjects, mutants, words), *children),
         histories=arguments.histories,
         seed=arguments.seed,
         batch_histories=min(arguments.batch, arguments.histories),
@@ -235,6 +254,27 @@ def plan_of(arguments: argparse.Namespace) -> Plan:
         is_fast=arguments.fast,
         source=source_digest(),
     )
+
+
+def _children(arguments: argparse.Namespace) -> tuple[System, ...]:
+    """Return the systems of the applier that is given; none without one."""
+    program = tuple(arguments.command_line)
+    if arguments.applier is not None and program:
+        raise _usage("both --applier and a command are given")
+    if arguments.applier is None and not program:
+        if arguments.case:
+            raise _usage("--case goes with an applier: --applier FILE:CLASS, or a command after --")
+        return ()
+    if arguments.compare:
+        raise _usage("--compare compares what mutants need, and an applier is none")
+    command = ChildCommand(
+        applier=arguments.applier or "", program=program, timeout=arguments.timeout
+    )
+    return children_of(command, arguments.case, seed=arguments.seed)
+
+
+def _usage(reason: str) -> ParaplyError:
+    return ParaplyError(USAGE, reason=reason, command="paraply mine")
 
 
 def engine_for(master: str, histories: int, conf: Mapping[str, str] | None = None) -> Engine:
@@ -270,7 +310,7 @@ def minimised(arguments: argparse.Namespace, progress: Progress, engine: Engine)
     clusters = clusters_of(progress, goals_only=goals_only, most=arguments.clusters)
     minimals = []
     with progress_bar("minimising", total=len(clusters)) as advance:
-        for minimal in minimise_all(progress.plan, clusters, engine, make_small):
+        for minimal in minimise_all(progress.plan, clusters, engine, smallest_of_system):
             minimals.append(minimal)
             advance(len(minimals))
             if arguments.time_limit and progress.elapsed >= arguments.time_limit:
@@ -278,8 +318,14 @@ def minimised(arguments: argparse.Namespace, progress: Progress, engine: Engine)
     if len(minimals) < len(clusters):
         left = len(clusters) - len(minimals)
         progress.remarks.append(f"{left:,} sorts of breaches were not made small: time was over")
+    again = [minimal for minimal in minimals if minimal is not None]
+    if len(again) < len(minimals):
+        progress.remarks.append(
+            f"{len(minimals) - len(again):,} sorts of breaches were not met again on the same "
+            "choices: the applier does not always answer alike; their histories are in rows/"
+        )
     store = store_at(arguments.out)
-    return write_counterexamples(store, progress.plan, distinct(minimals))
+    return write_counterexamples(store, progress.plan, distinct(again))
 
 
 def _compare(arguments: argparse.Namespace, plan: Plan, engine: Engine) -> int:
@@ -320,8 +366,6 @@ def _words(texts: Sequence[str], *, option: str) -> dict[str, str]:
     for word in texts:
         name, equals, value = word.partition("=")
         if not equals or not name or name in words:
-            raise ParaplyError(
-                USAGE, reason=f"{option} {word} is not name=value once", command="paraply mine"
-            )
+            raise _usage(f"{option} {word} is not name=value once")
         words[name] = value
     return words

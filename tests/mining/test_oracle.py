@@ -16,8 +16,8 @@ from mining.compiled.applier import Scratch, run_fast, run_many, settings_of
 from mining.compiled.oracle import CompiledOracle, CompiledOracles
 from mining.engines import InProcess
 from mining.systems import systems_of
+from paraply.foreign_systems import smallest_of_system
 from paraply.hunt import oracles_of, system_of
-from paraply.shrinking import make_small
 from properties.registry import property_named
 from properties.shrinking import UNCHANGED, BreakingRun, Edit, ReadableOracle, shrink_run
 from tests.mining.campaigns import small_plan
@@ -97,8 +97,10 @@ def test_whole_minimising_gives_the_same_files_by_kernels_and_by_the_reference(t
     found = clusters_of(run_campaign(plan, str(tmp_path), InProcess()), most=1)
     assert {cluster.system for cluster in found} == set(range(len(MUTANTS)))
     for cluster in found:
-        fast = MinimiseTask(plan=plan, make_small=make_small)(cluster)
-        slow = MinimiseTask(plan=replace(plan, is_fast=False), make_small=make_small)(cluster)
+        fast = MinimiseTask(plan=plan, make_small=smallest_of_system)(cluster)
+        slow = MinimiseTask(plan=replace(plan, is_fast=False), make_small=smallest_of_system)(
+            cluster
+        )
         assert replace(fast, seconds=0) == replace(slow, seconds=0)
         assert fast.is_confirmed
         assert fast.minimality.startswith("one-minimal")
@@ -198,7 +200,9 @@ def test_specimen_of_a_campaign_replays_to_the_run_that_was_judged(tmp_path):
     plan = small_plan(histories=400, batch=400, subjects=(), mutants=MUTANTS[:1], is_fast=True)
     (system,) = plan.systems
     for cluster in clusters_of(run_campaign(plan, str(tmp_path), InProcess())):
-        found = replayed(system, property_named(cluster.prop), cluster.specimen)
+        found = replayed(
+            system, property_named(cluster.prop), cluster.specimen.program, cluster.specimen.run
+        )
         fast, _ = both(system, cluster.prop)
         tried, run = fast.edited(found.choices, [UNCHANGED])
         assert (tried, run) == (1, BreakingRun.of(found.choices, found.history))

@@ -8,8 +8,10 @@ from mining.batch_files import rows_name
 from mining.campaign import run_campaign
 from mining.clusters import clusters_of, distinct, minimise_all
 from mining.engines import InProcess, OnSpark
+from mining.plan import Plan
 from mining.session import spark_session
-from paraply.shrinking import make_small
+from paraply.child_systems import ChildCommand, children_of
+from paraply.foreign_systems import smallest_of_system
 from tests.mining.campaigns import rows_of, small_plan
 
 # With --dist loadgroup one process runs them all, and starts one JVM.
@@ -77,7 +79,8 @@ def test_minimising_on_spark_finds_what_one_process_finds(local, engine):
     clusters = clusters_of(progress)[:3]
     assert clusters
     here, there = (
-        distinct(minimise_all(PLAN, clusters, one, make_small)) for one in (InProcess(), engine)
+        distinct(minimise_all(PLAN, clusters, one, smallest_of_system))
+        for one in (InProcess(), engine)
     )
     assert [(one.digest, one.choices) for one in here] == [
         (one.digest, one.choices) for one in there
@@ -101,3 +104,15 @@ def test_items_are_taken_from_their_source_as_they_are_needed(engine):
 
 def test_spark_session_is_shared_and_asked_for_only_once(spark):
     assert spark_session("local[2]") is spark
+
+
+def test_children_are_explored_on_spark_as_in_one_process(tmp_path, engine):
+    command = ChildCommand(applier="adapters.conformance.rules.correct:Serial")
+    systems = children_of(command, ["B-random"], seed=1)
+    plan = Plan(systems=systems, histories=4, seed=1, batch_histories=2)
+    tables = []
+    for name, one in (("here", InProcess()), ("there", engine)):
+        run_campaign(plan, str(tmp_path / name), one)
+        tables.append(rows_of(tmp_path / name, plan))
+    assert tables[0] == tables[1]
+    assert len(tables[0]) == 4
