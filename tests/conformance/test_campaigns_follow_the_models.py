@@ -1,0 +1,58 @@
+"""Runs of mining campaigns are runs of the specifications, those that a guided one varied, too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import reference_impl.mutations.all  # noqa: F401 - registers the mutants
+from mining.campaign import run_campaign
+from mining.engines import InProcess
+from mining.plan import Plan
+from mining.systems import System
+from reference_impl.subject import subject_named
+from tests.conformance.pairs import PAIRS, Follower
+from tests.mining.campaigns import rows_of
+from vocabulary.programs import decode_program
+from vocabulary.schedule import RecordedSchedule
+
+ROUNDS, BATCH = 3, 8
+"""The first round is blind; the later ones vary what reached something new."""
+
+
+def histories_of(place, pair, mutant=""):
+    """Run a guided campaign of a pair's subject, or of a mutant of it; yield each row's history."""
+    subject = subject_named(pair.subject)
+    workload = replace(pair.workload, dialect=subject.dialect_of(pair.workload))
+    system = System(subject=pair.subject, mutant=mutant, workload=workload, judges=())
+    plan = Plan(
+        systems=(system,), histories=ROUNDS * BATCH, seed=7, batch_histories=BATCH, is_guided=True
+    )
+    run_campaign(plan, str(place), InProcess())
+    rows = rows_of(place, plan)
+    assert len(rows) == plan.histories
+    assert any(row["seed"] is None for row in rows)
+    for row in rows:
+        schedule = RecordedSchedule(decode_program(row["program"]), strict=True)
+        history = system.runner.run(schedule, workload)
+        assert len(history.events) == row["events"]
+        yield history
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_every_run_of_a_campaign_is_a_run_of_the_specification(name, tmp_path):
+    follower = Follower(PAIRS[name])
+    for history in histories_of(tmp_path, PAIRS[name]):
+        assert not follower.violations(history)
+    assert follower.steps > 3 * ROUNDS * BATCH
+
+
+@pytest.mark.parametrize(
+    ("name", "mutant"),
+    [("commit order", "commit_order_is_not_asked"), ("batches", "batch_has_no_barrier"),
+     ("quorum, two of three", "one_acknowledgement_suffices")],
+)  # fmt: skip
+def test_campaign_of_a_mutant_is_refused_by_the_specification(name, mutant, tmp_path):
+    follower = Follower(PAIRS[name])
+    assert any(follower.violations(one) for one in histories_of(tmp_path, PAIRS[name], mutant))
