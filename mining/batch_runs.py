@@ -105,6 +105,8 @@ class Counts:
         violated: judge -> histories that break it.
         first_violated: judge -> the first run that breaks it.
         first_reached: judge -> the first run in which its situation occurred.
+        confirmed: histories that compiled kernels found to break something, and the reference,
+            which replayed each of them, as well.
         actions: what was done, and how it ended -> how often, in the histories judged.
         features: numbers of the features reached (``mining.coverage``).
         clusters: shape signature -> its best specimen.
@@ -117,6 +119,7 @@ class Counts:
     violated: dict[str, int] = field(default_factory=dict)
     first_violated: dict[str, int] = field(default_factory=dict)
     first_reached: dict[str, int] = field(default_factory=dict)
+    confirmed: int = 0
     actions: Counter[str] = field(default_factory=Counter)
     features: set[int] = field(default_factory=set)
     clusters: dict[str, Specimen] = field(default_factory=dict)
@@ -126,6 +129,7 @@ class Counts:
         """Add what another batch of the same system found."""
         self.histories += other.histories
         self.events += other.events
+        self.confirmed += other.confirmed
         for mine, theirs in ((self.reached, other.reached), (self.violated, other.violated)):
             for name, count in theirs.items():
                 mine[name] = mine.get(name, 0) + count
@@ -156,6 +160,7 @@ class Counts:
             "violated": self.violated,
             "first_violated": self.first_violated,
             "first_reached": self.first_reached,
+            "confirmed": self.confirmed,
             "actions": dict(sorted(self.actions.items())),
             "features": sorted(self.features),
             "clusters": {text: one.as_json() for text, one in self.clusters.items()},
@@ -172,6 +177,7 @@ def counts_from_json(value: Mapping[str, Any]) -> Counts:
         violated=dict(value["violated"]),
         first_violated=dict(value["first_violated"]),
         first_reached=dict(value["first_reached"]),
+        confirmed=value.get("confirmed", 0),
         actions=Counter(value["actions"]),
         features=set(value["features"]),
         clusters={text: specimen_from_json(one) for text, one in value["clusters"].items()},

@@ -117,7 +117,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--fast", action="store_true",
         help="compiled simulation of the appliers it knows (LOGICAL_CLOCK without crashes); the "
-        "reference confirms what it finds, and only that is kept. Take --batch 50000 with it",
+        "reference confirms all that it finds, and only that is kept. Take --batch 50000 with it",
     )  # fmt: skip
     what.add_argument(
         "--stop-when", choices=[rule.value for rule in StopWhen], default=StopWhen.NEVER.value,
@@ -240,6 +240,9 @@ def _scope(arguments: argparse.Namespace) -> int:
 
 def plan_of(arguments: argparse.Namespace) -> Plan:
     """Return the plan that the command line describes."""
+    for option in ("guided", "compare"):
+        if arguments.fast and getattr(arguments, option):
+            raise _usage(f"--fast keeps no coverage that --{option} could go by: leave one out")
     subjects, mutants = _names(arguments.subjects), _names(arguments.mutants)
     children = _children(arguments)
     if not subjects and not mutants and not children:

@@ -55,6 +55,12 @@ def heading_lines(progress: Progress, *, engine: str, with_times: bool) -> list[
             f"{events:,} events in {seconds:,.1f} worker seconds, "
             f"{progress.histories / seconds:,.0f} histories per worker second"
         )
+    if plan.is_fast:
+        confirmed = sum(counts.confirmed for counts in progress.per_system)
+        lines.append(
+            f"{confirmed:,} histories that break something by the kernels were replayed by the "
+            "reference: it finds the same in each"
+        )
     if with_times and engine:
         lines.append(f"{engine}: {progress.seconds:,.1f} s, {progress.rate:,.0f} histories/s")
     if progress.batches_kept and engine:
@@ -207,6 +213,7 @@ def _system_json(result: SystemResult, *, with_times: bool) -> dict[str, Any]:
         "events": counts.events,
         "worker_seconds": round(result.seconds, 3) if with_times else None,
         "found_at": result.first_found,
+        "confirmed": counts.confirmed,
         "features": len(counts.features),
         "reached": counts.reached,
         "violated": counts.violated,

@@ -19,6 +19,7 @@ from mining.engines import InProcess
 from mining.systems import systems_of
 from properties.registry import property_named
 from tests.mining.campaigns import rows_of, small_plan
+from vocabulary.errors import ParaplyError
 from vocabulary.events import EventKind
 from vocabulary.schedule import RecordedSchedule
 
@@ -211,6 +212,8 @@ def test_fast_campaign_keeps_what_the_reference_confirms(tmp_path):
     assert [row["run"] for row in sampled] == [0, 1500]
     mutant = progress.per_system[1]
     assert mutant.violated["starts_respect_last_committed"] > 100
+    assert mutant.confirmed >= max(mutant.violated.values())
+    assert progress.per_system[0].confirmed == 0
     assert all(one.size for one in mutant.clusters.values())
     for row in rows:
         if row["violated"] and row["mutant"]:
@@ -224,9 +227,29 @@ def test_disagreement_ends_the_campaign(tmp_path, monkeypatch):
         return verdicts, sizes
 
     monkeypatch.setattr(fast_batches, "run_many", wrong)
-    with pytest.raises(fast_batches.FastPathDisagreesError, match="run 0"):
+    with pytest.raises(ParaplyError, match=r"P727.*run 0 \(seed 0\)"):
         run_campaign(FAST, str(tmp_path), InProcess())
     assert rows_of(tmp_path, FAST) == []
+
+
+def test_breach_that_the_reference_does_not_find_ends_the_campaign_however_large_it_is(
+    tmp_path, monkeypatch
+):
+    changed = []
+
+    def wrong(settings, first, count):
+        verdicts, sizes = run_many(settings, first, count)
+        breaking = np.flatnonzero(verdicts)
+        if len(breaking):
+            changed.append(breaking[np.argmax(sizes[breaking, 0])])
+            verdicts[changed[0]] ^= 1 << C.JUDGED.index("rows_apply_as_logged")
+        return verdicts, sizes
+
+    monkeypatch.setattr(fast_batches, "run_many", wrong)
+    monkeypatch.setattr(fast_batches, "KEPT_MAX", 0)
+    with pytest.raises(ParaplyError, match="P727") as raised:
+        run_campaign(FAST, str(tmp_path), InProcess())
+    assert f"run {changed[0]} " in str(raised.value)
 
 
 def test_run_that_outgrows_the_kernels_is_judged_by_the_reference(tmp_path, monkeypatch):

@@ -142,6 +142,8 @@ def test_known_breach_of_a_dialect_exits_1_unless_it_is_allowed(tmp_path, capsys
         (["--seed", "20261121173300"], "P301"),
         (["--seed", "-1"], "P301"),
         (["--time-limit", "nan"], "P301"),
+        (["--fast", "--guided"], "P301"),
+        (["--fast", "--compare", "2", *CAUGHT], "P301"),
         (["--report", "/nowhere/at/all"], "P724"),
         (["--promote", "/nowhere/at/all"], "P322"),
         (["--out", "/proc/nowhere", *CAUGHT], "P721"),
