@@ -64,11 +64,20 @@ class Refutation:
     run: Run | None
     is_shortest: bool = True
     """Whether every smaller depth was searched, or a stored run was only replayed."""
+    undecided: str = ""
+    """Where the solver gave up; then there may be a run or not."""
 
     @property
     def as_expected(self) -> bool:
         """Return whether a run was found and its length is the recorded one."""
         return self.run is not None and len(self.run.steps) == self.counterexample.steps
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return HOLDS if the counterexample is as stated, UNKNOWN if the solver gave up."""
+        if self.undecided:
+            return Verdict.UNKNOWN
+        return Verdict.HOLDS if self.as_expected else Verdict.VIOLATED
 
 
 class ObligationCache:
@@ -129,14 +138,20 @@ def safety_statement(system: System, name: str) -> Statement:
     return next(statement for statement in system.safety if statement.name == name)
 
 
-def refute(counterexample: Counterexample) -> Refutation:
-    """Look for the shortest run that breaks the statement; depths below are shown to have none."""
+def refute(counterexample: Counterexample, *, timeout_s: float = 60.0) -> Refutation:
+    """Look for the shortest run that breaks the statement; depths below are shown to have none.
+
+    ``timeout_s`` is what the solver has for each depth.
+    """
     system = counterexample.system()
     breach = breach_of(safety_statement(system, counterexample.statement))
-    run = shortest_run(
-        system, breach, counterexample.scope,
-        capacity=capacity_of(system), steps_max=counterexample.steps,
-    )  # fmt: skip
+    try:
+        run = shortest_run(
+            system, breach, counterexample.scope, capacity=capacity_of(system),
+            steps_max=counterexample.steps, timeout_s=timeout_s,
+        )  # fmt: skip
+    except TimeoutError as error:
+        return Refutation(counterexample, None, is_shortest=False, undecided=str(error))
     return Refutation(counterexample, run)
 
 

@@ -49,10 +49,11 @@ def search() -> None:
     """Find every counterexample again and store its run."""
     found: dict[str, Any] = {}
     for wanted in COUNTEREXAMPLES:
-        run = refute(wanted).run
-        if run is None:
-            raise SystemExit(f"{wanted.id}: no run within {wanted.steps} steps")
-        found[wanted.id] = to_data(run)
+        refuted = refute(wanted)
+        if refuted.run is None:
+            reason = refuted.undecided or f"no run within {wanted.steps} steps"
+            raise SystemExit(f"{wanted.id}: {reason}")
+        found[wanted.id] = to_data(refuted.run)
     lines = [f'"{identifier}": {json.dumps(data)}' for identifier, data in found.items()]
     RUNS.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 

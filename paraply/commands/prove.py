@@ -67,9 +67,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
                         help="prove with K random seeds in each solver (1)")  # fmt: skip
     parser.add_argument("--orders", type=within(int, 0, ROUNDS_MAX), default=0, metavar="K",
                         help="and with the assertions in K other orders (0)")  # fmt: skip
-    parser.add_argument("--timeout", type=within(float, *TIMEOUTS_S), default=10.0, metavar="S",
-                        help="seconds that a solver has for each obligation (10); "
-                        "the kernel has a fixed budget")  # fmt: skip
+    parser.add_argument("--timeout", type=within(float, *TIMEOUTS_S), metavar="S",
+                        help="seconds that a solver has for each obligation (10), and for "
+                        "each length of a run (60); the kernel has a fixed budget")  # fmt: skip
     parser.add_argument("--matrix", action="store_true", help="print invariant x action")
     parser.add_argument("--lint", action="store_true",
                         help="warn of quantifiers that solvers stumble over")  # fmt: skip
@@ -108,6 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json is not None:
         require_writable(arguments.json)
     say = print if arguments.json != STANDARD_OUTPUT else _say_nothing
+    limit = {} if arguments.timeout is None else {"timeout_s": arguments.timeout}
     cache = ObligationCache()
     verdicts: list[Verdict] = []
     rows: list[dict[str, object]] = []
@@ -118,16 +119,15 @@ def run(arguments: argparse.Namespace) -> int:
                 say(_line(entry))
                 for judge in judges:
                     proofs = [
-                        prove(entry, judge, cache, timeout_s=arguments.timeout, seed=seed,
-                              order=order)
+                        prove(entry, judge, cache, seed=seed, order=order, **limit)
                         for seed, order in rounds(judge, arguments.seeds, arguments.orders)
-                    ]  # fmt: skip
+                    ]
                     verdicts += [proof.verdict for proof in proofs]
                     rows += [_proof_row(proof) for proof in proofs]
                     say(*_proof_lines(proofs, matrix=arguments.matrix), sep="\n")
             else:
-                found = refute(entry) if asks_a_solver else replayed(entry)
-                verdicts.append(Verdict.HOLDS if found.as_expected else Verdict.VIOLATED)
+                found = refute(entry, **limit) if asks_a_solver else replayed(entry)
+                verdicts.append(found.verdict)
                 rows.append(_refutation_row(found))
                 say(counterexample_text(found, table=bool(arguments.ids)))
     if arguments.lint:
@@ -268,6 +268,7 @@ def _refutation_row(found: Refutation) -> dict[str, object]:
         "id": found.counterexample.id,
         "title": found.counterexample.title,
         "as_expected": found.as_expected,
+        "verdict": found.verdict.word,
         "shown_shortest": found.is_shortest,
         "steps": [{"action": step.action, **step.parameters} for step in steps],
     }

@@ -32,6 +32,8 @@ def counterexample_text(found: Refutation, *, table: bool) -> str:
     """Return what was looked for and what was found; with ``table`` the run step by step."""
     wanted = found.counterexample
     head = f"{wanted.id}  {wanted.title}"
+    if found.undecided:
+        return f"{head}\n     undecided: {found.undecided}"
     if found.run is None:
         return f"{head}\n     NOT FOUND within {wanted.steps} steps"
     steps = len(found.run.steps)

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
 
+from models import proving
 from models.bounded import breach_of
 from models.concrete import Scope
 from models.counterexamples import COUNTEREXAMPLES
@@ -143,6 +145,26 @@ def test_shortest_run_stops_at_the_bound_and_finds_the_exact_depth():
     assert reach(system, breach, scope, 3) is None
     found = reach(system, breach, scope, 9)
     assert [step.action for step in found.steps] == ["up"] * 4
+
+
+def test_counterexample_that_the_solver_gives_up_on_is_unknown(monkeypatch):
+    given = []
+
+    def gives_up(system, situation, scope, *, timeout_s, **_):
+        given.append(timeout_s)
+        raise TimeoutError(f"{system.name}: undecided at depth 2")
+
+    monkeypatch.setattr(proving, "shortest_run", gives_up)
+    found = refute(COUNTEREXAMPLES[0], timeout_s=2.5)
+    assert found.verdict is Verdict.UNKNOWN
+    assert found.undecided.endswith("undecided at depth 2")
+    assert given == [2.5]
+
+
+def test_counterexample_of_another_length_than_recorded_is_not_as_stated():
+    entry = COUNTEREXAMPLES[1]
+    assert refute(entry).verdict is Verdict.HOLDS
+    assert refute(replace(entry, steps=entry.steps - 1)).verdict is Verdict.VIOLATED
 
 
 def test_theorem_that_names_an_unstated_claim_is_refused():

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from models.counterexamples import COUNTEREXAMPLES
-from models.proving import ObligationCache, prove
+from models.proving import ObligationCache, Refutation, prove
 from models.solver import Answer, Judgment
 from models.theorems import THEOREMS, theorem
 from paraply.cli import main
@@ -66,6 +66,15 @@ def test_undecided_obligation_is_unknown_and_its_cell_is_shown(capsys, monkeypat
     assert "undecided: 0 of" in printed
     assert "initially UNDECIDED" in printed
     assert "     undecided: timeout" in printed
+
+
+def test_undecided_counterexample_is_unknown_and_says_where(capsys, monkeypatch):
+    def gives_up(entry, *, timeout_s):
+        return Refutation(entry, None, undecided=f"at depth 2 after {timeout_s} s")
+
+    monkeypatch.setattr(command, "refute", gives_up)
+    assert main(["prove", "C02", "--timeout", "0.5"]) == 2
+    assert "     undecided: at depth 2 after 0.5 s" in capsys.readouterr().out
 
 
 def test_stability_is_asked_of_the_solvers_only(tmp_path, capsys):
