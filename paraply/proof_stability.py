@@ -21,7 +21,12 @@ from models.certificates.__main__ import systems
 from models.judges import JUDGES
 from models.solver import PACKAGES, SOLVERS, Answer
 from models.system import Obligation, obligations
+from paraply.number_arguments import within
 
+ROUNDS_MAX = 1_000_000
+"""More seeds or orders than anybody waits for."""
+TIMEOUTS_S = (0.001, 1_000_000)
+"""Solvers count milliseconds, Z3 in 32 bits; 0 would be no limit to one of them."""
 RECORD = Path(__file__).resolve().parent.parent / "proofs" / "stability.json"
 
 
@@ -90,9 +95,10 @@ def stored() -> dict[str, Any]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and store; exit code 1 if some obligation was not proved in some round."""
     parser = argparse.ArgumentParser(prog="python -m paraply.proof_stability", description=__doc__)
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--orders", type=int, default=10)
-    parser.add_argument("--timeout", type=float, default=10.0, help="seconds per obligation")
+    parser.add_argument("--seeds", type=within(int, 1, ROUNDS_MAX), default=10)
+    parser.add_argument("--orders", type=within(int, 0, ROUNDS_MAX), default=10)
+    parser.add_argument("--timeout", type=within(float, *TIMEOUTS_S), default=10.0,
+                        help="seconds per obligation")  # fmt: skip
     parser.add_argument("--record", type=Path, default=RECORD, help="where to store it")
     chosen = parser.parse_args(argv)
     parts = [part for system in systems() for part in obligations(system)]

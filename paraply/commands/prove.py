@@ -21,7 +21,7 @@ from paraply.errors import USAGE
 from paraply.number_arguments import within
 from paraply.progress import progress
 from paraply.proof_pages import stored_runs
-from paraply.proof_stability import rounds
+from paraply.proof_stability import ROUNDS_MAX, TIMEOUTS_S, rounds
 from paraply.report.explore_text import json_text
 from paraply.report.files import (
     STANDARD_OUTPUT,
@@ -33,12 +33,6 @@ from paraply.report.proof_text import counterexample_text, matrix_text
 from vocabulary.counting import counted
 from vocabulary.errors import ParaplyError
 from vocabulary.verdict import Verdict, combine
-
-ROUNDS_MAX = 1_000_000
-"""More seeds or orders than anybody waits for."""
-
-TIMEOUTS_S = (0.001, 1_000_000)
-"""Solvers count milliseconds, Z3 in 32 bits; 0 would be no limit to one of them."""
 
 _EXAMPLE = """\
 example:

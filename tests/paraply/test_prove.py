@@ -10,6 +10,7 @@ from models.counterexamples import COUNTEREXAMPLES
 from models.proving import ObligationCache, Refutation, prove
 from models.solver import Answer, Judgment
 from models.theorems import THEOREMS, theorem
+from paraply import proof_stability
 from paraply.cli import main
 from paraply.commands import prove as command
 from paraply.report.proof_text import matrix_text
@@ -224,6 +225,7 @@ def test_solver_that_is_not_asked_need_not_be_installed(monkeypatch, missing, ar
 WITHOUT_SOLVERS = """
 import sys
 sys.modules["z3"] = sys.modules["cvc5"] = None
+from paraply import proof_stability
 from paraply.cli import main
 sys.exit(main(["prove", "--solver", "kernel"]))
 """
@@ -250,3 +252,10 @@ def test_matrix_marks_the_cell_that_is_refuted():
 def test_every_entry_can_be_named():
     assert len(command.chosen([])) == len({entry.id for entry in command.chosen([])})
     assert command.chosen(["p01"]) == [theorem("P01")]
+
+
+@pytest.mark.parametrize("given", [("--seeds", "0"), ("--orders", "-1"), ("--timeout", "nan")])
+def test_measurement_of_stability_refuses_numbers_that_mean_nothing(given, capsys):
+    with pytest.raises(SystemExit):
+        proof_stability.main(given)
+    assert f"argument {given[0]}: '{given[1]}' is not a" in capsys.readouterr().err
