@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from adapters.live.observed import CutOff
+from adapters.live.observed import CutOff, Snapshot
 from adapters.live.readers import SnapshotReader
 from adapters.live.target import LiveRequest
 from adapters.live.workload import Clients
@@ -50,6 +50,9 @@ class Cluster(Protocol):
     def wait_until_synced(self, server: Server) -> None:
         """Return once a member has all that the cluster has."""
 
+    def join(self, server: Server) -> Sequence[str]:
+        """Start a member until it has all that the cluster has."""
+
 
 def cut_off(lab: Cluster, victim: Server, reader: SnapshotReader, clients: Clients) -> Struck:
     """Cut a member off under load, let both parts find out, and bring it back."""
@@ -59,43 +62,56 @@ def cut_off(lab: Cluster, victim: Server, reader: SnapshotReader, clients: Clien
     is_split = lab.request.fault == SPLIT
     if is_split:
         victim.query(_GO_ON_ALONE)
+    load = clients.load
+
+    def confirmed_by_others() -> int:
+        return sum(len(load.confirmed_by(server.name)) for server in others)
+
     lab.network.cut(victim.host)
     lab.wait_for_size(victim, 1)
-    known = frozenset(clients.load.confirmed_by(victim.name))
-    with victim.connect() as connection, connection.cursor() as cursor:
-        # What it shows now may be old, and must still be a state that the cluster was in.
-        cursor.execute("SET SESSION wsrep_dirty_reads = ON")
-        snapshot = reader.read(cursor)
-    reader.snapshots.append(snapshot)
+    known = set(load.confirmed_by(victim.name))
+    snapshot = _dirty_read(victim, reader)
     for server in others:
         lab.wait_for_size(server, len(others))
-    count = len(clients.load.confirmed)
-    refused = clients.load.refused.get(_NOT_PRIMARY, 0)
-    clients.wait_for(count + lab.request.transactions // 4, lab.request.duration_s)
-
-    def confirmed_alone() -> frozenset[int]:
-        return frozenset(clients.load.confirmed_by(victim.name)) - known
-
+    majority = confirmed_by_others()
+    refused = load.refused.get(_NOT_PRIMARY, 0)
+    clients.wait_for(len(load.confirmed) + lab.request.transactions // 4, lab.request.duration_s)
     if is_split:
-        lab.wait(victim, "confirmation of its own", lambda: bool(confirmed_alone()))
-    confirmed = confirmed_alone()
-    majority = len(clients.load.confirmed) - count - len(confirmed)
-    refused = clients.load.refused.get(_NOT_PRIMARY, 0) - refused
+        lab.wait(
+            victim,
+            "confirmation of its own",
+            lambda: bool(set(load.confirmed_by(victim.name)) - known),
+        )
+    confirmed = frozenset(load.confirmed_by(victim.name)) - known
+    majority = confirmed_by_others() - majority
+    refused = load.refused.get(_NOT_PRIMARY, 0) - refused
+    notes: Sequence[str] = ()
     if is_split:
         # Two parts that both call themselves the cluster never come together again.
         victim.kill()
-    lab.network.mend(victim.host)
-    if is_split:
-        victim.start()
-    lab.wait_until_synced(victim)
+        lab.network.mend(victim.host)
+        notes = lab.join(victim)
+    else:
+        lab.network.mend(victim.host)
+        lab.wait_until_synced(victim)
     return Struck(
         rejoined=victim.name if is_split else "",
         cut_off=CutOff(file=snapshot.file, offset=snapshot.offset, confirmed=confirmed),
         notes=(
             f"while {victim.name} was cut off it confirmed {len(confirmed)} transactions and"
             f" refused {refused}; the others confirmed {majority}",
+            *notes,
         ),
     )
+
+
+def _dirty_read(victim: Server, reader: SnapshotReader) -> Snapshot:
+    """Add what a member shows that is cut off: it may be old, but must be a state that was."""
+    with victim.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("SET SESSION wsrep_dirty_reads = ON")
+        snapshot = reader.read(cursor)
+    reader.snapshots.append(snapshot)
+    return snapshot
 
 
 _NOT_PRIMARY = 1047

@@ -8,9 +8,11 @@ transaction wrote each row, and any table of the journal which transactions are 
 from __future__ import annotations
 
 import random
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -244,14 +246,28 @@ class Clients:
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
 
+    @property
+    def have_ended(self) -> bool:
+        """Return whether all have done their share."""
+        return not any(thread.is_alive() for thread in self._threads)
+
     def wait_for(self, confirmed: int, seconds: float) -> bool:
         """Return whether that many transactions were confirmed within ``seconds``."""
         deadline = time.monotonic() + seconds
         while len(self.load.confirmed) < confirmed and time.monotonic() < deadline:
-            if not any(thread.is_alive() for thread in self._threads):
+            if self.have_ended:
                 break
             time.sleep(0.01)
         return len(self.load.confirmed) >= confirmed
+
+    @contextmanager
+    def going_on(self) -> Iterator[None]:
+        """Let nobody stop for having done their share before the block ends."""
+        share, self._transactions = self._transactions, sys.maxsize
+        try:
+            yield
+        finally:
+            self._transactions = share
 
     def stop(self, seconds_max: float = 30.0) -> Load:
         """End the load after the transactions under way, and return what was done."""

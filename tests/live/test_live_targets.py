@@ -89,10 +89,14 @@ def test_forged_commit_ids_that_idempotent_mode_hides_are_found():
 
 def test_source_that_lost_the_end_of_its_log_is_followed_past_new_transactions():
     result = run("mariadb", "conservative", "cut-source-log", transactions=1_500)
-    assert "position_covers_only_what_is_applied" in broken(result)
     documented = target_named("mariadb", TARGETS).documented["conservative/cut-source-log"]
     assert broken(result) <= set(documented)
-    assert result.evidence["unknown_gtids"]
+    if any("truncated in the middle of event" in note for note in result.notes):
+        # The replica was asked to read half an event before the source had gone on.
+        assert broken(result) == {"sound_log_never_fails"}
+    else:
+        assert "position_covers_only_what_is_applied" in broken(result)
+        assert result.evidence["unknown_gtids"]
 
 
 def test_semi_sync_source_that_is_lost_takes_nothing_seen_with_it():
