@@ -13,12 +13,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
-from mining.batch_files import MANIFESTS, Done, read_done, read_manifests, write_batch
+from mining.batch_files import (
+    MANIFESTS,
+    ROWS,
+    Done,
+    read_done,
+    read_manifests,
+    rows_name,
+    write_batch,
+)
 from mining.batch_runs import BatchRun, Counts, run_batch
 from mining.engines import Engine
-from mining.plan import PLAN_FORMAT, Batch, Plan, plan_from_json
+from mining.plan import PLAN_FORMAT, Batch, Plan, differences, plan_from_json
 from mining.steering import steered
 from mining.store import Store, store_at
+from vocabulary.counting import counted
 from vocabulary.errors import ParaplyError, register
 
 PLAN_FILE = "campaign.json"
@@ -31,12 +40,20 @@ FOLDER_IN_USE = register(
 OTHER_CAMPAIGN = register(
     "P723",
     "the folder holds another campaign: {reason}",
-    "repeat the options it was started with, or name another folder by --out",
+    "go on with it by --resume and --out alone, by the version of paraply that began it, or name "
+    "another folder by --out",
 )
 NO_CAMPAIGN = register(
     "P724",
     "there is no campaign to read here: {reason}",
     "name a folder that paraply mine wrote",
+)
+
+PLAN_NOT_READ = register(
+    "P728",
+    "the plan of the campaign cannot be read: {reason}",
+    "put campaign.json back from a copy, or mine again into another folder; the rows in rows/ can "
+    "be read without it",
 )
 
 
@@ -203,22 +220,41 @@ def open_folder(store: Store, plan: Plan, *, resume: bool) -> list[str]:
         raise ParaplyError(FOLDER_IN_USE, where=store.url)
     before = _parse_plan(store, written)
     if before.digest != plan.digest:
-        raise ParaplyError(OTHER_CAMPAIGN, where=store.url, reason=_difference(before, plan))
+        reason = "; ".join(differences(before, plan))
+        raise ParaplyError(OTHER_CAMPAIGN, where=store.url, reason=reason)
     left = store.sweep()
     return [f"{left} half-written files of a killed process were removed"] if left else []
 
 
-def read_campaign(place: str) -> Progress:
-    """Return what a campaign's folder holds, without running anything; else P724."""
+def read_plan(place: str) -> Plan:
+    """Return the plan in a campaign's folder; P724 if there is none, P728 if it is damaged."""
     store = store_at(place)
     written = store.read(PLAN_FILE)
     if written is None:
         raise ParaplyError(NO_CAMPAIGN, where=place, reason=f"it has no {PLAN_FILE}")
-    plan = _parse_plan(store, written)
+    return _parse_plan(store, written)
+
+
+def read_campaign(place: str) -> Progress:
+    """Return what a campaign's folder holds, without running anything; P724 or P728 if nothing.
+
+    Rows are not read, but a batch whose rows file is gone is said, and the campaign not complete.
+    """
+    store = store_at(place)
+    plan = read_plan(place)
     progress = Progress(plan)
+    there = set(store.names(ROWS))
+    without_rows = []
     for done in read_manifests(store, plan):
         _count(progress, done)
-    progress.is_complete = progress.batches == plan.batches
+        if rows_name(done.number).removeprefix(f"{ROWS}/") not in there:
+            without_rows.append(done.number)
+    if without_rows:
+        progress.remarks.append(
+            f"the rows of {counted(len(without_rows), 'batch', 'batches')} are gone (first: "
+            f"{without_rows[0]}): paraply mine --resume --out {place} makes them again"
+        )
+    progress.is_complete = progress.batches == plan.batches and not without_rows
     return progress
 
 
@@ -227,27 +263,14 @@ def _parse_plan(store: Store, written: bytes) -> Plan:
         value = json.loads(written)
         if value["format"] != PLAN_FORMAT:
             raise ParaplyError(
-                NO_CAMPAIGN,
+                PLAN_NOT_READ,
                 where=store.url,
                 reason=f"{PLAN_FILE} has format {value['format']}, and this reads {PLAN_FORMAT}",
             )
         return plan_from_json(value)
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise ParaplyError(NO_CAMPAIGN, where=store.url, reason=f"{PLAN_FILE} is damaged") from None
-
-
-def _difference(before: Plan, plan: Plan) -> str:
-    for name, old, new in (
-        ("source", before.source, plan.source),
-        ("--seed", before.seed, plan.seed),
-        ("--histories", before.histories, plan.histories),
-        ("--batch", before.batch_histories, plan.batch_histories),
-        ("--guided", before.is_guided, plan.is_guided),
-        ("--fast", before.is_fast, plan.is_fast),
-    ):
-        if old != new:
-            return f"{name} was {old} and is {new}"
-    return "its subjects, mutants or workload are different"
+        reason = f"{PLAN_FILE} is damaged"
+        raise ParaplyError(PLAN_NOT_READ, where=store.url, reason=reason) from None
 
 
 def _waves(plan: Plan, progress: Progress, stop_when: StopWhen) -> Iterator[Iterator[int]]:

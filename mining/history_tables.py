@@ -10,6 +10,7 @@ are compared with. No row passes through the JVM.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -32,6 +33,11 @@ MALFORMED_TABLE = register(
     "{file} is not a table of transactions: {reason}",
     "it needs the columns history, lc and sn (whole numbers) and items (a list of whole numbers), "
     "histories in ascending order",
+)
+TABLE_NOT_OPENED = register(
+    "P731",
+    "{file} cannot be opened: {reason}",
+    "check that the path exists, here and on every worker, and that this user may read it",
 )
 
 COLUMNS = ("history", "lc", "sn", "items")
@@ -76,7 +82,7 @@ Map = Callable[[Callable[[Stretch], CheckedStretch], Iterable[Stretch]], Iterabl
 def plan_stretches(files: Sequence[str], stretches: int) -> list[Stretch]:
     """Return the row groups of all files in about so many stretches of about equal size.
 
-    Raises ``ParaplyError`` P730 for a file that is not such a table.
+    Raises ``ParaplyError`` P730 for a file that is not such a table, P731 for none.
     """
     groups: list[tuple[str, int, int, int, int]] = []
     for file in files:
@@ -116,6 +122,9 @@ def plan_stretches(files: Sequence[str], stretches: int) -> list[Stretch]:
 def _opened(file: str) -> pq.ParquetFile:
     try:
         opened = pq.ParquetFile(file)
+    except (FileNotFoundError, PermissionError, IsADirectoryError) as fault:
+        reason = os.strerror(fault.errno) if fault.errno else str(fault)
+        raise ParaplyError(TABLE_NOT_OPENED, file=file, reason=reason) from None
     except (OSError, pa.ArrowException) as fault:
         raise ParaplyError(MALFORMED_TABLE, file=file, reason=str(fault)) from None
     kinds = {field.name: field.type for field in opened.schema_arrow}

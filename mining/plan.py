@@ -114,6 +114,46 @@ def plan_from_json(value: Mapping[str, Any]) -> Plan:
     )
 
 
+def differences(before: Plan, plan: Plan) -> list[str]:
+    """Return what another plan has otherwise, option by option, as a command line names them."""
+    found = [
+        f"{name} was {old} and is {new}"
+        for name, old, new in (
+            ("the source of paraply", before.source, plan.source),
+            ("--seed", before.seed, plan.seed),
+            ("--histories", before.histories, plan.histories),
+            ("--batch", before.batch_histories, plan.batch_histories),
+            ("--guided", before.is_guided, plan.is_guided),
+            ("--fast", before.is_fast, plan.is_fast),
+        )
+        if old != new
+    ]
+    old_systems = {system.name: system.as_json() for system in before.systems}
+    systems = {system.name: system.as_json() for system in plan.systems}
+    for what, names in (
+        ("not named now", old_systems.keys() - systems.keys()),
+        ("not part of it", systems.keys() - old_systems.keys()),
+    ):
+        if names:
+            first, *others = sorted(names)
+            found.append(f"{first}{f' and {len(others):,} more' if others else ''}: {what}")
+    for name in sorted(old_systems.keys() & systems.keys()):
+        if old_systems[name] != systems[name]:
+            found.append(f"{name}: {_changes(old_systems[name], systems[name])}")
+            break
+    return found or ["its systems are in another order"]
+
+
+def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """Return which sizes and options of one system differ."""
+    old, new = ({**value, **value.get("options", {})} for value in (before, after))
+    return ", ".join(
+        f"{name} was {old.get(name, 'its default')} and is {new.get(name, 'its default')}"
+        for name in sorted(old.keys() | new.keys())
+        if name != "options" and old.get(name) != new.get(name)
+    )
+
+
 def source_digest() -> str:
     """Return a digest of the code that decides what a run does and how it is judged."""
     root = Path(__file__).resolve().parent.parent

@@ -28,7 +28,8 @@ def is_campaign(folder: Path) -> bool:
 def write_campaign_pages(campaign: Path, folder: Path) -> Path:
     """Write the report of a campaign and the pages it links to, and return the report.
 
-    Raises ``ParaplyError`` P724 if the campaign cannot be read, P321 if a counterexample cannot.
+    Raises ``ParaplyError`` P728 or P323 if the campaign cannot be read, P321 if a counterexample
+    cannot.
     """
     progress = read_campaign(str(campaign))
     filed = read_index(store_at(str(campaign)))

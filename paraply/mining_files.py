@@ -12,7 +12,7 @@ from typing import Any
 from mining.clusters import Minimal
 from mining.plan import Plan
 from mining.store import DiskStore, Store
-from mining.systems import System
+from mining.systems import ALL, System
 from paraply.exploring import replay_command
 from paraply.foreign_systems import ForeignSystem
 from paraply.registries import mutant_named, property_named
@@ -31,6 +31,11 @@ NO_COUNTEREXAMPLES = register(
     "P322",
     "there is nothing to promote: {reason}",
     "name a folder that paraply mine wrote, and counterexamples that its index lists",
+)
+INDEX_DAMAGED = register(
+    "P323",
+    "the index of the counterexamples is damaged",
+    "let `paraply mine --resume --out {folder}` write it again: what is whole is not run again",
 )
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]+")
@@ -94,9 +99,7 @@ def read_index(store: Store) -> list[Filed]:
     try:
         return [filed_from_json(value) for value in json.loads(written)["counterexamples"]]
     except (ValueError, KeyError, TypeError):
-        raise ParaplyError(
-            NO_COUNTEREXAMPLES, where=f"{store.url}/{INDEX}", reason="the index is damaged"
-        ) from None
+        raise ParaplyError(INDEX_DAMAGED, where=f"{store.url}/{INDEX}", folder=store.url) from None
 
 
 def _filed(name: str, store: Store, system: System, one: Minimal) -> Filed:
@@ -186,17 +189,28 @@ def whose_fault(system: System, prop: str) -> str:
     return "Not known: the subject, the property or the search; it is new."
 
 
+def promotable(place: Path) -> dict[str, Filed]:
+    """Return the counterexamples of a campaign by name; P322 if there are none."""
+    filed = {entry.name: entry for entry in read_index(DiskStore(str(place)))}
+    if not filed:
+        reason = f"there is no {INDEX}, or nothing is in it"
+        raise ParaplyError(NO_COUNTEREXAMPLES, where=str(place), reason=reason)
+    return filed
+
+
 def promote(place: Path, names: Sequence[str], target: Path) -> list[Path]:
     """Copy counterexamples into a folder of regression tests, and return the files written.
 
-    Each is a history and a small JSON file that says what must be broken by it. Raises
-    ``ParaplyError`` P322 for a name that the index does not list.
+    ``all`` names those that were confirmed. Each is a history and a small JSON file that says what
+    must be broken by it. Raises ``ParaplyError`` P322 for a name that the index does not list.
     """
     store = DiskStore(str(place))
-    filed = {entry.name: entry for entry in read_index(store)}
-    if not filed:
-        raise ParaplyError(NO_COUNTEREXAMPLES, where=str(place), reason=f"there is no {INDEX}")
-    wanted = list(names) or [name for name, entry in filed.items() if entry.is_confirmed]
+    filed = promotable(place)
+    wanted = [
+        each
+        for name in names
+        for each in ([one for one in filed if filed[one].is_confirmed] if name == ALL else [name])
+    ]
     written = []
     destination = DiskStore(str(target))
     for name in wanted:

@@ -144,8 +144,8 @@ def run(arguments: argparse.Namespace) -> int:
     for name in outputs.values():
         require_writable(name)
 
-    if arguments.out is not None and not arguments.spark:
-        raise ParaplyError(USAGE, reason="--out goes with --spark", command="paraply audit")
+    if not arguments.spark:
+        _require_spark(request, arguments)
     if arguments.spark and are_tables(request.files):
         return _audit_tables(request, arguments)
     if arguments.spark:
@@ -164,6 +164,25 @@ def run(arguments: argparse.Namespace) -> int:
     for option, name in outputs.items():
         write_report(name, renderers[option]())
     return exit_code(result, strict=arguments.strict)
+
+
+def _require_spark(request: AuditRequest, arguments: argparse.Namespace) -> None:
+    """Raise ``ParaplyError`` P301 for what only ``--spark`` has a use for."""
+    reason = next(
+        (
+            f"--{option.replace('_', '-')} goes with --spark"
+            for option, default in (("out", None), ("part_megabytes", None), ("master", "auto"))
+            if getattr(arguments, option) != default
+        ),
+        "",
+    )
+    if are_tables(request.files):
+        reason = (
+            "tables of transactions (.parquet) are audited with --spark, which starts no Spark for "
+            "small ones, or none at all with --master none"
+        )
+    if reason:
+        raise ParaplyError(USAGE, reason=reason, command="paraply audit")
 
 
 def _audit_on_spark(request: AuditRequest, arguments: argparse.Namespace) -> AuditResult:

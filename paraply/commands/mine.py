@@ -12,18 +12,16 @@ from mining.campaign import Progress, StopWhen, read_campaign, run_campaign
 from mining.clusters import clusters_of, distinct, minimise_all
 from mining.engines import IN_PROCESS, Engine, InProcess, OnSpark
 from mining.java import ensure_java_home
-from mining.plan import Plan, source_digest
+from mining.plan import Plan
 from mining.session import is_submitted
 from mining.store import store_at
-from mining.systems import System, systems_of
-from paraply.child_systems import ChildCommand, children_of
-from paraply.errors import USAGE
 from paraply.foreign_systems import smallest_of_system
 from paraply.mining_comparison import compare, comparison_json, comparison_lines
-from paraply.mining_files import Filed, promote, read_index, write_counterexamples
+from paraply.mining_files import Filed, promotable, promote, read_index, write_counterexamples
+from paraply.mining_plan import add_plan_arguments, planned, usage, words_of
 from paraply.mining_progress import mining_progress
 from paraply.mining_result import judge, overall
-from paraply.number_arguments import positive, positive_seconds, within
+from paraply.number_arguments import positive, positive_seconds
 from paraply.progress import progress as progress_bar
 from paraply.report.explore_text import json_text
 from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
@@ -31,9 +29,6 @@ from paraply.report.mining_text import mining_json, mining_text
 from vocabulary.errors import ParaplyError
 from vocabulary.verdict import Verdict
 
-HISTORIES = 200
-TIMEOUT_S = 10.0
-BATCH = 500
 OUT = "out/mine"
 CLUSTERS = 3
 SPARK_PAYS_FROM = 100_000
@@ -45,9 +40,6 @@ REGRESSIONS = "tests/regressions"
 SCOPE_MAX = 7
 """Eight transactions take some ten minutes that nothing interrupts."""
 
-SEED_MAX = (1 << 40) - 1
-"""Seeds of runs have 64 bits, and each campaign has a range of them to itself."""
-
 _EXAMPLE = """\
 examples:
   paraply mine --mutants all                           every seeded fault, 200 histories of each
@@ -56,7 +48,7 @@ examples:
   paraply mine --subjects all --histories 1000000 --master spark://host:7077 --out s3://b/mine
   paraply mine --applier my_applier.py:Applier         as a child process, as for conform
   paraply mine --histories 5000 -- ./my-applier        the same of any program
-  paraply mine --resume ...                            go on after whatever stopped it
+  paraply mine --resume --out out/mine                 go on after whatever stopped it
   paraply mine --scope 6                               every history of six transactions on 3 rows
   paraply mine --report out/mine                       what a campaign found, without running it
   paraply mine --promote out/mine applier-...-1        keep a counterexample as a regression test
@@ -76,49 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = _EXAMPLE
     what = parser.add_argument_group("what is run")
-    what.add_argument(
-        "--subjects", metavar="S,...", help="subject or subject:dialect, or all (default: all)"
-    )
-    what.add_argument("--mutants", metavar="M,...", help="mutants, or all (default: none)")
-    what.add_argument(
-        "--applier", metavar="FILE:CLASS",
-        help="an applier in a child process, as for paraply conform; a command goes after --",
-    )  # fmt: skip
-    what.add_argument(
-        "--case", action="extend", nargs="+", default=[], metavar="ID",
-        help="with an applier: the cases to run it on (those with random logs)",
-    )  # fmt: skip
-    what.add_argument(
-        "--timeout", type=positive_seconds, default=TIMEOUT_S, metavar="SECONDS",
-        help=f"with an applier: how long to wait for its answer ({TIMEOUT_S:g})",
-    )  # fmt: skip
-    what.add_argument(
-        "command_line", nargs="*", metavar="COMMAND", help="after --: an applier to run"
-    )
-    what.add_argument(
-        "--histories", type=positive, default=HISTORIES, metavar="N",
-        help=f"histories of each subject, dialect and mutant ({HISTORIES})",
-    )  # fmt: skip
-    what.add_argument(
-        "--seed",
-        type=within(int, 0, SEED_MAX),
-        default=0,
-        metavar="S",
-        help="of random choices, below 2^40 (0)",
-    )
-    what.add_argument(
-        "--workload", default="", metavar="NAME=VALUE,...",
-        help="sizes and options, each for the subjects that have it",
-    )  # fmt: skip
-    what.add_argument(
-        "--guided", action="store_true",
-        help="vary programs that reached something new, instead of choosing blindly",
-    )  # fmt: skip
-    what.add_argument(
-        "--fast", action="store_true",
-        help="compiled simulation of the appliers it knows (LOGICAL_CLOCK without crashes); the "
-        "reference confirms all that it finds, and only that is kept. Take --batch 50000 with it",
-    )  # fmt: skip
+    add_plan_arguments(what)
     what.add_argument(
         "--stop-when", choices=[rule.value for rule in StopWhen], default=StopWhen.NEVER.value,
         help="end a system early: when its breach was found, or all its situations were reached",
@@ -137,11 +87,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="settings of Spark, as spark.executor.memory=2g",
     )  # fmt: skip
     where.add_argument("--out", default=OUT, metavar="DIR", help=f"folder or URL ({OUT})")
-    where.add_argument("--resume", action="store_true", help="go on with the campaign in --out")
     where.add_argument(
-        "--batch", type=positive, default=BATCH, metavar="N",
-        help=f"histories that are written, or lost, together ({BATCH})",
-    )  # fmt: skip
+        "--resume",
+        action="store_true",
+        help="go on with the campaign in --out; what is run need not be said again",
+    )
     where.add_argument("--json", metavar="F", help="write the result as JSON; - is stdout")
     where.add_argument(
         "--no-times", action="store_true", help="leave times out: equal input, equal output"
@@ -176,7 +126,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     instead.add_argument("--report", metavar="DIR", help="print what the campaign in DIR found")
     instead.add_argument(
         "--promote", nargs="+", metavar=("DIR", "NAME"),
-        help="copy counterexamples (default: all confirmed) to --regressions",
+        help="copy the counterexamples named, or all that are confirmed (all), to --regressions; "
+        "without a name, list them",
     )  # fmt: skip
     instead.add_argument(
         "--regressions", default=REGRESSIONS, metavar="DIR", help=f"({REGRESSIONS})"
@@ -187,21 +138,22 @@ def run(arguments: argparse.Namespace) -> int:
     """Run, report or promote; return the exit code of the gravest verdict."""
     if arguments.json is not None:
         require_writable(arguments.json)
+    is_instead = arguments.scope or arguments.promote or arguments.report is not None
+    if is_instead and arguments.command_line:
+        raise usage(f"{arguments.command_line[0]} is out of place: nothing is run")
     if arguments.scope:
         return _scope(arguments)
     if arguments.promote:
-        folder, *names = arguments.promote
-        for path in promote(Path(folder), names, Path(arguments.regressions)):
-            print(path)
-        return 0
+        return _promote(*arguments.promote, regressions=Path(arguments.regressions))
     if arguments.report is not None:
         progress = read_campaign(arguments.report)
         return _show(arguments, progress, read_index(store_at(arguments.report)), engine="")
-    plan = plan_of(arguments)
+    conf = words_of(arguments.spark_conf, option="--spark-conf")
+    if conf and arguments.master == IN_PROCESS:
+        raise usage("--spark-conf sets what Spark does, and --master none is without Spark")
+    plan = planned(arguments)
     histories = plan.histories * len(plan.systems) // (FAST_TIMES if plan.is_fast else 1)
-    engine = engine_for(
-        arguments.master, histories, _words(arguments.spark_conf, option="--spark-conf")
-    )
+    engine = engine_for(arguments.master, histories, conf)
     try:
         if arguments.compare:
             return _compare(arguments, plan, engine)
@@ -221,6 +173,18 @@ def run(arguments: argparse.Namespace) -> int:
     return _show(arguments, progress, filed, engine=engine.name)
 
 
+def _promote(folder: str, *names: str, regressions: Path) -> int:
+    """Copy the counterexamples named; without names say which there are, and write nothing."""
+    if names:
+        for path in promote(Path(folder), names, regressions):
+            print(path)
+        return 0
+    for name, entry in promotable(Path(folder)).items():
+        print(name if entry.is_confirmed else f"{name} (not confirmed)")
+    print(f"nothing is written: name those to copy to {regressions}/, or say all", file=sys.stderr)
+    return 0
+
+
 def _scope(arguments: argparse.Namespace) -> int:
     # Here and not above: no other way through this command compiles.
     from mining.small_scope import explore_scope
@@ -230,7 +194,7 @@ def _scope(arguments: argparse.Namespace) -> int:
     try:
         result = explore_scope(transactions, fault=fault)
     except ValueError as error:
-        raise _usage(str(error)) from None
+        raise usage(str(error)) from None
     if arguments.json != STANDARD_OUTPUT:
         sys.stdout.write(scope_text(result, transactions=transactions, fault=fault))
     if arguments.json is not None:
@@ -238,55 +202,15 @@ def _scope(arguments: argparse.Namespace) -> int:
     return result.verdict.exit_code
 
 
-def plan_of(arguments: argparse.Namespace) -> Plan:
-    """Return the plan that the command line describes."""
-    for option in ("guided", "compare"):
-        if arguments.fast and getattr(arguments, option):
-            raise _usage(f"--fast keeps no coverage that --{option} could go by: leave one out")
-    subjects, mutants = _names(arguments.subjects), _names(arguments.mutants)
-    children = _children(arguments)
-    if not subjects and not mutants and not children:
-        subjects = ["all"]
-    words = _words(_names(arguments.workload), option="--workload")
-    return Plan(
-        systems=(*systems_of(subjects, mutants, words), *children),
-        histories=arguments.histories,
-        seed=arguments.seed,
-        batch_histories=min(arguments.batch, arguments.histories),
-        is_guided=arguments.guided,
-        is_fast=arguments.fast,
-        source=source_digest(),
-    )
-
-
-def _children(arguments: argparse.Namespace) -> tuple[System, ...]:
-    """Return the systems of the applier that is given; none without one."""
-    program = tuple(arguments.command_line)
-    if arguments.applier is not None and program:
-        raise _usage("both --applier and a command are given")
-    if arguments.applier is None and not program:
-        if arguments.case:
-            raise _usage("--case goes with an applier: --applier FILE:CLASS, or a command after --")
-        return ()
-    if arguments.compare:
-        raise _usage("--compare compares what mutants need, and an applier is none")
-    command = ChildCommand(
-        applier=arguments.applier or "", program=program, timeout=arguments.timeout
-    )
-    return children_of(command, arguments.case, seed=arguments.seed)
-
-
-def _usage(reason: str) -> ParaplyError:
-    return ParaplyError(USAGE, reason=reason, command="paraply mine")
-
-
 def engine_for(master: str, histories: int, conf: Mapping[str, str] | None = None) -> Engine:
     """Return what runs the batches.
 
-    ``auto`` takes Spark where ``spark-submit`` started this process, or where it can and pays.
+    ``auto`` takes Spark where ``spark-submit`` started this process, where there are settings for
+    it, or where it can start and pays.
     """
     if master == "auto":
-        wants_spark = is_submitted() or (histories >= SPARK_PAYS_FROM and _spark_can_start())
+        is_wanted = is_submitted() or bool(conf)
+        wants_spark = is_wanted or (histories >= SPARK_PAYS_FROM and _spark_can_start())
         master = "local[*]" if wants_spark else IN_PROCESS
     return InProcess() if master == IN_PROCESS else OnSpark(master, conf=conf)
 
@@ -358,17 +282,3 @@ def _show(
         document = mining_json(progress, results, filed, engine=engine, with_times=with_times)
         write_report(arguments.json, document)
     return overall(progress, results).exit_code
-
-
-def _names(text: str | None) -> list[str]:
-    return [name for name in (text or "").split(",") if name]
-
-
-def _words(texts: Sequence[str], *, option: str) -> dict[str, str]:
-    words: dict[str, str] = {}
-    for word in texts:
-        name, equals, value = word.partition("=")
-        if not equals or not name or name in words:
-            raise _usage(f"{option} {word} is not name=value once")
-        words[name] = value
-    return words

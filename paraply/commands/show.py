@@ -17,7 +17,7 @@ from vocabulary.errors import ParaplyError, register
 
 NOTHING_TO_SHOW = register(
     "P350",
-    "there is no history in it",
+    "there is nothing to show: {reason}",
     "name a file of histories (.jsonl), or a folder with such files, as `paraply explore --out`, "
     "`paraply mine` and `paraply conform` write them",
 )
@@ -68,10 +68,14 @@ def run(arguments: argparse.Namespace) -> int:
     if is_campaign(arguments.path):
         folder = arguments.out or _beside(arguments.path, is_alone=False)
         return _written(write_campaign_pages(arguments.path, folder), arguments)
+    if not arguments.path.exists():
+        reason = "there is no such file or folder"
+        raise ParaplyError(NOTHING_TO_SHOW, where=str(arguments.path), reason=reason)
     files = history_files(arguments.path)
     found = [(file, history) for file in files for history in histories_in(file)]
     if not found:
-        raise ParaplyError(NOTHING_TO_SHOW, where=str(arguments.path))
+        reason = "it holds no history"
+        raise ParaplyError(NOTHING_TO_SHOW, where=str(arguments.path), reason=reason)
     is_alone = len(found) == 1 and arguments.path.is_file()
     target = arguments.out or _beside(arguments.path, is_alone=is_alone)
     if is_alone:

@@ -96,6 +96,11 @@ def test_other_columns_are_refused_with_what_is_needed(tmp_path):
         check_files([str(path)])
 
 
+def test_table_that_is_not_there_is_refused_as_missing(tmp_path):
+    with pytest.raises(ParaplyError, match=r"P731.*No such file"):
+        check_files([str(tmp_path / "none.parquet")])
+
+
 def test_histories_out_of_order_are_refused(tmp_path):
     rows = [TableRow(2, 0, 1, ()), TableRow(1, 0, 1, ())]
     write_columns(tmp_path / "t.parquet", [columns(rows)])

@@ -9,14 +9,16 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
 from mining.batch_files import manifest_name, rows_name
-from mining.campaign import PLAN_FILE, run_campaign
+from mining.campaign import PLAN_FILE, read_campaign, run_campaign
 from mining.engines import InProcess
 from mining.store import PART, store_at
-from tests.mining.campaigns import rows_of, small_plan
+from mining.systems import systems_of
+from tests.mining.campaigns import MUTANTS, rows_of, small_plan
 from vocabulary.errors import ParaplyError
 
 CHILD = """
@@ -163,11 +165,18 @@ def test_folder_in_use_is_refused_without_resume(tmp_path):
 
 def test_other_campaign_is_refused_and_what_differs_is_named(tmp_path):
     run_campaign(small_plan(histories=4, batch=2), str(tmp_path), InProcess())
+    larger = replace(
+        small_plan(histories=4, batch=2),
+        systems=systems_of(["write_sets"], MUTANTS, {"transactions": "5"}),
+    )
     for other, named in (
         (small_plan(histories=4, batch=2, seed=1), "--seed was 0 and is 1"),
         (small_plan(histories=6, batch=2), "--histories was 4 and is 6"),
-        (small_plan(histories=4, batch=2, source="x"), "source"),
-        (small_plan(histories=4, batch=2, mutants=()), "subjects"),
+        (small_plan(histories=6, batch=3), "--histories was 4 and is 6; --batch was 2 and is 3"),
+        (small_plan(histories=4, batch=2, source="x"), "the source of paraply was  and is x"),
+        (small_plan(histories=4, batch=2, mutants=()), "and 1 more: not named now"),
+        (small_plan(histories=4, batch=2, subjects=("applier",)), "not part of it"),
+        (larger, "looked_up: transactions was 6 and is 5"),
     ):
         with pytest.raises(ParaplyError, match=named):
             run_campaign(other, str(tmp_path), InProcess(), resume=True)
@@ -177,5 +186,19 @@ def test_plan_that_is_damaged_is_refused(tmp_path):
     plan = small_plan(histories=4, batch=2)
     run_campaign(plan, str(tmp_path), InProcess())
     store_at(str(tmp_path)).write(PLAN_FILE, b'{"format": 1}')
-    with pytest.raises(ParaplyError, match="P724"):
+    with pytest.raises(ParaplyError, match="P728"):
         run_campaign(plan, str(tmp_path), InProcess(), resume=True)
+
+
+def test_batch_whose_rows_are_gone_is_said_by_the_report_and_made_again(tmp_path):
+    plan = small_plan(histories=4, batch=2)
+    run_campaign(plan, str(tmp_path), InProcess())
+    (tmp_path / rows_name(1)).unlink()
+    read = read_campaign(str(tmp_path))
+    assert not read.is_complete
+    assert read.remarks == [
+        f"the rows of 1 batch are gone (first: 1): paraply mine --resume --out {tmp_path} makes "
+        "them again"
+    ]
+    run_campaign(plan, str(tmp_path), InProcess(), resume=True)
+    assert read_campaign(str(tmp_path)).is_complete

@@ -326,6 +326,20 @@ def test_table_without_conflicts_exits_2_and_says_that_nothing_was_shown(tmp_pat
     assert "nothing was shown" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["t.parquet"], "audited with --spark"),
+        (["log.000001", "--master", "local[2]"], "--master goes with --spark"),
+        (["log.000001", "--part-megabytes", "64"], "--part-megabytes goes with --spark"),
+        (["log.000001", "--out", "out"], "--out goes with --spark"),
+    ],
+)
+def test_what_needs_spark_is_refused_without_it(words, said, capsys):
+    assert main(["audit", *words]) == 3
+    assert said in capsys.readouterr().err
+
+
 class Elsewhere(InProcess):
     """Stands for a cluster."""
 

@@ -34,7 +34,7 @@ SMALL = ["--histories", "60", "--batch", "20", "--no-times"]
 @pytest.fixture(scope="module", autouse=True)
 def source():
     """Let the source be one version, whoever edits it while the tests run."""
-    with mock.patch("paraply.commands.mine.source_digest", return_value="test"):
+    with mock.patch("paraply.mining_plan.source_digest", return_value="test"):
         yield
 
 
@@ -144,6 +144,7 @@ def test_known_breach_of_a_dialect_exits_1_unless_it_is_allowed(tmp_path, capsys
         (["--time-limit", "nan"], "P301"),
         (["--fast", "--guided"], "P301"),
         (["--fast", "--compare", "2", *CAUGHT], "P301"),
+        (["--master", "none", "--spark-conf", "spark.driver.memory=1g"], "P301"),
         (["--report", "/nowhere/at/all"], "P724"),
         (["--promote", "/nowhere/at/all"], "P322"),
         (["--out", "/proc/nowhere", *CAUGHT], "P721"),
@@ -158,7 +159,7 @@ def test_wrong_usage_exits_3_with_a_remedy(arguments, code, capsys):
 
 def test_promoted_counterexamples_are_histories_with_what_they_break(mined, tmp_path):
     folder, result = mined
-    written = promote(folder, [], tmp_path)
+    written = promote(folder, ["all"], tmp_path)
     assert len(written) == 2 * len(result["counterexamples"])
     for path in tmp_path.glob("*.json"):
         expected = json.loads(path.read_text())
@@ -167,6 +168,53 @@ def test_promoted_counterexamples_are_histories_with_what_they_break(mined, tmp_
         assert expected["violations"]
     with pytest.raises(ParaplyError, match="does not list"):
         promote(folder, ["nothing"], tmp_path)
+
+
+def test_promoting_without_a_name_lists_them_and_writes_nothing(mined, tmp_path, capsys):
+    folder, result = mined
+    target = tmp_path / "regressions"
+    words = ["mine", "--promote", str(folder), "--regressions", str(target)]
+    assert main(words) == 0
+    listed = capsys.readouterr()
+    assert listed.out.split() == [entry["name"] for entry in result["counterexamples"]]
+    assert "nothing is written" in listed.err
+    assert not target.exists()
+    name = listed.out.split()[0]
+    assert main([*words, name]) == 3
+    assert f"{name} is out of place" in capsys.readouterr().err
+    assert main(["mine", "--promote", str(folder), name, *words[3:]]) == 0
+    assert len(list(target.iterdir())) == 2
+
+
+def test_resume_alone_goes_on_with_the_stored_plan(tmp_path, capsys):
+    out = ["--out", str(tmp_path / "out")]
+    assert main(["mine", "--resume", *out]) == 3
+    assert "P724" in capsys.readouterr().err
+    short = ["--minimise", "none", "--no-times"]
+    main(["mine", *CAUGHT, *SMALL, *out, "--minimise", "none", "--time-limit", "0.000001"])
+    capsys.readouterr()
+    assert main(["mine", "--resume", *out, "--seed", "0"]) == 3
+    assert "--histories was 60 and is 200; --batch was 20 and is 200" in capsys.readouterr().err
+    assert main(["mine", "--resume", *out, *short]) == 0
+    assert "1 batches were there already" in capsys.readouterr().out
+    assert main(["mine", *CAUGHT, *SMALL, *out, *short[:2], "--resume"]) == 0
+
+
+def test_damaged_index_is_written_again_by_what_the_remedy_says(tmp_path, capsys):
+    out = tmp_path / "out"
+    words = ["mine", "--mutants", "refusal_takes_a_number", *SMALL, "--out", str(out)]
+    assert main(words) == 0
+    index = out / "counterexamples" / "index.json"
+    whole = index.read_text()
+    index.write_text(whole[:-9])
+    capsys.readouterr()
+    for reader in (["mine", "--report", str(out)], ["show", str(out)]):
+        assert main(reader) == 3
+        said = capsys.readouterr().err
+        assert "P323" in said
+    remedy = re.search(r"`paraply (mine --resume [^`]*)`", said)
+    assert main([*shlex.split(remedy.group(1)), "--no-times"]) == 0
+    assert index.read_text() == whole
 
 
 def test_small_campaign_never_starts_spark():

@@ -194,8 +194,11 @@ def test_history_of_a_mutant_is_run_again_with_its_fault(tmp_path):
 
 
 def test_folder_without_histories_is_refused(tmp_path, capsys):
-    assert show(tmp_path) == 3
-    assert "P350" in capsys.readouterr().err
+    for path, reason in ((tmp_path, "it holds no history"), (tmp_path / "no", "no such file")):
+        assert show(path) == 3
+        said = capsys.readouterr().err
+        assert "P350" in said
+        assert reason in said
 
 
 def test_file_that_is_no_history_is_refused_with_its_line(tmp_path, capsys):
