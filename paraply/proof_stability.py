@@ -12,6 +12,7 @@ import argparse
 import json
 import statistics
 import sys
+from collections import defaultdict
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -41,19 +42,19 @@ def measure(
     judge: str, parts: Sequence[Obligation], asked: Sequence[tuple[int, int]], timeout_s: float
 ) -> dict[str, Any]:
     """Return how a judge fared over all rounds, as JSON-ready data."""
-    totals, slowest = [], 0.0
+    rounds_s, slowest = [], 0.0
     failed: list[dict[str, object]] = []
     for seed, order in asked:
-        total = 0.0
+        spent: defaultdict[str, float] = defaultdict(float)
         for part in parts:
             judgment = JUDGES[judge](part.shuffled(order), timeout_s=timeout_s, seed=seed)
-            total += judgment.seconds
+            spent[part.system] += judgment.seconds
             slowest = max(slowest, judgment.seconds)
             if judgment.answer is not Answer.PROVED:
                 failed.append({"system": part.system, "statement": part.statement,
                                "step": part.step, "seed": seed, "order": order})  # fmt: skip
-        totals.append(total)
-        print(f"{judge} seed {seed} order {order}: {total:.1f} s, "
+        rounds_s.append(spent)
+        print(f"{judge} seed {seed} order {order}: {sum(spent.values()):.1f} s, "
               f"{len(failed)} failures so far", flush=True)  # fmt: skip
     return {
         "version": version(PACKAGES[judge]) if judge in PACKAGES else "",
@@ -62,8 +63,12 @@ def measure(
         "obligations": len(parts),
         "asked": len(parts) * len(asked),
         "failed": failed,
-        "median_seconds": round(statistics.median(totals), 1),
+        "median_seconds": round(statistics.median(sum(spent.values()) for spent in rounds_s), 1),
         "slowest_seconds": round(slowest, 2),
+        "systems": {
+            name: round(statistics.median(spent[name] for spent in rounds_s), 2)
+            for name in dict.fromkeys(part.system for part in parts)
+        },
     }
 
 
