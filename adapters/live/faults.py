@@ -10,61 +10,14 @@ from adapters.live.observed import Member
 from adapters.live.pair import Fault, PairLab
 from adapters.live.strikes import (
     by_name,
+    cut_relay_log,
     forging,
+    kill_replica,
     kill_source,
-    restart_of,
-    strike,
     wait_until,
 )
 from adapters.live.tails import cut_tail
 from adapters.live.workload import Clients
-from adapters.servers.replication import replicate
-from vocabulary.errors import ParaplyError
-
-
-def _restarted(lab: PairLab, members: Sequence[Member], notes: list[str]) -> None:
-    """Start the first replica after a crash, look at it, and let it go on."""
-    replica = lab.replicas[0]
-    replica.start()
-    members[0].restarts.append(restart_of(lab, is_crash=True))
-    try:
-        replica.query("START SLAVE")
-    except ParaplyError as reason:
-        # master.info is a plain file: a crash may leave it unusable. The position is in a
-        # table, and so CHANGE MASTER with slave_pos goes on where the data ends.
-        notes.append(f"{replica.name}: CHANGE MASTER was needed after the crash: {reason}")
-        replica.query("RESET SLAVE ALL")
-        replicate(lab.source, replica)
-
-
-def _kill_replica(
-    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
-) -> Sequence[str]:
-    notes: list[str] = []
-
-    def blow() -> None:
-        lab.replicas[0].kill()
-        _restarted(lab, members, notes)
-
-    strike(lab, clients, dice, blow)
-    return notes
-
-
-def _cut_relay_log(
-    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
-) -> Sequence[str]:
-    """Lose the end of the relay log, which nobody syncs: the replica has to ask for it again."""
-    replica = lab.replicas[0]
-    notes: list[str] = []
-
-    def blow() -> None:
-        replica.kill()
-        lost = cut_tail(sorted(replica.datadir.glob("*relay-bin.[0-9]*"))[-1], dice)
-        notes.append(f"{lost} bytes of the relay log were lost")
-        _restarted(lab, members, notes)
-
-    strike(lab, clients, dice, blow)
-    return notes
 
 
 def _cut_source_log(
@@ -84,13 +37,13 @@ def _cut_source_log(
 
 _forge = forging(forge_commit_ids, "were given one commit id")
 FAULTS = by_name(
-    Fault(name="kill-replica", inject=_kill_replica, is_crash=True, workload="rows",
+    Fault(name="kill-replica", inject=kill_replica, is_crash=True, workload="rows",
           meaning="the first replica is killed (SIGKILL) and started again, three times"),
-    Fault(name="kill-replica-ddl", inject=_kill_replica, is_crash=True, workload="ddl",
+    Fault(name="kill-replica-ddl", inject=kill_replica, is_crash=True, workload="ddl",
           meaning="control: the same under schema changes, whose position is saved apart"),
     Fault(name="kill-source-ddl", inject=kill_source, workload="ddl",
           meaning="control: kill-source under schema changes: recovery may log one unmarked"),
-    Fault(name="cut-relay-log", inject=_cut_relay_log, is_crash=True, workload="rows",
+    Fault(name="cut-relay-log", inject=cut_relay_log, is_crash=True, workload="rows",
           meaning="the first replica is killed, and the end of its relay log is lost"),
     Fault(name="cut-source-log", inject=_cut_source_log, workload="rows", reuses_gtids=True,
           meaning="control: the source is killed, and the end of its log is lost"),

@@ -16,7 +16,8 @@ from adapters.live.touches import OPTIONS as TOUCH_OPTIONS
 from adapters.live.touches import touches_after, trigger_statements
 from adapters.live.translation import MemberStory, Run, history_of
 from adapters.live.workload import Clients, Load
-from adapters.servers import Server, find_mariadb
+from adapters.servers import Server, find_mariadb, replicate
+from vocabulary.errors import ParaplyError
 from vocabulary.events import EventKind
 
 _TRIGGER_REPAIRS_MAX = 5
@@ -57,6 +58,19 @@ class MariadbLab(PairLab):
         if self.records_touches:
             for replica in self.replicas:
                 replica.run(list(trigger_statements(self.request.domains)))
+
+    def start_applier(self, replica: Server) -> str:
+        """Let the applier of a replica go on after a crash; return what more that took.
+
+        ``master.info`` is a plain file: a crash may leave it unusable. The position is in a table,
+        and so CHANGE MASTER with slave_pos goes on where the data ends.
+        """
+        try:
+            return super().start_applier(replica)
+        except ParaplyError as reason:
+            replica.query("RESET SLAVE ALL")
+            replicate(self.source, replica)
+            return f"{replica.name}: CHANGE MASTER was needed after the crash: {reason}"
 
     def round(self, number: int) -> LiveRound:
         """Run the load, inject the fault, let the replicas catch up, and tell what was seen."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from adapters.live.mysql_faults import COMMIT_ORDER_OFF, MYSQL_FAULTS
+from adapters.live.mysql_faults import MYSQL_FAULTS
 from adapters.live.mysql_target import DATABASE, OF_THE_LOGICAL_CLOCK, OF_THE_WINDOWS
 from adapters.live.observed import Member
 from adapters.live.pair import PairLab, rounds_of
@@ -46,7 +46,6 @@ class MysqlLab(PairLab):
         super().__init__(request, find_mysql(request.basedir), MYSQL_FAULTS, domains=domains)
 
     def _replica_options(self) -> Sequence[str]:
-        is_ordered = self.request.fault != COMMIT_ORDER_OFF
         # Later 9.x has no such variable any more, and LOGICAL_CLOCK only.
         schedule = "--loose-replica-parallel-type=LOGICAL_CLOCK"
         if self.request.mode == DATABASE:
@@ -55,9 +54,10 @@ class MysqlLab(PairLab):
             *WINDOW_OPTIONS,
             f"--replica-parallel-workers={self.request.workers}",
             schedule,
-            f"--replica-preserve-commit-order={'ON' if is_ordered else 'OFF'}",
+            "--replica-preserve-commit-order=ON",
             "--replica-transaction-retries=100",
             "--skip-replica-start",
+            *(self.fault.replica_options if self.fault else ()),
         )
 
     def _started(self, name: str, options: Sequence[str]) -> Server:
@@ -128,8 +128,9 @@ class MysqlLab(PairLab):
     ) -> LiveRound:
         log = source_log(self._log(self.source), self.keys)
         log.transactions = tuple(map(of_one_table, log.transactions))
+        has_crashed = any(restart.is_crash for member in members for restart in member.restarts)
         # After a crash the windows before it are gone, and half of them tells nothing.
-        windows = [[] if self.is_crash else windows_of(replica) for replica in self.replicas]
+        windows = [[] if has_crashed else windows_of(replica) for replica in self.replicas]
         stories = [
             WindowStory(log, member, self.keys, seen)
             for member, seen in zip(members, windows, strict=True)
@@ -151,15 +152,15 @@ class MysqlLab(PairLab):
             seed=seed,
             history=self._history(number, seed, log, stories).check(),
             evidence=evidence,
-            unknown=self._unknown(),
+            unknown=self._unknown(has_crashed=has_crashed),
             notes=(
                 *notes,
                 *(f"{m.name}: {m.applier_error}" for m in members if m.applier_error),
             ),
         )
 
-    def _unknown(self) -> dict[str, str]:
-        if self.is_crash:
+    def _unknown(self, *, has_crashed: bool) -> dict[str, str]:
+        if has_crashed:
             why = "performance_schema, which has the workers' windows, is lost in a crash"
             return dict.fromkeys(OF_THE_WINDOWS, why)
         if self.request.mode != DATABASE:

@@ -1,40 +1,25 @@
-"""What is done to MySQL servers under load, and what is observed of it at that moment."""
+"""What is done to MySQL servers under load."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Sequence
-
 from adapters.live.forging import forge_last_committed
-from adapters.live.observed import Member
-from adapters.live.pair import Fault, PairLab
-from adapters.live.strikes import by_name, forging, restart_of, strike
-from adapters.live.workload import Clients
-
-
-def _kill_replica(
-    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
-) -> Sequence[str]:
-    replica = lab.replicas[0]
-
-    def blow() -> None:
-        replica.kill()
-        replica.start()
-        members[0].restarts.append(restart_of(lab, is_crash=True))
-        replica.query("START REPLICA")
-
-    strike(lab, clients, dice, blow)
-    return ()
-
+from adapters.live.pair import Fault
+from adapters.live.strikes import by_name, cut_relay_log, forging, kill_replica
 
 _forge = forging(forge_last_committed, "were made to depend on the first alone")
 
 COMMIT_ORDER_OFF, FORGED = "commit-order-off", "forged-last-committed"
+FORGED_IDEMPOTENT = "forged-idempotent"
 MYSQL_FAULTS = by_name(
-    Fault(name=COMMIT_ORDER_OFF,
+    Fault(name=COMMIT_ORDER_OFF, replica_options=("--replica-preserve-commit-order=OFF",),
           meaning="control: replica_preserve_commit_order=OFF on the replicas"),
     Fault(name=FORGED, inject=_forge, workload="chains",
           meaning="control: all transactions in the source's log seem independent"),
-    Fault(name="kill-replica", inject=_kill_replica, is_crash=True,
+    Fault(name=FORGED_IDEMPOTENT, inject=_forge, workload="chains",
+          replica_options=("--replica-exec-mode=IDEMPOTENT",),
+          meaning="control: the same, and the replica hides row errors (IDEMPOTENT)"),
+    Fault(name="kill-replica", inject=kill_replica, is_crash=True,
           meaning="the first replica is killed (SIGKILL) and started again, three times"),
+    Fault(name="cut-relay-log", inject=cut_relay_log, is_crash=True,
+          meaning="the first replica is killed, and the end of its relay log is lost"),
 )  # fmt: skip

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from adapters.live.mysql_faults import COMMIT_ORDER_OFF, FORGED, MYSQL_FAULTS
+from adapters.live.mysql_faults import (
+    COMMIT_ORDER_OFF,
+    FORGED,
+    FORGED_IDEMPOTENT,
+    MYSQL_FAULTS,
+)
 from adapters.live.target import LiveTarget
 from adapters.live.workload import WORKLOADS
 
@@ -25,6 +30,12 @@ MYSQL = LiveTarget(
         **{f"{mode}/{COMMIT_ORDER_OFF}": (_ORDER, *_READS) for mode in ("logical-clock", DATABASE)},
         # Either may come first: a row that is not there yet, or two that do not mind.
         f"logical-clock/{FORGED}": ("no_conflicting_parallel_apply", "sound_log_never_fails"),
+        f"logical-clock/{FORGED_IDEMPOTENT}": (
+            "no_conflicting_parallel_apply",
+            *_READS,
+            "final_state_is_the_sources",
+            "tables_end_as_the_sources",
+        ),
     },
     rare=(FORGED,),
     properties=(

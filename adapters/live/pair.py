@@ -104,11 +104,6 @@ class PairLab(ABC):
         self.room.close()
 
     @property
-    def is_crash(self) -> bool:
-        """Return whether the fault kills a replica."""
-        return self.fault is not None and self.fault.is_crash
-
-    @property
     def workload(self) -> str:
         """Return the load: what was asked for, or what the fault needs to show itself."""
         if self.fault is not None and self.fault.workload and self.request.workload == "mixed":
@@ -141,6 +136,11 @@ class PairLab(ABC):
     @abstractmethod
     def round(self, number: int) -> LiveRound:
         """Run the load, inject the fault, let the replicas catch up, and tell what was seen."""
+
+    def start_applier(self, replica: Server) -> str:
+        """Let the applier of a replica go on after a crash; return what more that took."""
+        replica.query(f"START {self.applier}")
+        return ""
 
     @abstractmethod
     def position(self, server: Server) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adapters.live.observed import Member, Restart
 from adapters.live.pair import Fault, Inject, PairLab
+from adapters.live.tails import cut_tail
 from adapters.live.target import ROUND_FAILED
 from adapters.live.workload import HOT_ROWS, Clients, schema_name
 from adapters.servers.binlog_dump import log_end
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 _STRIKES = 3
 """How often a fault strikes in a round."""
 _HOLD_S = 1.0
+_WAITS_FOR_ITS_TURN = ("Waiting for prior transaction", "Waiting for preceding transaction")
+"""What MariaDB and MySQL call it."""
+_WAITER_PATIENCE_S = 20.0
+_STOP_SECONDS_MAX = 30
 _PATIENCE_S = 60.0
 
 
@@ -29,7 +35,8 @@ def strike(lab: PairLab, clients: Clients, dice: random.Random, blow: Callable[[
     share = lab.request.transactions // (_STRIKES + 1)
     began = len(clients.load.confirmed)
     for number in range(1, _STRIKES + 1):
-        if not clients.wait_for(began + number * share, lab.request.duration_s / _STRIKES):
+        clients.wait_for(began + number * share, lab.request.duration_s / _STRIKES)
+        if clients.have_ended:
             break
         time.sleep(dice.random() * 0.05)
         blow()
@@ -49,19 +56,99 @@ def restart_of(lab: PairLab, *, is_crash: bool) -> Restart:
     )
 
 
+def kill_replica(
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Kill the first replica, and start it again."""
+    notes: list[str] = []
+
+    def blow() -> None:
+        lab.replicas[0].kill()
+        _come_back(lab, members, notes)
+
+    strike(lab, clients, dice, blow)
+    return notes
+
+
+def cut_relay_log(
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Lose the end of the relay log, which nobody syncs: the replica has to ask for it again."""
+    replica = lab.replicas[0]
+    notes: list[str] = []
+
+    def blow() -> None:
+        replica.kill()
+        lost = cut_tail(sorted(replica.datadir.glob("*relay-bin.[0-9]*"))[-1], dice)
+        notes.append(f"{lost} bytes of the relay log were lost")
+        _come_back(lab, members, notes)
+
+    strike(lab, clients, dice, blow)
+    return notes
+
+
+def _come_back(lab: PairLab, members: Sequence[Member], notes: list[str]) -> None:
+    """Start the first replica after a crash, look at it, and let it go on."""
+    replica = lab.replicas[0]
+    replica.start()
+    members[0].restarts.append(restart_of(lab, is_crash=True))
+    notes += filter(None, [lab.start_applier(replica)])
+
+
 def stop_and_start(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
     """Stop the first replica's applier in good order, and let it go on."""
+    strike(lab, clients, dice, lambda: _stop_and_start(lab, members))
+    return ()
+
+
+def _stop_and_start(lab: PairLab, members: Sequence[Member]) -> None:
     replica = lab.replicas[0]
+    replica.query(f"STOP {lab.applier}", read_timeout=_STOP_SECONDS_MAX)
+    members[0].restarts.append(restart_of(lab, is_crash=False))
+    replica.query(f"START {lab.applier}")
+
+
+def kill_waiter(
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Kill a worker that waits for its turn to commit; the applier may stop, and has to go on.
+
+    Where the applier cannot be stopped any more, the replica is killed, too.
+    """
+    replica = lab.replicas[0]
+    killed = 0
+    notes: list[str] = []
 
     def blow() -> None:
-        replica.query(f"STOP {lab.applier}")
-        members[0].restarts.append(restart_of(lab, is_crash=False))
-        replica.query(f"START {lab.applier}")
+        nonlocal killed
+        with _held_row(lab, dice):
+            waiter = _waiter(replica)
+            if waiter is not None:
+                replica.query(f"KILL {waiter}")
+                killed += 1
+        try:
+            _stop_and_start(lab, members)
+        except ParaplyError as reason:
+            notes.append(f"after KILL of a worker the applier could not be stopped: {reason}")
+            replica.kill()
+            _come_back(lab, members, notes)
 
     strike(lab, clients, dice, blow)
-    return ()
+    return (f"{killed} workers that waited for their turn were killed", *notes)
+
+
+def _waiter(replica: Server) -> int | None:
+    """Return the session of a worker that waits for its turn; None if none comes to wait."""
+    deadline = time.monotonic() + _WAITER_PATIENCE_S
+    while time.monotonic() < deadline:
+        # Columns: id, user, host, database, command, seconds, state, statement.
+        for row in replica.query("SHOW PROCESSLIST"):
+            if str(row[6]).startswith(_WAITS_FOR_ITS_TURN):
+                return int(row[0])
+        time.sleep(0.02)
+    return None
 
 
 def forging(forge: Callable[[Path], int], done: str) -> Inject:
@@ -123,17 +210,25 @@ def hold_rows(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
     """Stall the worker that needs a hot row, and let those behind it run into the gate."""
-    replica = lab.replicas[0]
 
     def blow() -> None:
-        row = dice.randint(1, HOT_ROWS)
-        with replica.connect(autocommit=False) as gate, gate.cursor() as cursor:
-            cursor.execute(f"SELECT * FROM {schema_name(0)}.account WHERE id = {row} FOR UPDATE")
+        with _held_row(lab, dice):
             time.sleep(_HOLD_S)
-            gate.rollback()
 
     strike(lab, clients, dice, blow)
     return ()
+
+
+@contextmanager
+def _held_row(lab: PairLab, dice: random.Random) -> Iterator[None]:
+    """Hold a hot row of the first replica that workers need."""
+    row = dice.randint(1, HOT_ROWS)
+    with lab.replicas[0].connect(autocommit=False) as gate, gate.cursor() as cursor:
+        cursor.execute(f"SELECT * FROM {schema_name(0)}.account WHERE id = {row} FOR UPDATE")
+        try:
+            yield
+        finally:
+            gate.rollback()
 
 
 def cut_network(
@@ -182,6 +277,9 @@ BLOWS: tuple[Fault, ...] = (
           meaning="the first replica is stopped in its tracks and let go (SIGSTOP, SIGCONT)"),
     Fault(name="hold-rows", inject=hold_rows,
           meaning="a session on the replica holds a hot row that the workers need"),
+    Fault(name="kill-waiter", inject=kill_waiter,
+          meaning="a worker that waits for its turn to commit is killed (KILL), and the applier is"
+          " started again"),
     Fault(name="cut-network", inject=cut_network, needs_link=True,
           meaning="packets between source and replica are lost, then the connection is"),
     Fault(name="stop-start", inject=stop_and_start,

@@ -52,26 +52,34 @@ def executed_position(server: Reachable) -> str:
 
 
 def wait_until_applied(source: Reachable, replica: Reachable, *, seconds_max: float = 60) -> None:
-    """Return once the replica has applied all that the source has logged by now."""
+    """Return once the replica has applied all that the source has logged by now.
+
+    Raises:
+        ParaplyError: P60x, its applier has stopped, or for ``seconds_max`` nothing was applied.
+    """
     position = executed_position(source)
     if replica.is_mariadb:
         wait = f"SELECT MASTER_GTID_WAIT('{position}', 1)"
     else:
         wait = f"SELECT WAIT_FOR_EXECUTED_GTID_SET('{position}', 1)"
     deadline = time.monotonic() + seconds_max
+    reached = ""
     while position:
         if replica.query(wait)[0][0] == 0:
             return
         error = applier_error(replica)
         if error:
             raise ParaplyError(REPLICA_STOPPED, where=replica.name, reason=error)
-        if time.monotonic() > deadline:
+        applied = executed_position(replica)
+        if applied != reached:
+            reached, deadline = applied, time.monotonic() + seconds_max
+        elif time.monotonic() > deadline:
             raise ParaplyError(
                 REPLICA_BEHIND,
                 where=replica.name,
                 position=position,
                 seconds=seconds_max,
-                applied=executed_position(replica),
+                applied=applied,
             )
 
 

@@ -67,8 +67,11 @@ def test_domains_and_replicas_break_nothing():
 
 @pytest.mark.parametrize(
     "fault",
-    ["kill-replica", "kill-source", "stop-start", "hold-rows", "cut-relay-log", "cut-network"],
-)
+    [
+        "kill-replica", "kill-source", "kill-waiter", "stop-start", "hold-rows", "cut-relay-log",
+        "cut-network",
+    ],
+)  # fmt: skip
 def test_struck_mariadb_pair_breaks_nothing(fault):
     result = run("mariadb", "optimistic", fault)
     assert not broken(result)
