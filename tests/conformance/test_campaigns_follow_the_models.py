@@ -17,7 +17,7 @@ from tests.mining.campaigns import rows_of
 from vocabulary.programs import decode_program
 from vocabulary.schedule import RecordedSchedule
 
-ROUNDS, BATCH = 3, 8
+ROUNDS, BATCH = 3, 5
 """The first round is blind; the later ones vary what reached something new."""
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from models.recorded import members, whole_members
@@ -27,7 +27,7 @@ from tests.machines.hunting import bound, hunt
 from tests.machines.semi_sync_system import ReferenceServers
 from tests.machines.systems import ReferenceCertifier, ReferenceGroup
 
-STORIES = settings(max_examples=20, stateful_step_count=25, derandomize=True)
+STORIES = settings(hunt(stories=10, steps=25), phases=tuple(Phase))
 FIRM = {"abandons": 0, "shutdowns": 0}
 THREE = ("r1", "r2", "r3")
 
