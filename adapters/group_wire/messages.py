@@ -23,13 +23,14 @@ from adapters.binlog.framing import HEADER, EventHeader, RawEvent
 from adapters.binlog.group_events import parse_transaction_context
 from adapters.binlog.gtid_events import parse_gtid, parse_tagged_gtid
 from adapters.group_wire.errors import TRAFFIC_UNREADABLE
+from adapters.group_wire.xcom import Place
 from vocabulary.errors import ParaplyError
 from vocabulary.gtid_set import EMPTY_GTID_SET, GtidSet
 from vocabulary.gtid_set_binary import decode_gtid_set
 from vocabulary.gtid_set_text import parse_gtid_set
 
 _STATE_EXCHANGE, _USER_DATA = 1, 2
-_STATE_EXCHANGE_HEADER_BYTES = 8 + 4 + 4 + 8 + 8
+_VIEW_ID_BYTES, _GROUP_ID_BYTES = 8 + 4, 4
 _MEMBER_LIST_CARGO = 5
 _CERTIFICATION, _TRANSACTION, _RECOVERED = 1, 2, 3
 _TRANSACTION_WITH_GUARANTEE, _RECOVERY_METADATA = 11, 14
@@ -66,8 +67,9 @@ class MemberState:
 
 @dataclass(frozen=True, slots=True)
 class StateExchange:
-    """One member's part in the installation of a view."""
+    """One member's part in the installation of the view that was announced at a place."""
 
+    announced_at: Place
     members: tuple[MemberState, ...]
 
 
@@ -195,12 +197,13 @@ def content_of(server_id: int, events: list[tuple[int, bytes]]) -> str:
 
 
 def _state_exchange(cursor: Cursor) -> StateExchange:
-    cursor.take(_STATE_EXCHANGE_HEADER_BYTES)
+    cursor.take(_VIEW_ID_BYTES + _GROUP_ID_BYTES)
+    announced_at = Place(cursor.unsigned(8), cursor.unsigned(8))
     inner = Cursor(cursor.take(cursor.unsigned(8)))
     if _plugin_cargo(inner) != _MEMBER_LIST_CARGO:
         raise MalformedError("a state exchange without members")
     members = tuple(_member(data) for kind, data in _items(inner) if kind == 2)
-    return StateExchange(members)
+    return StateExchange(announced_at, members)
 
 
 def _member(data: bytes) -> MemberState:

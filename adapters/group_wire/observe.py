@@ -8,6 +8,7 @@ witness of their own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from adapters.group_wire.capture import read_frames
@@ -85,6 +86,16 @@ def observe_group(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Announced:
+    """A view that may be installed: its place among the steps, and who has told their state."""
+
+    step: int
+    expected: int
+    exchanged: dict[int, StateExchange] = field(default_factory=dict)
+    """By node."""
+
+
 class _Steps:
     """Builds the steps; a view stands where its installation began.
 
@@ -96,25 +107,19 @@ class _Steps:
         self._steps: list[Step | None] = []
         self._nodes: dict[int, MemberUuid] = {}
         self._members: tuple[MemberUuid, ...] = ()
-        self._place_of_view = 0
-        self._exchanged: dict[int, StateExchange] = {}
-        self._expected = 0
+        self._announced: dict[Place, _Announced] = {}
 
     def on_cargo(self, place: Place, cargo: Cargo) -> None:
         if cargo.kind == VIEW:
+            self._announced[place] = _Announced(len(self._steps), sum(cargo.present))
             self._steps.append(None)  # The view takes this place, if it is installed.
-            self._place_of_view = len(self._steps) - 1
-            self._expected = sum(cargo.present)
-            self._exchanged.clear()
         elif cargo.kind == APPLICATION:
             self._on_message(place, cargo.data)
 
     def _on_message(self, place: Place, data: bytes) -> None:
         message = decode_message(data)
         if isinstance(message, StateExchange):
-            self._exchanged[place.node] = message
-            if len(self._exchanged) == self._expected:
-                self._install_view()
+            self._on_exchange(place.node, message)
         elif isinstance(message, SentTransaction):
             self._steps.append(self._transaction(message))
         elif isinstance(message, ExecutedReport):
@@ -125,20 +130,32 @@ class _Steps:
         elif isinstance(message, Donation):
             self._steps.append(InfoDonated(extracted=message.extracted, info=message.info))
 
-    def _install_view(self) -> None:
-        states = {node: exchange.members[0] for node, exchange in self._exchanged.items()}
+    def _on_exchange(self, node: int, exchange: StateExchange) -> None:
+        # An announcement that changes nothing may come in between: nobody answers that one.
+        view = self._announced.get(exchange.announced_at)
+        if view is None:
+            raise ParaplyError(
+                TRACE_DISAGREES,
+                reason=f"states are exchanged for a view at {exchange.announced_at},"
+                " which was not announced",
+            )
+        view.exchanged[node] = exchange
+        if len(view.exchanged) == view.expected:
+            self._install(view)
+
+    def _install(self, view: _Announced) -> None:
+        states = {node: exchange.members[0] for node, exchange in view.exchanged.items()}
         self._nodes = {node: state.uuid for node, state in states.items()}
         members = tuple(self._nodes[node] for node in sorted(self._nodes))
         if not self._members:  # The founder was alone before the first view that is seen.
             self._members = tuple(s.uuid for s in states.values() if s.state == "ONLINE")
-        self._steps[self._place_of_view] = ViewInstalled(
+        self._steps[view.step] = ViewInstalled(
             members=members,
             joined=tuple(m for m in members if m not in self._members),
             left=tuple(m for m in self._members if m not in members),
             executed={state.uuid: state.executed for state in states.values()},
         )
         self._members = members
-        self._exchanged.clear()
 
     def _transaction(self, sent: SentTransaction) -> TransactionDelivered:
         context, event = sent.context, sent.gtid

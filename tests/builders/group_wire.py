@@ -103,11 +103,12 @@ def gtid_event(number=1, last_committed=0, sequence_number=1, uuid=bytes(16)) ->
     return event(33, struct.pack("<B16sqBqq", 0, uuid, number, 2, last_committed, sequence_number))
 
 
-def member_state(uuid: str, state: int, executed: str) -> bytes:
-    """What one member tells of itself while a view is installed."""
+def member_state(uuid: str, state: int, executed: str, announced_at=(0, 0)) -> bytes:
+    """What one member tells of itself while the view announced at a place is installed."""
     member = plugin(4, items((3, uuid.encode()), (5, bytes([state])), (8, executed.encode())))
     body = plugin(5, items((1, b"\1\0"), (2, member)))
-    return gcs(bytes(32) + struct.pack("<Q", len(body)) + body + bytes(8), kind=1)
+    head = bytes(12) + struct.pack("<IQQQ", GROUP, *announced_at, len(body))
+    return gcs(head + body + bytes(8), kind=1)
 
 
 def donation(extracted: str, info: dict[str, str]) -> bytes:

@@ -55,9 +55,10 @@ def test_executed_set_and_recovery_name_set_and_member():
     assert recovered == Recovered(UUID)
 
 
-def test_state_exchange_tells_state_and_executed_set():
-    exchange = decode_message(member_state(UUID, 1, SET))
+def test_state_exchange_tells_view_state_and_executed_set():
+    exchange = decode_message(member_state(UUID, 1, SET, announced_at=(2170, 1)))
     assert isinstance(exchange, StateExchange)
+    assert exchange.announced_at == (2170, 1)
     (member,) = exchange.members
     assert (member.uuid, member.state, str(member.executed)) == (UUID, "ONLINE", SET)
 
