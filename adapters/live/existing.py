@@ -27,7 +27,7 @@ from adapters.live.observed import Final, Member, Snapshot
 from adapters.live.own_schema import drop_schema, has_schema, make_schema
 from adapters.live.readers import Reader
 from adapters.live.source_log import Keys, source_log
-from adapters.live.target import ROUND_FAILED, LiveRequest, LiveRound
+from adapters.live.target import SERVERS_UNFIT, LiveRequest, LiveRound
 from adapters.live.translation import SOURCE, Run, source_events
 from adapters.live.windows import WindowStory, windows_of
 from adapters.live.workload import TABLES, Clients, create_statements
@@ -58,7 +58,7 @@ class ExistingLab:
     def __init__(self, request: LiveRequest) -> None:
         if len(request.servers) < 2:
             reason = "name a source and at least one replica: --dsn SOURCE REPLICA..."
-            raise ParaplyError(ROUND_FAILED, where="existing", reason=reason)
+            raise ParaplyError(SERVERS_UNFIT, where="existing", reason=reason)
         self.request = request
         first, *others = map(parse_dsn, request.servers)
         self.source = ExistingServer(first, name=SOURCE)
@@ -98,10 +98,10 @@ class ExistingLab:
         try:
             wait_until_applied(self.source, replica, seconds_max=_CATCH_UP_SECONDS)
         except ParaplyError as reason:
-            raise ParaplyError(ROUND_FAILED, where=replica.name, reason=reason) from reason
+            raise ParaplyError(SERVERS_UNFIT, where=replica.name, reason=reason) from reason
         if not has_schema(replica, self.schema):
             reason_text = "it has applied all, and our schema is not there: is there a filter?"
-            raise ParaplyError(ROUND_FAILED, where=replica.name, reason=reason_text)
+            raise ParaplyError(SERVERS_UNFIT, where=replica.name, reason=reason_text)
 
     def round(self, number: int) -> LiveRound:
         """Run the load, let the replicas catch up, fetch the logs, and tell what was seen."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.live.target import ROUND_FAILED
+from adapters.live.target import SERVERS_UNFIT
 from adapters.servers.existing import ExistingServer
 from vocabulary.errors import ParaplyError
 
@@ -11,7 +11,7 @@ _CONSUMERS = ("events_transactions_current", "events_transactions_history_long")
 
 
 def check_source(source: ExistingServer) -> None:
-    """Raise ``ParaplyError`` P621 unless the source can be written to and logs whole rows."""
+    """Raise ``ParaplyError`` P623 unless the source can be written to and logs whole rows."""
     wanted = {**_ROW_LOG, "read_only": ("0", "OFF")}
     if not source.is_mariadb:
         wanted["gtid_mode"] = ("ON",)
@@ -19,16 +19,16 @@ def check_source(source: ExistingServer) -> None:
         found = _variable(source, name)
         if found is not None and found.upper() not in values:
             reason = f"{name} is {found}, and must be {values[-1]}"
-            raise ParaplyError(ROUND_FAILED, where=source.name, reason=reason)
+            raise ParaplyError(SERVERS_UNFIT, where=source.name, reason=reason)
 
 
 def check_replica(source: ExistingServer, replica: ExistingServer) -> None:
-    """Raise ``ParaplyError`` P621 unless the replica is of the source's family and follows."""
+    """Raise ``ParaplyError`` P623 unless the replica is of the source's family and follows."""
     if replica.is_mariadb != source.is_mariadb:
         reason = f"it is {replica.version_text}, the source {source.version_text}"
-        raise ParaplyError(ROUND_FAILED, where=replica.name, reason=reason)
+        raise ParaplyError(SERVERS_UNFIT, where=replica.name, reason=reason)
     if not replica.query("SHOW SLAVE STATUS" if replica.is_mariadb else "SHOW REPLICA STATUS"):
-        raise ParaplyError(ROUND_FAILED, where=replica.name, reason="it follows no source")
+        raise ParaplyError(SERVERS_UNFIT, where=replica.name, reason="it follows no source")
 
 
 def why_no_log(replica: ExistingServer) -> str | None:

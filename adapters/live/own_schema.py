@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from itertools import count, islice
 
-from adapters.live.target import ROUND_FAILED
+from adapters.live.target import SERVERS_UNFIT
 from adapters.live.workload import TABLES, create_statements
 from adapters.servers.reachable import Reachable
 from vocabulary.errors import ParaplyError
@@ -41,7 +41,9 @@ def make_schema(source: Reachable, replicas: Sequence[Reachable]) -> str:
             raise
         return name
     raise ParaplyError(
-        ROUND_FAILED, where=source.name, reason=f"{_NAMES_MAX} schemas {_NAME}... are there already"
+        SERVERS_UNFIT,
+        where=source.name,
+        reason=f"{_NAMES_MAX} schemas {_NAME}... are there already",
     )
 
 

@@ -24,7 +24,14 @@ UNKNOWN_CHOICE = register(
 ROUND_FAILED = register(
     "P621",
     "the round could not be carried out: {reason}",
-    "repeat it with --keep, and read the server logs in the folder that it names",
+    "repeat it; --keep leaves the logs of the servers started in a folder that it names, those of"
+    " servers named with --dsn are where they always are",
+)
+SERVERS_UNFIT = register(
+    "P623",
+    "the servers named cannot be used: {reason}",
+    "docs/live.md says what they must be, under 'Servers that are already there'; nothing of theirs"
+    " was changed",
 )
 
 MODE_GONE = register(
@@ -146,7 +153,8 @@ class LiveTarget:
         """Yield the rounds asked for; all servers are gone when the iterator is closed.
 
         Raises ``ParaplyError`` P601 where no server is installed, P620 for a choice that the
-        target does not have, P621 where a round cannot be carried out.
+        target does not have, P621 where a round cannot be carried out, P623 where servers that are
+        already there do not fit.
         """
         self.check(request)
         return cast(_TargetModule, importlib.import_module(self.module)).run(request)

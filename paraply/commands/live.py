@@ -45,8 +45,9 @@ examples:
   paraply live mariadb --fault kill-replica --html pages/
   paraply live --dsn mysql://me@db1:3306 mysql://me@db2:3306 --transactions 500
 
-exit codes: 0 every property that can be answered holds; 1 one is broken; 2 one is unknown, since
-its situation did not occur; 3 no server is installed, or the request is wrong
+exit codes: 0 every property holds, but for those that nothing seen under this mode and fault could
+answer (shown as unknown, with the reason); 1 one is broken; 2 one is unknown because its situation
+did not occur, or nothing was answered at all; 3 no server is installed, or the request is wrong
 """
 _ALL = "all"
 
