@@ -302,15 +302,13 @@ RUNS: dict[str, ReferenceRun] = {
         program="AAABBAECAAMF",
     ),
     "C45": ReferenceRun(
-        subject="gtid_positions",
-        fault="dialect=table_with_ddl", breaks="position_covers_all_that_is_applied",
+        mutant="position_row_commits_before", breaks="position_covers_only_what_is_applied",
         workload=Workload(
-            transactions=1, rows=1, dialect="table_with_ddl", options={"domains": 1}
+            transactions=1, rows=1,
+            options={"domains": 1, "retries": 0, "reads": 0, "cleanups": 0, "stops": 0},
         ),
-        because="a DDL stands for the engine without transactions",
-        unread="there the position has no transaction, here it is the data; a crash between the "
-        "two is the same",
-        program="AQAAAQAAAA",
+        reading=mariadb.crash_points,
+        program="AAAB",
     ),
     "C46": ReferenceRun(
         mutant="recovery_commits_the_unlogged", breaks="position_covers_all_that_is_applied",

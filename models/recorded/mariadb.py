@@ -136,18 +136,19 @@ def batches(history: History) -> Recorded:
 def crash_points(history: History) -> Recorded:
     """Read a run of one domain for ``models/crash_points.py``: what is prepared, logged, committed.
 
-    The position is prepared with the data where the attempt wrote its row of the position table; a
-    DDL writes it, and its log, when its data are there. Where the replica begins again is not
-    observed: it shows in what it begins.
+    The position is prepared when the attempt writes its row of the position table, the data when
+    all is prepared. Where the replica begins again is the position that recovery finds.
     """
     places = places_of(history)
+    after = {one.gtid: places[one.id] + 1 for one in history.transactions}
     steps: list[RecordedStep] = []
     saved: set[int] = set()
     logged: set[int] = set()
     for event in history.events:
         if event.kind is EventKind.RECOVERED:
             saved.clear()
-            steps.append(_step("crash_and_recover"))
+            found = (("cursor", (), after.get(event.gtid_set, 0)),)
+            steps.append(RecordedStep(actions=("crash_and_recover",), seen=found))
         elif event.transaction is not None:
             place = places[event.transaction]
             if event.note == BY_RECOVERY:
@@ -168,9 +169,9 @@ def _of_attempt(event: Event, place: int, saved: set[int]) -> list[RecordedStep]
             return [begun]
         case EventKind.ROW_APPLIED if any(POSITION_TABLE in str(item) for item in event.items):
             saved.add(place)
+            return [_step("prepare_position", p=place)]
         case EventKind.PREPARED:
-            position = [_step("prepare_position", p=place)] if place in saved else []
-            return [_step("prepare_data", p=place), *position]
+            return [_step("prepare_data", p=place)]
         case EventKind.SYNCED:
             return [_step("log", p=place)]
         case EventKind.ENGINE_COMMITTED:

@@ -28,7 +28,7 @@ def test_every_counterexample_has_a_run():
         assert bool(entry.mutant) is not bool(entry.subject), name
         assert bool(entry.subject) == bool(entry.fault), name
         assert bool(entry.reading) is not bool(entry.unread), name
-    assert len(READ) >= 54
+    assert len(READ) >= 55
 
 
 @pytest.mark.parametrize("name", sorted(RUNS))
