@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from vocabulary.audit_result import SafetyViolation, TransactionRef
+from vocabulary.whole_files import appearing
 
 _REFERENCE = (
     ("ordinal", pa.int64()), ("gtid", pa.string()), ("file", pa.string()), ("offset", pa.int64()),
@@ -43,10 +43,8 @@ def write_violations(path: Path, violations: Iterable[SafetyViolation]) -> int:
         | {f"later_{name}": getattr(v.later, name) for name, _ in _REFERENCE}
         for v in sort_violations(violations)
     ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), part)
-    os.replace(part, path)
+    with appearing(path) as part:
+        pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), part)
     return len(rows)
 
 

@@ -62,6 +62,8 @@ class Stretch:
     number: int
     file: str
     groups: tuple[int, ...]
+    first_row: int
+    """Number of its first row, from 0, over all rows of all files."""
     joins_left: bool
     """Whether its first history begins before it."""
     joins_right: bool
@@ -86,7 +88,7 @@ def plan_stretches(files: Sequence[str], stretches: int) -> list[Stretch]:
     """
     groups: list[tuple[str, int, int, int, int]] = []
     for file in files:
-        footer = _opened(file).metadata
+        footer = opened(file).metadata
         for number in range(footer.num_row_groups):
             group = footer.row_group(number)
             if group.num_rows:
@@ -102,7 +104,7 @@ def plan_stretches(files: Sequence[str], stretches: int) -> list[Stretch]:
     rows_each = max(1, sum(group[2] for group in groups) // max(1, stretches))
     joined = [False, *(before[4] == after[3] for before, after in pairwise(groups)), False]
     planned: list[Stretch] = []
-    begin = rows = 0
+    begin = rows = first_row = 0
     for at, (file, _, count, _, _) in enumerate(groups, start=1):
         rows += count
         if at == len(groups) or groups[at][0] != file or rows >= rows_each:
@@ -111,15 +113,17 @@ def plan_stretches(files: Sequence[str], stretches: int) -> list[Stretch]:
                     number=len(planned),
                     file=file,
                     groups=tuple(group[1] for group in groups[begin:at]),
+                    first_row=first_row,
                     joins_left=joined[begin],
                     joins_right=joined[at],
                 )
             )
-            begin, rows = at, 0
+            begin, rows, first_row = at, 0, first_row + rows
     return planned
 
 
-def _opened(file: str) -> pq.ParquetFile:
+def opened(file: str) -> pq.ParquetFile:
+    """Return a table, opened; P730 or P731 if it is none or cannot be."""
     try:
         opened = pq.ParquetFile(file)
     except (FileNotFoundError, PermissionError, IsADirectoryError) as fault:
@@ -166,7 +170,7 @@ def read_columns(file: pq.ParquetFile, group: int, name: str) -> Columns:
 
 def check_stretch(stretch: Stretch) -> CheckedStretch:
     """Check row groups; the same function in this process and on a worker of Spark."""
-    file = _opened(stretch.file)
+    file = opened(stretch.file)
     checker = TableChecker(joins_left=stretch.joins_left)
     for group in stretch.groups:
         checker.add(read_columns(file, group, stretch.file))

@@ -4,28 +4,48 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
 from mining.engines import Engine, InProcess
 from mining.history_tables import check_files
+from mining.table_breaches import write_breaches
 from properties.tables.timestamps import TableCounts
 from vocabulary.counting import counted
+from vocabulary.verdict import Verdict
 
 STRETCHES = 64
 """Tasks that row groups are put together to: enough to even out on a few dozen cores."""
 
 
-def audit_tables(files: Sequence[str], engine: Engine) -> TableCounts:
-    """Check tables as one, in the order given; raises ``ParaplyError`` P730.
+def audit_tables(
+    files: Sequence[str], engine: Engine, violations: Path | None = None
+) -> tuple[TableCounts, int]:
+    """Check tables as one, in the order given; raises ``ParaplyError`` P730 or P731.
 
-    In this process a thread for each core does it: reading and kernels let others run.
+    Returns the counts, and how many breaches were written to ``violations``, where that is wanted:
+    a second reading names them, if there are any.
     """
+    with _side_by_side(engine) as map_stretches:
+        counts = check_files(files, map_stretches, stretches=STRETCHES)
+        if violations is None:
+            return counts, 0
+        broken = files if counts.verdict is Verdict.VIOLATED else []
+        return counts, write_breaches(broken, violations, map_stretches, stretches=STRETCHES)
+
+
+@contextmanager
+def _side_by_side(engine: Engine) -> Iterator[Callable[[Callable[..., Any], Any], Iterable[Any]]]:
+    """Yield what maps: in this process a thread for each core, for reading lets others run."""
     if not isinstance(engine, InProcess):
-        return check_files(files, engine.map, stretches=STRETCHES)
+        yield engine.map
+        return
     with ThreadPoolExecutor(os.cpu_count()) as threads:
-        return check_files(files, threads.map, stretches=STRETCHES)
+        yield threads.map
 
 
 def as_text(counts: TableCounts) -> str:

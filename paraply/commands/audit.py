@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TextIO
 
 from adapters.binlog.blocks import BLOCK_BYTES
@@ -16,7 +17,7 @@ from paraply.errors import MALFORMED_WORKERS, STDIN_TWICE, STDOUT_TWICE, UNKNOWN
 from paraply.input_files import bytes_total
 from paraply.number_arguments import positive
 from paraply.progress import progress
-from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.report.files import STANDARD_OUTPUT, make_folder, require_writable, write_report
 from paraply.report.html import render_html
 from paraply.report.json_form import render_json
 from paraply.report.junit import render_junit
@@ -210,18 +211,24 @@ def _audit_on_spark(request: AuditRequest, arguments: argparse.Namespace) -> Aud
 
 
 def _audit_tables(request: AuditRequest, arguments: argparse.Namespace) -> int:
-    from paraply.audit_on_spark import engine_of
+    from paraply.audit_on_spark import VIOLATIONS_FILE, engine_of
     from paraply.audit_tables import as_json, as_text, audit_tables
 
-    for option in ("out", "html", "junit"):
+    for option in ("html", "junit"):
         if getattr(arguments, option) is not None:
-            reason = f"--{option} goes with binary logs: of tables there are counts (--json)"
+            reason = f"--{option} goes with binary logs: of tables there are --json and --out"
             raise ParaplyError(USAGE, reason=reason, command="paraply audit")
+    violations = None
+    if arguments.out is not None:
+        make_folder(arguments.out)
+        violations = Path(arguments.out) / VIOLATIONS_FILE
     engine = engine_of(request.files, arguments.master)
     try:
-        counts = audit_tables(request.files, engine)
+        counts, written = audit_tables(request.files, engine, violations)
     finally:
         engine.close()
+    if violations is not None:
+        sys.stderr.write(f"{written:,} violations in {violations}\n")
     if arguments.json != STANDARD_OUTPUT:
         sys.stdout.write(as_text(counts))
     if arguments.json is not None:

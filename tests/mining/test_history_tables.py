@@ -12,6 +12,8 @@ import pytest
 
 from mining.engines import OnSpark
 from mining.history_tables import check_files, plan_stretches, write_columns
+from mining.table_breaches import write_breaches
+from properties.tables.breaches import KINDS, NO_ROW, TableBreach, breaches_of
 from properties.tables.timestamps import TableRow, summarise
 from tests.properties.tables.test_timestamps import columns
 from vocabulary.errors import ParaplyError
@@ -44,6 +46,25 @@ def write(folder, rows, cuts):
     return files
 
 
+def written_in(path, files):
+    """Return the breaches of a file, their rows numbered over all files again."""
+    first = {None: NO_ROW}
+    rows = 0
+    for file in files:
+        first[file] = rows
+        rows += pq.ParquetFile(file).metadata.num_rows
+    return [
+        TableBreach(
+            first[row["file"]] + row["row"],
+            KINDS.index(row["breach"]),
+            row["item"] or 0,
+            first[row["earlier_file"]] + (row["earlier_row"] or 0),
+            row["history"], row["lc"], row["sn"], row["earlier_sn"] or 0,
+        )
+        for row in pq.read_table(path).to_pylist()
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_any_cut_into_row_groups_and_tasks_gives_the_counts_of_the_whole(tmp_path, seed):
     rng = random.Random(seed)
@@ -59,6 +80,12 @@ def test_any_cut_into_row_groups_and_tasks_gives_the_counts_of_the_whole(tmp_pat
     expected = summarise(rows).counts
     assert check_files(files, stretches=rng.randint(1, 5)) == expected
     assert check_files(files, shuffled, stretches=4) == expected
+    out = tmp_path / "out" / "violations.parquet"
+    assert write_breaches(files, out, shuffled, stretches=rng.randint(1, 5)) == len(
+        breaches_of(rows)
+    )
+    assert list(out.parent.iterdir()) == [out]
+    assert written_in(out, files) == breaches_of(rows)
 
 
 @pytest.mark.parametrize("stretches", [1, 2, 7])
@@ -78,6 +105,9 @@ def test_spark_gives_the_counts_of_this_process(tmp_path, spark):
     found = check_files(files, engine.map, stretches=4)
     assert found == summarise(rows).counts
     assert found.verdict is Verdict.VIOLATED
+    out = tmp_path / "violations.parquet"
+    assert write_breaches(files, out, engine.map, stretches=4) == len(breaches_of(rows))
+    assert written_in(out, files) == breaches_of(rows)
 
 
 def test_stretches_hold_every_row_group_once(tmp_path):

@@ -319,6 +319,23 @@ def test_table_of_transactions_is_checked_and_its_faults_are_told(tmp_path, caps
     assert (found["verdict"], found["unordered"], found["compared"]) == ("violated", 1, 2)
 
 
+@pytest.mark.parametrize("lc", [0, 1])
+def test_breaches_of_a_table_are_written_by_name(tmp_path, capsys, lc):
+    path, out = tmp_path / "histories.parquet", tmp_path / "out"
+    rows = [TableRow(4, 0, 1, (1,)), TableRow(4, lc, 2, (1, 9))]
+    write_columns(path, [columns(rows[:1]), columns(rows[1:])])
+    words = ["audit", "--spark", "--master", "none", str(path), "--out", str(out)]
+    assert main(words) == (0 if lc else 1)
+    assert f"{1 - lc} violations in {out}" in capsys.readouterr().err
+    found = pq.read_table(out / "violations.parquet").to_pylist()
+    assert found == [
+        {
+            "breach": "unordered", "history": 4, "file": str(path), "row": 1, "lc": 0, "sn": 2,
+            "item": 1, "earlier_file": str(path), "earlier_row": 0, "earlier_sn": 1,
+        }
+    ][lc:]  # fmt: skip
+
+
 def test_table_without_conflicts_exits_2_and_says_that_nothing_was_shown(tmp_path, capsys):
     path = tmp_path / "histories.parquet"
     write_columns(path, [columns([TableRow(0, 0, 1, (1,))])])
@@ -410,7 +427,7 @@ def test_nulls_in_a_list_and_damaged_pages_are_told_with_the_file(tmp_path, caps
     assert "row group 0 cannot be read" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", ["--out", "--html", "--junit"])
+@pytest.mark.parametrize("option", ["--html", "--junit"])
 def test_option_that_tables_do_not_have_is_refused(tmp_path, capsys, option):
     path = table_of(tmp_path / "t.parquet", [TableRow(0, 0, 1, (1,))])
     assert main(["audit", "--spark", path, option, str(tmp_path / "x")]) == 3
