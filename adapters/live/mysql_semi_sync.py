@@ -8,33 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from adapters.live.mysql_semi_sync_target import RESTART, SWITCH_OFF, TIME_OUT
 from adapters.live.semi_sync import SemiSyncLab, rounds_of
 from adapters.live.semi_sync_told import MomentKind
-from adapters.live.semi_sync_ways import Way, restart_source, switch_off, time_out
+from adapters.live.semi_sync_ways import MYSQL_WAYS
 from adapters.live.target import LiveRequest, LiveRound
 from adapters.live.workload import schema_name
-from adapters.servers import find_mysql
+from adapters.servers import Server, find_mysql
 
 
 def run(request: LiveRequest) -> Iterator[LiveRound]:
     """Yield one round after the other, each on servers of its own (``LiveTarget.run``)."""
     return rounds_of(request, MysqlSemiSyncLab)
-
-
-WAYS: dict[str, Way] = {
-    way.name: way
-    for way in (
-        Way(name=RESTART, act=restart_source, meaning="the source is killed while a commit waits"),
-        Way(
-            name=TIME_OUT,
-            act=time_out,
-            prepare=("SET GLOBAL rpl_semi_sync_source_timeout=3000",),
-            meaning="rpl_semi_sync_source_timeout passes",
-        ),
-        Way(name=SWITCH_OFF, act=switch_off, meaning="rpl_semi_sync_source_enabled=0"),
-    )
-}
 
 
 class MysqlSemiSyncLab(SemiSyncLab):
@@ -45,7 +29,7 @@ class MysqlSemiSyncLab(SemiSyncLab):
     applier, peer = "REPLICA", "Source"
     waiting = "Waiting for semi-sync ACK"
     find = staticmethod(find_mysql)
-    ways = WAYS
+    ways = MYSQL_WAYS
 
     def _source_options(self) -> tuple[str, ...]:
         return (
@@ -62,6 +46,25 @@ class MysqlSemiSyncLab(SemiSyncLab):
             f"--replica-parallel-workers={self.request.workers}",
             "--skip-replica-start",
         )
+
+    def follow_from(self, replica: Server, file: str, offset: int) -> None:
+        """Let a replica receive from a place in the source's log, and apply nothing."""
+        replica.run(
+            [
+                "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1',"
+                f" SOURCE_PORT={self.source.port}, SOURCE_USER='repl',"
+                " SOURCE_PASSWORD='repl-password', GET_SOURCE_PUBLIC_KEY=1,"
+                f" SOURCE_AUTO_POSITION=0, SOURCE_LOG_FILE='{file}', SOURCE_LOG_POS={offset}",
+                "START REPLICA IO_THREAD",
+            ]
+        )
+
+    def _discard_relay_log(self) -> None:
+        """Let the replica forget what it has received and not applied."""
+        self.replica.stop()
+        self.replica.options = (*self.replica.options, "--relay-log-recovery=ON")
+        self.replica.start()
+        self.replica.query("START REPLICA")
 
     def read(self) -> None:
         """Read the journal at the source."""

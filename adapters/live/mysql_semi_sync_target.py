@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+from adapters.live.semi_sync_target import documented_of
+from adapters.live.semi_sync_ways import MYSQL_WAYS
 from adapters.live.target import LiveTarget
-
-RESTART, TIME_OUT, SWITCH_OFF = "restart-source", "time-out", "switch-off"
-_SEEN = "visible_only_after_acknowledgement"
-_SEEN_LOST = "what_was_seen_survives"
 
 MYSQL_SEMI_SYNC = LiveTarget(
     name="mysql-semisync",
@@ -15,25 +13,15 @@ MYSQL_SEMI_SYNC = LiveTarget(
     takes=("workers", "clients", "duration_s"),
     modes=("AFTER_SYNC", "AFTER_COMMIT"),
     workloads=("mixed",),
-    faults={
-        RESTART: "the source is killed while a commit waits, and started again",
-        TIME_OUT: "rpl_semi_sync_source_timeout passes",
-        SWITCH_OFF: "SET GLOBAL rpl_semi_sync_source_enabled=0",
-    },
-    documented={
-        # What waited is there after a restart, and nobody else has it.
-        f"AFTER_SYNC/{RESTART}": (_SEEN, _SEEN_LOST),
-        # Where the engine commits before the wait, everybody sees what waits.
-        f"AFTER_COMMIT/{RESTART}": (_SEEN, _SEEN_LOST),
-        f"AFTER_COMMIT/{TIME_OUT}": (_SEEN,),
-        f"AFTER_COMMIT/{SWITCH_OFF}": (_SEEN,),
-    },
+    faults={way.name: way.meaning for way in MYSQL_WAYS.values()},
+    documented=documented_of(MYSQL_WAYS),
     properties=(
-        _SEEN,
+        "visible_only_after_acknowledgement",
         "confirmed_only_after_acknowledgement",
-        _SEEN_LOST,
+        "what_was_seen_survives",
         "what_was_confirmed_survives",
         "waits_are_abandoned_only_for_cause",
+        "readers_at_the_source_see_prefixes",
         "recovery_decides_by_the_binlog",
         "replicas_receive_prefixes",
         "gtids_are_not_given_twice",

@@ -12,7 +12,7 @@ from contextlib import suppress
 from adapters.binlog.transactions import read_transactions
 from adapters.live.observed import Tag
 from adapters.live.semi_sync_told import Moment, MomentKind, semi_sync_history
-from adapters.live.semi_sync_ways import WAYS, Waiter, Way
+from adapters.live.semi_sync_ways import MARIADB_WAYS, Waiter, Way
 from adapters.live.source_log import JOURNAL, Keys, source_log
 from adapters.live.strikes import wait_until
 from adapters.live.target import LiveRequest, LiveRound
@@ -55,7 +55,7 @@ class SemiSyncLab:
     waiting = "Waiting for semi-sync ACK from slave"
     """What the state of a session begins with whose commit waits."""
     find = staticmethod(find_mariadb)
-    ways: Mapping[str, Way] = WAYS
+    ways: Mapping[str, Way] = MARIADB_WAYS
 
     def __init__(self, request: LiveRequest, room: ServerRoom) -> None:
         self.request = request
@@ -161,24 +161,31 @@ class SemiSyncLab:
             self.note(MomentKind.REPLICA_CRASHED, member=self.replica.name)
         waiter = Waiter(self.source, number * 1_000_000 + _TAG_OF_THE_WAITER)
         if way.waits and not way.receives:
-            wait_until(lambda: self._is_waiting(waiter), "wait for an acknowledgement", self.source)
+            wait_until(lambda: self.is_waiting(waiter), "wait for an acknowledgement", self.source)
             self.read()
         way.act(self, waiter)
         self.read()
+        still_waits = self.is_waiting(waiter)
         if waiter.is_confirmed:
             self._confirm([waiter.tag])
         self.source.kill()
         self.note(MomentKind.LOST)
         if way.receives:
             self._received = self._tags_received(self.replica)
-            self.replica.run([f"STOP {self.applier}", f"START {self.applier}"])
+            self._discard_relay_log()
         if not way.waits:
             self.replica.start()
             self.note(MomentKind.REPLICA_BACK, self._tags(), member=self.replica.name)
         told = "its client was told so" if waiter.is_confirmed else "its client got no answer"
+        if still_waits:
+            told += ", and it waited on"
         return [f"{way.name}: {way.meaning}; {told}"]
 
-    def _is_waiting(self, waiter: Waiter) -> bool:
+    def _discard_relay_log(self) -> None:
+        """Let the replica forget what it has received and not applied."""
+        self.replica.run(["STOP SLAVE", "START SLAVE"])
+
+    def is_waiting(self, waiter: Waiter) -> bool:
         """Return whether a transaction waits for its acknowledgement."""
         # Columns: id, user, host, database, command, seconds, state, statement.
         return any(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from adapters.live.semi_sync_ways import WAYS
+from collections.abc import Mapping
+
+from adapters.live.semi_sync_ways import MARIADB_WAYS, Way
 from adapters.live.target import LiveTarget
 
 _SEEN = "visible_only_after_acknowledgement"
@@ -14,6 +16,21 @@ _BY_FAULT = {
     "discard-relay-log": (_SEEN_LOST, _CONFIRMED_LOST),
 }
 
+
+def documented_of(ways: Mapping[str, Way]) -> dict[str, tuple[str, ...]]:
+    """Return what each way is documented to break, by ``mode/way``."""
+    return {
+        f"{mode}/{name}": (
+            # Where the engine commits before the wait, everybody sees what waits.
+            (_SEEN, *(one for one in _BY_FAULT.get(name, ()) if one != _SEEN))
+            if mode == "AFTER_COMMIT" and way.waits and not way.receives
+            else _BY_FAULT.get(name, ())
+        )
+        for mode in ("AFTER_SYNC", "AFTER_COMMIT")
+        for name, way in ways.items()
+    }
+
+
 MARIADB_SEMI_SYNC = LiveTarget(
     name="mariadb-semisync",
     summary="a MariaDB source that waits for one replica to receive, and then is lost",
@@ -21,17 +38,8 @@ MARIADB_SEMI_SYNC = LiveTarget(
     takes=("workers", "clients", "duration_s"),
     modes=("AFTER_SYNC", "AFTER_COMMIT"),
     workloads=("mixed",),
-    faults={way.name: way.meaning for way in WAYS.values()},
-    documented={
-        f"{mode}/{fault}": (
-            # Where the engine commits before the wait, everybody sees what waits.
-            (_SEEN, *(name for name in _BY_FAULT.get(fault, ()) if name != _SEEN))
-            if mode == "AFTER_COMMIT" and WAYS[fault].waits and not WAYS[fault].receives
-            else _BY_FAULT.get(fault, ())
-        )
-        for mode in ("AFTER_SYNC", "AFTER_COMMIT")
-        for fault in WAYS
-    },
+    faults={way.name: way.meaning for way in MARIADB_WAYS.values()},
+    documented=documented_of(MARIADB_WAYS),
     properties=(
         _SEEN,
         _CONFIRMED,

@@ -7,6 +7,7 @@ receive any more. Then something ends the wait, or the source, or the relay log.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,7 +16,11 @@ from typing import Protocol
 from adapters.live.observed import Tag
 from adapters.live.semi_sync_told import MomentKind
 from adapters.live.workload import schema_name
+from adapters.servers.binlog_dump import log_end
 from adapters.servers.server import Server
+
+_KILL_SECONDS_MAX = 10
+"""A killed session that waits so long waits for ever."""
 
 
 class Waiter:
@@ -50,6 +55,9 @@ class Lab(Protocol):
     def note(self, kind: MomentKind, tags: Iterable[Tag] = (), *, note: str = "") -> None:
         """Keep a moment."""
 
+    def is_waiting(self, waiter: Waiter) -> bool:
+        """Return whether a transaction waits for its acknowledgement."""
+
     def add_empty_replica(self) -> Server:
         """Start a replica that has no data at all."""
 
@@ -72,7 +80,7 @@ class Way:
     """What is told the source first."""
 
 
-def restart_source(lab: Lab, waiter: Waiter) -> None:
+def _restart_source(lab: Lab, waiter: Waiter) -> None:
     """Kill the source while the transaction waits, and start it again."""
     lab.source.kill()
     waiter.end()
@@ -81,12 +89,18 @@ def restart_source(lab: Lab, waiter: Waiter) -> None:
 
 
 def _kill(lab: Lab, waiter: Waiter, what: str) -> None:
+    """Kill who waits; a server that lets it wait on all the same has abandoned nothing."""
     lab.source.query(f"KILL {what} {waiter.connection_id}")
+    deadline = time.monotonic() + _KILL_SECONDS_MAX
+    while lab.is_waiting(waiter):
+        if time.monotonic() > deadline:
+            return
+        time.sleep(0.1)
     waiter.end()
     lab.note(MomentKind.ABANDONED, {waiter.tag}, note=f"KILL {what}")
 
 
-def time_out(lab: Lab, waiter: Waiter) -> None:
+def _time_out(lab: Lab, waiter: Waiter) -> None:
     """Let the wait time out."""
     waiter.end()
     lab.note(MomentKind.ABANDONED, {waiter.tag}, note="time-out")
@@ -97,7 +111,7 @@ def _lose_the_replica(lab: Lab, waiter: Waiter) -> None:
     lab.note(MomentKind.ABANDONED, {waiter.tag}, note="too few replicas")
 
 
-def switch_off(lab: Lab, waiter: Waiter) -> None:
+def _switch_off(lab: Lab, waiter: Waiter) -> None:
     """Switch semi-synchronous replication off at the source."""
     lab.source.query(f"SET GLOBAL {lab.plugin}_enabled=0")
     waiter.end()
@@ -107,8 +121,8 @@ def switch_off(lab: Lab, waiter: Waiter) -> None:
 def _connect_empty(lab: Lab, waiter: Waiter) -> None:
     """Let a replica without any data connect at the end of the log: it counts as a receipt."""
     empty = lab.add_empty_replica()
-    file, offset, *_ = lab.source.query("SHOW MASTER STATUS")[0]
-    lab.follow_from(empty, str(file), int(offset))
+    end = log_end(lab.source)
+    lab.follow_from(empty, end.file, end.offset)
     waiter.end()
 
 
@@ -117,26 +131,38 @@ def _receive(lab: Lab, waiter: Waiter) -> None:
     waiter.end()
 
 
-WAYS: dict[str, Way] = {
-    way.name: way
-    for way in (
-        Way(name="restart-source", act=restart_source,
+def ways_of(plugin: str, *, no_replica: str, discarding: str) -> dict[str, Way]:
+    """Return the ways by name; ``plugin`` begins the names of the source's variables.
+
+    ``no_replica`` is the variable that says whether a source without replicas waits, and
+    ``discarding`` what makes a replica discard its relay log.
+    """
+    ways = (
+        Way(name="restart-source", act=_restart_source,
             meaning="the source is killed while a commit waits, and started again"),
         Way(name="kill-connection", act=lambda lab, one: _kill(lab, one, "CONNECTION"),
             meaning="KILL CONNECTION of the session that waits"),
         Way(name="kill-query", act=lambda lab, one: _kill(lab, one, "QUERY"),
             meaning="KILL QUERY of the session that waits"),
         Way(name="no-replica", act=_lose_the_replica, waits=False,
-            prepare=("SET GLOBAL rpl_semi_sync_master_wait_no_slave=0",),
-            meaning="the only replica is killed, and rpl_semi_sync_master_wait_no_slave is off"),
-        Way(name="time-out", act=time_out,
-            prepare=("SET GLOBAL rpl_semi_sync_master_timeout=3000",),
-            meaning="rpl_semi_sync_master_timeout passes"),
-        Way(name="switch-off", act=switch_off,
-            meaning="SET GLOBAL rpl_semi_sync_master_enabled=0"),
+            prepare=(f"SET GLOBAL {plugin}_{no_replica}=0",),
+            meaning=f"the only replica is killed, and {plugin}_{no_replica} is off"),
+        Way(name="time-out", act=_time_out,
+            prepare=(f"SET GLOBAL {plugin}_timeout=3000",), meaning=f"{plugin}_timeout passes"),
+        Way(name="switch-off", act=_switch_off, meaning=f"SET GLOBAL {plugin}_enabled=0"),
         Way(name="empty-replica", act=_connect_empty,
             meaning="control: an empty replica connects at the end of the binary log"),
         Way(name="discard-relay-log", act=_receive, receives=True,
-            meaning="control: STOP SLAVE, START SLAVE before what was received is applied"),
-    )
-}  # fmt: skip
+            meaning=f"control: {discarding} before what was received is applied"),
+    )  # fmt: skip
+    return {way.name: way for way in ways}
+
+
+MARIADB_WAYS = ways_of(
+    "rpl_semi_sync_master", no_replica="wait_no_slave", discarding="STOP SLAVE, START SLAVE"
+)
+MYSQL_WAYS = ways_of(
+    "rpl_semi_sync_source",
+    no_replica="wait_no_replica",
+    discarding="the replica is started again with relay_log_recovery",
+)

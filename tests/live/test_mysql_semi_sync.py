@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import properties.all  # noqa: F401
-from adapters.live.mysql_semi_sync_target import MYSQL_SEMI_SYNC, RESTART
+from adapters.live.mysql_semi_sync_target import MYSQL_SEMI_SYNC
 from adapters.live.target import HEALTHY, LiveRequest
 from adapters.servers import find_mysql
 from properties.registry import property_named
@@ -14,7 +14,7 @@ from vocabulary.errors import ParaplyError
 pytestmark = pytest.mark.live
 
 
-@pytest.mark.parametrize("fault", [HEALTHY, RESTART])
+@pytest.mark.parametrize("fault", [HEALTHY, "restart-source", "discard-relay-log"])
 def test_loss_of_the_source_breaks_what_is_documented_and_nothing_else(fault):
     try:
         print(f"live: {find_mysql().version_text}")

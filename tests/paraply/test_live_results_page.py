@@ -6,6 +6,7 @@ import json
 from collections import Counter
 
 from adapters.live.targets import TARGETS
+from ci.live_results import commands
 from paraply.live_results_page import (
     HEALTHY,
     PAGE_PATH,
@@ -99,6 +100,11 @@ def test_stored_healthy_modes_have_twenty_thousand_transactions_each():
     }  # fmt: skip
     assert wanted <= set(ran)
     assert {key: count for key, count in ran.items() if count < 20_000} == {}
+
+
+def test_stored_results_are_made_again_by_the_module_that_says_so():
+    stored = {one["command"] for one in read_results(ROOT / RESULTS_PATH)}
+    assert stored <= {command for _, command in commands([])}
 
 
 def test_stored_controls_that_take_no_luck_came_out():
