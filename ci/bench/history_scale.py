@@ -11,8 +11,6 @@ from __future__ import annotations
 import importlib.util
 import math
 import os
-import resource
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -22,10 +20,9 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-import psutil
 import pyarrow.parquet as pq
 
-from ci.bench.measure import Run, interleave, run_here
+from ci.bench.measure import Run, interleave, run_here, run_sampled
 from ci.bench.registry import Goal, Options, Report, benchmark
 from mining.engines import OnSpark
 from mining.history_tables import CODEC, check_files, read_columns, write_columns
@@ -40,7 +37,6 @@ from vocabulary.errors import ParaplyError
 
 SQL_TRANSACTIONS_MAX = 1_000_000
 """Their time and memory grow at least in proportion."""
-SPARK_PAYS_FROM = 10_000_000
 HISTORY_ROWS, ITEMS_EACH, GROUP_ROWS = 1_000, 4, 200_000
 FAULTS_PER_GROUP = 3
 SMALL_HISTORIES = 5
@@ -106,30 +102,6 @@ def _table(options: Options, transactions: int) -> Path:
         write_columns(made, _groups(transactions, options.seed))
         made.rename(path)
     return path
-
-
-def _tree() -> list[psutil.Process]:
-    me = psutil.Process()
-    return [me, *me.children(recursive=True)]
-
-
-def _tree_cpu() -> float:
-    total = 0.0
-    for process in _tree():
-        times = process.cpu_times()
-        total += times.user + times.system
-        if process.pid != os.getpid():
-            total += times.children_user + times.children_system
-    return total
-
-
-def _run_tree(work: Callable[[], object]) -> Run:
-    """Run a function, and count what its children (the JVM, its workers) take as well."""
-    start, cpu = time.perf_counter(), _tree_cpu()
-    work()
-    seconds = time.perf_counter() - start
-    memory = sum(process.memory_info().rss for process in _tree())
-    return Run(seconds=seconds, cpu_seconds=_tree_cpu() - cpu, peak_bytes=memory)
 
 
 def _sql_contestants(path: Path, spark: Any) -> dict[str, Callable[[], int]]:
@@ -219,11 +191,11 @@ def history_scale(options: Options) -> Report:
     for size in sizes:
         name = str(paths[size])
         contestants[f"kernel, one process, {size:,}"] = partial(
-            run_here, partial(check_files, [name])
+            run_sampled, partial(check_files, [name]), children=False
         )
         if engine is not None:
             contestants[f"kernel on Spark local[2], {size:,}"] = partial(
-                _run_tree, partial(check_files, [name], engine.map, stretches=8)
+                run_sampled, partial(check_files, [name], engine.map, stretches=8)
             )
     # First alone: what the others load and keep must not count as this memory.
     runs = interleave(contestants, options.rounds)
@@ -233,12 +205,10 @@ def history_scale(options: Options) -> Report:
     others = _sql_contestants(sql_path, spark)
     for name, work in others.items():
         _expected(sql_path, name, work(), sql_wanted)
-    ours_name = f"kernel, one process, {transactions:,}"
+    beside_name = f"kernel, one process, {sql_size:,}, beside the others"
     compared: dict[str, Callable[[], Run]] = {
-        "kernel, one process, beside the others": partial(
-            run_here, partial(check_files, [str(sql_path)])
-        ),
-        **{name: partial(_run_tree, work) for name, work in others.items()},
+        beside_name: partial(run_sampled, partial(check_files, [str(sql_path)]), children=False),
+        **{name: partial(run_sampled, work) for name, work in others.items()},
     }
     beside = interleave(compared, options.rounds)
     for name, taken in {**runs, **beside}.items():
@@ -247,20 +217,18 @@ def history_scale(options: Options) -> Report:
         report.add(name, "rate", size / 1e6 / taken.seconds, "M/s")
         report.add(name, "rate per CPU second", size / 1e6 / taken.cpu_seconds, "M/s")
         if name in runs:
-            report.add(name, "memory, with children", taken.peak_bytes / 1e6, "MB")
+            report.add(name, "peak memory, with children", taken.peak_bytes / 1e6, "MB")
     best = f"kernel on Spark local[2], {transactions:,}" if engine is not None else ""
-    if best and transactions >= SPARK_PAYS_FROM:
-        ours_name = best
-    rate = transactions / runs[ours_name].cpu_seconds
-    report.remarks.append(
-        f"speed per CPU second is that of: {ours_name}; SQL engines on {sql_size:,}"
-    )
     for name in others:
-        theirs = sql_size / beside[name].cpu_seconds
+        times = beside[name].cpu_seconds / beside[beside_name].cpu_seconds
         report.goals.append(
-            Goal(name=f"speed per CPU second / {name}", wanted=GOALS[name], got=rate / theirs)
+            Goal(
+                name=f"speed per CPU second / {name}, both on {sql_size:,}",
+                wanted=GOALS[name],
+                got=times,
+            )
         )
-    _compare_small(report, path, rate)
+    _compare_small(report, path, options.rounds)
     if best:
         alone, spread = runs[f"kernel, one process, {transactions:,}"], runs[best]
         report.goals += [
@@ -275,7 +243,7 @@ def history_scale(options: Options) -> Report:
                 got=alone.cpu_seconds / spread.cpu_seconds,
             ),
             Goal(
-                name="memory of driver, JVM and workers in MB",
+                name="peak memory of driver, JVM and workers in MB",
                 wanted=MEMORY_MAX_MB,
                 got=spread.peak_bytes / 1e6,
                 at_most=True,
@@ -293,32 +261,39 @@ def history_scale(options: Options) -> Report:
     return report
 
 
-def _compare_small(report: Report, path: Path, rate: float) -> None:
+def _compare_small(report: Report, path: Path, rounds: int) -> None:
+    """Compare what is too slow for a large table, interleaved on the same rows in memory."""
     group = read_columns(pq.ParquetFile(path), 0, str(path)).slice(
         0, SMALL_HISTORIES * HISTORY_ROWS
     )
     rows = _rows(group)
-    pairs = run_here(lambda: _all_pairs(rows))
-    readable = run_here(lambda: summarise(rows))
     kernel = TableChecker(joins_left=False)
+    repeats = 20
 
-    def check_twenty_times() -> None:
-        for _ in range(20):
+    def check_repeatedly() -> None:
+        for _ in range(repeats):
             kernel.add(group)
 
-    check_twenty_times()
-    fast = run_here(check_twenty_times)
+    check_repeatedly()
     assert bool(_all_pairs(rows[:HISTORY_ROWS])) == bool(
         summarise(rows[:HISTORY_ROWS]).counts.unordered
     )
-    report.add("networkx, all pairs", "rate", len(rows) / 1e6 / pairs.seconds, "M/s")
-    report.add("readable check", "rate", len(rows) / 1e6 / readable.seconds, "M/s")
-    report.add("kernel, in memory", "rate", 20 * len(rows) / 1e6 / fast.seconds, "M/s")
+    contestants: dict[str, tuple[Callable[[], object], int]] = {
+        "networkx, all pairs": (lambda: _all_pairs(rows), 1),
+        "readable check": (lambda: summarise(rows), 1),
+        "kernel, in memory": (check_repeatedly, repeats),
+    }
+    runs = interleave(
+        {name: partial(run_here, work) for name, (work, _) in contestants.items()}, rounds
+    )
+    for name, (_, times) in contestants.items():
+        report.add(name, "rate", times * len(rows) / 1e6 / runs[name].seconds, "M/s")
+    name, ours = "networkx, all pairs", runs["kernel, in memory"].cpu_seconds / repeats
     report.goals.append(
         Goal(
-            name=f"speed per CPU second / networkx, all pairs ({SMALL_HISTORIES} histories)",
-            wanted=GOALS["networkx, all pairs"],
-            got=rate * pairs.cpu_seconds / len(rows),
+            name=f"speed per CPU second / {name}, both on {len(rows):,} in memory",
+            wanted=GOALS[name],
+            got=runs[name].cpu_seconds / ours,
         )
     )
 
@@ -372,7 +347,7 @@ def _compare_long(report: Report, options: Options, rows: int, engine: OnSpark |
         for name, work in contestants.items():
             if work() != wanted:
                 raise RuntimeError(f"{name} differs from the whole table")
-        measured = {name: partial(_run_tree, work) for name, work in contestants.items()}
+        measured = {name: partial(run_sampled, work) for name, work in contestants.items()}
         runs = interleave(measured, options.rounds)
     for name, taken in runs.items():
         report.add(name, "rate", rows / 1e6 / taken.seconds, "M/s")
@@ -384,5 +359,3 @@ def _compare_long(report: Report, options: Options, rows: int, engine: OnSpark |
             got=runs[whole_name].cpu_seconds / runs[merged_name].cpu_seconds,
         )
     )
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    report.add("benchmark process", "peak memory", peak / 1e6, "MB")

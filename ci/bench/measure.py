@@ -6,11 +6,16 @@ import resource
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
+
+SAMPLE_EVERY_S = 0.02
+TREE_EVERY_SAMPLES = 25
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -100,6 +105,72 @@ def run_here(work: Callable[[], object]) -> Run:
         cpu_seconds=time.process_time() - cpu,
         peak_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
     )
+
+
+class PeakMemory:
+    """Resident memory of this process and its children, sampled while a block of code runs.
+
+    What processes share is counted in each, so it is no less than what they take together. A thread
+    of its own looks, and says by ``cpu_seconds`` what that cost.
+    """
+
+    def __init__(self, *, children: bool) -> None:
+        self.bytes = 0
+        """The largest sum so far."""
+        self.samples = 0
+        self.cpu_seconds = 0.0
+        self._children = children
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> PeakMemory:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._is_over.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        tree = [psutil.Process()]
+        while not self._is_over.wait(SAMPLE_EVERY_S):
+            # To list all processes costs far more than to ask the known ones.
+            if self._children and self.samples % TREE_EVERY_SAMPLES == 0:
+                tree = process_tree()
+            self.bytes = max(self.bytes, sum(map(_resident, tree)))
+            self.samples += 1
+            self.cpu_seconds = time.thread_time()
+
+
+def process_tree() -> list[psutil.Process]:
+    """Return this process and all that descend from it."""
+    me = psutil.Process()
+    return [me, *me.children(recursive=True)]
+
+
+def _resident(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_info().rss)
+    except psutil.NoSuchProcess:
+        return 0
+
+
+def _cpu_of_tree() -> float:
+    """Return the CPU seconds of the tree, and of children that ended and were waited for."""
+    return sum(sum(process.cpu_times()[:4]) for process in process_tree())
+
+
+def run_sampled(work: Callable[[], object], *, children: bool = True) -> Run:
+    """Run a function, and sample its memory; with what its children (a JVM, workers) take."""
+    start, cpu = time.perf_counter(), _cpu_of_tree() if children else time.process_time()
+    with PeakMemory(children=children) as peak:
+        work()
+    seconds = time.perf_counter() - start
+    taken = (_cpu_of_tree() if children else time.process_time()) - cpu
+    return Run(
+        seconds=seconds, cpu_seconds=taken - peak.cpu_seconds,
+        peak_bytes=max(peak.bytes, sum(map(_resident, process_tree()[: None if children else 1]))),
+    )  # fmt: skip
 
 
 def interleave(contestants: Mapping[str, Callable[[], Run]], rounds: int) -> dict[str, Runs]:

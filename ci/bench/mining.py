@@ -12,7 +12,7 @@ from multiprocessing import get_context
 
 from ci.bench.measure import Run, interleave, run_here
 from ci.bench.registry import Goal, Options, Report, benchmark
-from mining.campaign import BatchTask, read_campaign, run_campaign
+from mining.campaign import BatchTask, StopWhen, read_campaign, run_campaign
 from mining.clusters import MinimiseTask, clusters_of
 from mining.compiled import columns as C
 from mining.compiled.applier import run_many, settings_of
@@ -20,6 +20,7 @@ from mining.engines import InProcess, OnSpark
 from mining.plan import Plan
 from mining.systems import systems_of
 from paraply.foreign_systems import smallest_of_system
+from paraply.mining_result import judge
 from properties.registry import property_named
 from vocabulary.errors import ParaplyError
 from vocabulary.schedule import SeededSchedule
@@ -38,6 +39,9 @@ WITNESS_HISTORIES = 2_000
 TIMES_FASTER_MIN = 60.0
 OF_TWO_PROCESSES_MIN = 0.75
 MINIMISING_MS_MAX = 10.0
+MUTANT_HISTORIES, MUTANT_BATCH = 20_000, 50
+HARDEST_SHOWN = 5
+MUTANTS_SECONDS_MAX = 600.0
 
 
 @benchmark("fast_path")
@@ -198,6 +202,53 @@ def minimising(options: Options) -> Report:
             at_most=True,
         )
     )
+    return report
+
+
+@benchmark("mutants")
+def mutants(options: Options) -> Report:
+    """Look for every mutant, blind and guided, until the property that must catch it does."""
+    systems = tuple(system for system in systems_of([], ["all"], {}) if system.goals)
+    report = Report(
+        benchmark="mutants",
+        input=f"{len(systems)} mutants, seed {options.seed}, up to {MUTANT_HISTORIES:,} histories "
+        f"of each in batches of {MUTANT_BATCH}, this process",
+    )
+    for way in ("blind", "guided"):
+        plan = Plan(
+            systems=systems,
+            histories=MUTANT_HISTORIES,
+            seed=options.seed,
+            batch_histories=MUTANT_BATCH,
+            is_guided=way == "guided",
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            progress = run_campaign(
+                plan, folder, InProcess(),
+                stop_when=StopWhen.FOUND, time_limit_s=options.seconds_max,
+            )  # fmt: skip
+        results = {result.system.name: result for result in judge(progress)}
+        needed = {name: result.first_found for name, result in results.items()}
+        found = {name: count for name, count in needed.items() if count is not None}
+        spent = [result.seconds_to_find or 0.0 for result in results.values()]
+        report.add(way, "found", len(found), "mutants")
+        report.add(way, "all found after", progress.seconds, "s")
+        report.add(way, "median to find", statistics.median(found.values()), "histories")
+        report.add(way, "most to find", max(found.values()), "histories")
+        report.add(way, "median to find", 1000 * statistics.median(spent), "ms")
+        hardest = sorted(found, key=lambda name: -found[name])[:HARDEST_SHOWN]
+        shown = ", ".join(f"{name} {found[name]:,}" for name in hardest)
+        report.remarks.append(f"{way}, histories that the hardest need: {shown}")
+        missed = sorted(name for name, count in needed.items() if count is None)
+        if missed:
+            report.remarks.append(f"{way}, not found: {', '.join(missed)}")
+        report.goals += [
+            Goal(name=f"mutants found, {way}", wanted=len(systems), got=len(found)),
+            Goal(
+                name=f"seconds until all are found, {way}",
+                wanted=MUTANTS_SECONDS_MAX, got=progress.seconds, at_most=True,
+            ),
+        ]  # fmt: skip
     return report
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
+import time
 
+import psutil
 import pytest
 
 from ci.bench import workload
 from ci.bench.generate_log import generate
-from ci.bench.measure import Run, interleave
+from ci.bench.measure import PeakMemory, Run, interleave, run_sampled
 from ci.bench.registry import Goal
 
 
@@ -55,6 +58,26 @@ def test_goal_passes_at_its_bound_and_misses_beyond():
     assert Goal(name="speed", wanted=0.5, got=0.5).word == "PASS"
     assert Goal(name="speed", wanted=0.5, got=0.49).word == "MISS"
     assert Goal(name="memory", wanted=300, got=301, at_most=True).word == "MISS"
+
+
+def test_peak_of_memory_is_seen_although_it_is_given_back():
+    with PeakMemory(children=True) as peak:
+        block = bytearray(b"1") * 100_000_000
+        seen = peak.samples
+        while peak.samples < seen + 2:
+            time.sleep(0.01)
+        del block
+    assert peak.bytes - psutil.Process().memory_info().rss > 50_000_000
+
+
+def test_sampled_run_counts_what_its_children_take():
+    spin = [sys.executable, "-S", "-c", "block = b'1' * 60_000_000; sum(range(3_000_000)); input()"]
+
+    def work():
+        with subprocess.Popen(spin, stdin=subprocess.PIPE) as child:
+            child.communicate(b"\n")
+
+    assert run_sampled(work).cpu_seconds > 0.02
 
 
 def test_contestants_take_turns():
