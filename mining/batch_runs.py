@@ -226,7 +226,7 @@ def run_batch(
                 {
                     **named,
                     "run": run,
-                    "seed": schedule.seed if isinstance(schedule, SeededSchedule) else None,
+                    "seed": history.header.seed,
                     "program": program,
                     "features": len(features),
                     **judged(history, run, program, judges, counts),

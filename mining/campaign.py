@@ -103,7 +103,9 @@ class Progress:
     def histories_planned(self) -> int:
         """Return how many there will be, with those that stopped systems do not run left out."""
         return sum(
-            self.per_system[number].histories if number in self.stopped else self.plan.histories
+            self.per_system[number].histories
+            if number in self.stopped
+            else self.plan.histories_of(number)
             for number in range(len(self.plan.systems))
         )
 

@@ -114,8 +114,8 @@ def clusters_of(
         progress: the campaign.
         goals_only: of a mutant, keep only breaches of the property that must catch it; the others
             are its side effects. Breaches of subjects are always kept.
-        most: of one system and property keep only so many, the most frequent; of an applier in
-            a process of its own one, for each of its runs takes a hundred times as long.
+        most: of one system and property keep only so many, the most frequent, or fewer where the
+            system says so.
     """
     found = []
     for number, (system, counts) in enumerate(
@@ -132,8 +132,8 @@ def clusters_of(
     for cluster in found:
         key = (cluster.system, cluster.prop)
         kept[key] = kept.get(key, 0) + 1
-        is_ours = progress.plan.systems[cluster.system].is_ours
-        if most is None or kept[key] <= (most if is_ours else 1):
+        limits = (most, progress.plan.systems[cluster.system].clusters_max)
+        if all(limit is None or kept[key] <= limit for limit in limits):
             chosen.append(cluster)
     return chosen
 

@@ -74,8 +74,13 @@ class Plan:
             round=turn,
             system=system,
             first=first,
-            count=min(self.batch_histories, self.histories - first),
+            count=max(0, min(self.batch_histories, self.histories_of(system) - first)),
         )
+
+    def histories_of(self, system: int) -> int:
+        """Return how many histories there are of one system, by its number, at most."""
+        most = self.systems[system].histories_max
+        return self.histories if most is None else min(self.histories, most)
 
     def seed_of(self, run: int) -> int:
         """Return the random seed of a run; ``paraply explore --seed`` has the same ones."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -53,6 +53,13 @@ class System:
 
     is_ours: ClassVar[bool] = True
     """Whether it does the same again on the same choices, whatever happens: no other process."""
+    clusters_max: ClassVar[int | None] = None
+    """How many sorts of breach of one property are made small at most, where that takes long."""
+
+    @property
+    def histories_max(self) -> int | None:
+        """Return how many histories there can be; None for as many as anybody wants."""
+        return None
 
     @property
     def name(self) -> str:
@@ -99,6 +106,10 @@ class System:
     def situations(self) -> frozenset[str]:
         """Return the judges whose situation a run can reach: what coverage is measured by."""
         return frozenset(self.judges) - self.runner.unreachable_in(self.workload.dialect)
+
+    def situations_given(self, met: Set[str]) -> frozenset[str]:
+        """Return the judges whose situation must occur, where those in ``met`` did."""
+        return self.situations
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain values, from which :func:`system_from_json` makes it again."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mining.campaign import PLAN_FILE, read_campaign
 from mining.store import store_at
-from paraply import child_systems
+from paraply import child_systems, recorded_systems
 from paraply.mining_files import FOLDER, read_index
 from paraply.mining_result import judge
 from paraply.progress import progress as progress_bar
@@ -16,7 +16,7 @@ from paraply.report.campaign_html import campaign_html
 from paraply.report.files import write_report
 from paraply.showing.pages import page_of
 
-_FILLED = (child_systems,)
+_FILLED = (child_systems, recorded_systems)
 """The kinds of systems that a plan may name, known by importing these."""
 
 

@@ -108,7 +108,7 @@ def check_histories(name: str, histories: Iterable[History], names: Sequence[str
         events += len(history.events)
         broken_off += not history.is_complete
         subjects[" ".join(filter(None, (history.header.subject, history.header.dialect)))] = None
-        for prop in _properties_of(history, names):
+        for prop in properties_of_history(history, names):
             tally = tallies.setdefault(prop.name, _Tally(prop))
             tally.take(count, history, is_only=count == 1 and following is None)
         history = following
@@ -124,8 +124,8 @@ def check_histories(name: str, histories: Iterable[History], names: Sequence[str
     return Checked(name=name, title=title, rows=tuple(rows), silent=() if names else tuple(silent))
 
 
-def _properties_of(history: History, names: Sequence[str]) -> list[Property]:
-    """Return the properties that a history is judged by."""
+def properties_of_history(history: History, names: Sequence[str] = ()) -> list[Property]:
+    """Return the properties that a history is judged by: those named, or all that speak of it."""
     if names:
         return [property_named(name) for name in dict.fromkeys(names)]
     live = live_properties_of(history)

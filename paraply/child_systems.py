@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from adapters.conformance.cases import Case, cases_named
 from adapters.conformance.host import host_command
@@ -85,6 +85,9 @@ class ChildSystem(ForeignSystem):
         sought: situations without which a run shows nothing.
         kept: ids of the log's transactions that are left, where some were dropped.
     """
+
+    clusters_max: ClassVar[int | None] = 1
+    """Each of its runs takes a hundred times as long as one of ours."""
 
     command: ChildCommand = field(default_factory=ChildCommand)
     seed: int = 0

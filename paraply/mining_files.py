@@ -142,6 +142,7 @@ def page(plan: Plan, system: System, one: Minimal, entry: Filed) -> str:
     """Return the page of a counterexample, as Markdown."""
     prop = property_named(one.cluster.prop)
     who = "the reference" if system.is_ours else system.subject
+    made = "was made smaller to" if system.is_ours or one.choices else "has"
     confirmed = (
         f"replayed by {who}: the same events, and the property is broken again"
         if one.is_confirmed
@@ -157,7 +158,7 @@ def page(plan: Plan, system: System, one: Minimal, entry: Filed) -> str:
         f"**Whose fault.** {whose_fault(system, prop.name)}",
         "",
         f"**Found.** {entry.count:,} breaches of this sort in the campaign of seed {plan.seed}; "
-        f"the smallest was made smaller to {entry.transactions} transactions, {entry.events} "
+        f"the smallest {made} {entry.transactions} transactions, {entry.events} "
         f"events and {entry.choices} choices"
         + (f" ({one.minimality})." if one.minimality else "."),
         "",

@@ -12,6 +12,7 @@ from mining.systems import System, systems_of
 from paraply.child_systems import ChildCommand, children_of
 from paraply.errors import USAGE
 from paraply.number_arguments import positive, positive_seconds, within
+from paraply.recorded_systems import recorded_system
 from vocabulary.errors import ParaplyError
 
 HISTORIES = 200
@@ -22,7 +23,7 @@ SEED_MAX = (1 << 40) - 1
 
 PLANNING = (
     "subjects", "mutants", "applier", "command_line", "case", "timeout", "histories", "seed",
-    "workload", "guided", "fast", "batch",
+    "workload", "guided", "fast", "batch", "recorded",
 )  # fmt: skip
 """The options that a plan is made of; whatever they are, it is stored with the campaign."""
 
@@ -49,8 +50,13 @@ def add_plan_arguments(parser: argparse._ArgumentGroup) -> None:
         "command_line", nargs="*", metavar="COMMAND", help="after --: an applier to run"
     )
     parser.add_argument(
+        "--recorded", action="extend", nargs="+", default=[], metavar="FILE",
+        help="histories of appliers that somebody recorded (.jsonl, or a folder of Parquet files)",
+    )  # fmt: skip
+    parser.add_argument(
         "--histories", type=positive, metavar="N",
-        help=f"histories of each subject, dialect and mutant ({HISTORIES})",
+        help=f"histories of each subject, dialect and mutant ({HISTORIES}; all, where there are "
+        "only recorded ones)",
     )  # fmt: skip
     parser.add_argument(
         "--seed",
@@ -96,12 +102,16 @@ def plan_of(arguments: argparse.Namespace) -> Plan:
             raise usage(f"--fast keeps no coverage that --{option} could go by: leave one out")
     subjects, mutants = _names(arguments.subjects), _names(arguments.mutants)
     children = _children(arguments)
-    if not subjects and not mutants and not children:
+    recorded = [recorded_system(file) for file in dict.fromkeys(arguments.recorded)]
+    if not subjects and not mutants and not children and not recorded:
         subjects = ["all"]
     words = words_of(_names(arguments.workload), option="--workload")
+    systems = (*systems_of(subjects, mutants, words), *children, *recorded)
     histories = arguments.histories or HISTORIES
+    if arguments.histories is None and len(recorded) == len(systems):
+        histories = max(system.count for system in recorded)
     return Plan(
-        systems=(*systems_of(subjects, mutants, words), *children),
+        systems=systems,
         histories=histories,
         seed=arguments.seed or 0,
         batch_histories=min(arguments.batch or BATCH, histories),
@@ -114,14 +124,14 @@ def plan_of(arguments: argparse.Namespace) -> Plan:
 def _children(arguments: argparse.Namespace) -> tuple[System, ...]:
     """Return the systems of the applier that is given; none without one."""
     program = tuple(arguments.command_line)
+    if arguments.compare and (program or arguments.applier is not None or arguments.recorded):
+        raise usage("--compare compares what mutants need, and an applier is none")
     if arguments.applier is not None and program:
         raise usage("both --applier and a command are given")
     if arguments.applier is None and not program:
         if arguments.case:
             raise usage("--case goes with an applier: --applier FILE:CLASS, or a command after --")
         return ()
-    if arguments.compare:
-        raise usage("--compare compares what mutants need, and an applier is none")
     command = ChildCommand(
         applier=arguments.applier or "", program=program, timeout=arguments.timeout or TIMEOUT_S
     )

@@ -101,7 +101,8 @@ def _of_subject(system: System, counts: Counts, *, allow_expected: bool) -> tupl
     if broken:
         return Verdict.VIOLATED, f"breaks {', '.join(broken)}"
     not_found = sorted(system.known_breaches - counts.violated.keys())
-    unreached = sorted(system.situations - counts.reached.keys() - counts.violated.keys())
+    met = counts.reached.keys() | counts.violated.keys()
+    unreached = sorted(system.situations_given(met) - met)
     notes = []
     if system.known_breaches & counts.violated.keys():
         notes.append(

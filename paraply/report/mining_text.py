@@ -65,6 +65,11 @@ def heading_lines(progress: Progress, *, engine: str, with_times: bool) -> list[
         lines.append(f"{engine}: {progress.seconds:,.1f} s, {progress.rate:,.0f} histories/s")
     if progress.batches_kept and engine:
         lines.append(f"{progress.batches_kept:,} batches were there already")
+    for system in plan.systems:
+        if system.histories_max is not None and system.histories_max > plan.histories:
+            lines.append(
+                f"{system.name}: the first {plan.histories:,} of {system.histories_max:,} histories"
+            )
     lines += progress.remarks[:REMARKS_SHOWN_MAX]
     if len(progress.remarks) > REMARKS_SHOWN_MAX:
         lines.append(f"and {len(progress.remarks) - REMARKS_SHOWN_MAX:,} more batches were redone")
