@@ -5,6 +5,8 @@ They delimit the theorems: each shows what breaks without one guard, assumption 
 
 from __future__ import annotations
 
+from functools import partial
+
 from models.claims import SMALL, TWO, Counterexample
 from models.concrete import Scope
 from models.refuted_of_commits import REFUTED_OF_COMMITS
@@ -23,6 +25,9 @@ from models.variants import (
 
 PAIR = Scope(low=0, high=2, size=1)
 """Two positions and one row of one table."""
+
+_wherever_ddl_runs = partial(variant_of_end_to_end, ddl_is_apart=False, speaks_of_tables=False)
+"""Faults of the member of which P31 speaks."""
 
 COUNTEREXAMPLES = (
     Counterexample(
@@ -210,31 +215,31 @@ COUNTEREXAMPLES = (
     *REFUTED_OF_COMMITS,
     Counterexample(
         id="C48", title="purging what this member has not executed",
-        system=variant_of_end_to_end(name="purges_unexecuted", purges_executed_only=False),
+        system=_wherever_ddl_runs(name="purges_unexecuted", purges_executed_only=False),
         statement="changes_land_as_certified", scope=PAIR, steps=3,
         source="assumption A11; a member whose executed set is not in the intersection",
     ),
     Counterexample(
         id="C49", title="a certified local transaction that had not seen a version of its row",
-        system=variant_of_end_to_end(name="blind_session", snapshot_is_executed=False),
+        system=_wherever_ddl_runs(name="blind_session", snapshot_is_executed=False),
         statement="changes_land_as_certified", scope=PAIR, steps=2,
         source="WL#8440 EX2: the snapshot version must be inside the executed set",
     ),
     Counterexample(
         id="C50", title="a session that gives up its row locks between certification and commit",
-        system=variant_of_end_to_end(name="no_row_locks", row_locks=False),
+        system=_wherever_ddl_runs(name="no_row_locks", row_locks=False),
         statement="changes_land_as_certified", scope=PAIR, steps=4,
         source="row locks are held until the engine commit",
     ),
     Counterexample(
         id="C51", title="workers that do not wait for LC",
-        system=variant_of_end_to_end(name="no_lc_wait", waits_for_lc=False),
+        system=_wherever_ddl_runs(name="no_lc_wait[rows]", waits_for_lc=False),
         statement="changes_land_as_certified", scope=PAIR, steps=5,
         source="WL#8440 EX2: the change would silently fail",
     ),
     Counterexample(
         id="C52", title="a joiner that lets sessions in before the view change waited",
-        system=variant_of_end_to_end(name="no_barrier", barrier=False),
+        system=_wherever_ddl_runs(name="no_barrier", barrier=False),
         statement="changes_land_as_certified", scope=Scope(low=0, high=3, size=1), steps=6,
         source="WL#8440 View_change_log_event; EX7",
     ),

@@ -29,6 +29,7 @@ from models.compiled_reading import CompiledReading
 from models.recorded import mariadb, members, quorums, replicas, sources, whole_members
 from models.recorded.following import Recorded, RecordedStep, follow
 from models.system import System
+from models.theorems import ROWS_END_TO_END
 from properties.registry import Expectation
 from reference_impl.subject import Workload
 from reference_impl.subjects import APPLIER  # noqa: F401 - registers the subjects
@@ -181,6 +182,12 @@ PAIRS = {
                  options={**STAYS, "sessions_commit_apart": True, "sessions": 2,
                           "alterations": 2}), 300,
     ),
+    "end to end, DDL beside its users": Pair(
+        ROWS_END_TO_END(), whole_members.end_to_end, "group",
+        Workload(transactions=4, rows=2, dialect="wl8440",
+                 options={**STAYS, "sessions_commit_apart": True, "sessions": 2,
+                          "alterations": 2, "ddl_is_apart": False}), 300,
+    ),
     "end to end, a joiner": Pair(
         end_to_end.end_to_end(), partial(whole_members.end_to_end, member="r2"), "group",
         Workload(transactions=4, rows=2, members=2, dialect="wl8440", options=ONE_JOINS), 400,
@@ -222,6 +229,7 @@ UNSEEN = {
     "end to end": {"join", "leave_out_number"},
     "end to end, a number left out": {"join"},
     "end to end, sessions that commit late and DDL": {"join", "leave_out_number", "change_view"},
+    "end to end, DDL beside its users": {"join", "leave_out_number", "change_view"},
     "end to end, a joiner": {"leave_out_number", "change_view"},
     "timestamps": {"join"},
     "timestamps of a joiner": {"change_view", "certify_local"},
