@@ -46,6 +46,7 @@ APPLIER_IS_SILENT = register(
 )
 
 KIND = "child"
+TIMEOUT_S = 10.0
 EXPLORED = tuple(f"{family}-random-01" for family in "ABCDEFGHIJKLM")
 """Cases whose logs differ from seed to seed: what a campaign explores where none are named."""
 SILENT_MAX = 3
@@ -61,7 +62,7 @@ class ChildCommand:
 
     applier: str = ""
     program: tuple[str, ...] = ()
-    timeout: float = 10.0
+    timeout: float = TIMEOUT_S
     """Seconds to wait for an answer that the protocol promises."""
 
     @property

@@ -9,7 +9,7 @@ from dataclasses import replace
 from mining.campaign import read_plan
 from mining.plan import Plan, source_digest
 from mining.systems import System, systems_of
-from paraply.child_systems import ChildCommand, children_of
+from paraply.child_systems import TIMEOUT_S, ChildCommand, children_of
 from paraply.errors import USAGE
 from paraply.number_arguments import positive, positive_seconds, within
 from paraply.recorded_systems import recorded_system
@@ -17,7 +17,6 @@ from vocabulary.errors import ParaplyError
 
 HISTORIES = 200
 BATCH = 500
-TIMEOUT_S = 10.0
 SEED_MAX = (1 << 40) - 1
 """Seeds of runs have 64 bits, and each campaign has a range of them to itself."""
 
@@ -129,8 +128,11 @@ def _children(arguments: argparse.Namespace) -> tuple[System, ...]:
     if arguments.applier is not None and program:
         raise usage("both --applier and a command are given")
     if arguments.applier is None and not program:
-        if arguments.case:
-            raise usage("--case goes with an applier: --applier FILE:CLASS, or a command after --")
+        for option in ("case", "timeout"):
+            if getattr(arguments, option):
+                raise usage(
+                    f"--{option} goes with an applier: --applier FILE:CLASS, or a command after --"
+                )
         return ()
     command = ChildCommand(
         applier=arguments.applier or "", program=program, timeout=arguments.timeout or TIMEOUT_S

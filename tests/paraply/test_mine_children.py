@@ -114,6 +114,7 @@ def test_applier_that_falls_silent_ends_the_campaign_with_a_remedy(tmp_path):
         (["--applier", CLOCK, "--case", "Z"], "P632"),
         (["--applier", CLOCK, "--", "true"], "P301"),
         (["--case", "A"], "P301"),
+        (["--timeout", "3"], "P301"),
         (["--applier", CLOCK, "--compare", "2"], "P301"),
     ],
 )
