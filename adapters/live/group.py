@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from adapters.live.confirmations import NOBODY_CUT_OFF
-from adapters.live.group_run import GroupRun, record_group_run
+from adapters.live.group_run import MEMBERS, GroupRun, record_group_run
 from adapters.live.group_story import history_of_trace
 from adapters.live.group_target import DEPARTURES, MULTI_PRIMARY
-from adapters.live.target import LiveRequest, LiveRound
+from adapters.live.target import HEALTHY, LiveRequest, LiveRound
 from adapters.servers import ServerRoom, find_mysql
 from vocabulary.group_trace import ViewInstalled
 
@@ -27,10 +27,19 @@ def run(request: LiveRequest) -> Iterator[LiveRound]:
                 seed=seed,
                 is_multi_primary=request.mode == MULTI_PRIMARY,
                 departure=DEPARTURES[request.fault],
+                struck=struck_member(request, seed),
                 writers=max(1, request.clients // 3),
                 say=request.say,
             )
         yield told(request, number, seed, recorded)
+
+
+def struck_member(request: LiveRequest, seed: int) -> int:
+    """Return which member leaves, counted from 0: in order the last, under faults by the seed.
+
+    In single-primary mode the first is the primary.
+    """
+    return MEMBERS - 1 if request.fault == HEALTHY else seed % MEMBERS
 
 
 def told(request: LiveRequest, number: int, seed: int, recorded: GroupRun) -> LiveRound:
@@ -61,6 +70,7 @@ def told(request: LiveRequest, number: int, seed: int, recorded: GroupRun) -> Li
         unknown={} if recorded.clients.cut_off else NOBODY_CUT_OFF,
         notes=(
             *(f"members end with different rows in {name}" for name in differing),
+            *([] if request.fault == HEALTHY else [f"{request.fault} struck {recorded.struck}"]),
             *recorded.notes,
         ),
     )

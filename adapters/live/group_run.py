@@ -24,7 +24,7 @@ from adapters.servers.server import Server
 from vocabulary.group_trace import GroupTrace
 
 _PHASE_SECONDS_MAX = 120.0
-_SIZE = 3
+MEMBERS = 3
 _COLLECTION_SECONDS_MAX = 75.0
 """Members report their executed sets once a minute."""
 
@@ -40,6 +40,8 @@ class GroupRun:
     checksums: Mapping[str, frozenset[int]]
     """By table: the checksums that the members have; one is as it should be."""
     clients: GroupClients = NO_CLIENTS
+    struck: str = ""
+    """Name of the member that left and returned."""
     notes: tuple[str, ...] = ()
 
 
@@ -53,49 +55,57 @@ def record_group_run(
     collections: int = 1,
     writers: int = 2,
     departure: str = "",
+    struck: int = MEMBERS - 1,
     say: Say = lambda _: None,
 ) -> GroupRun:
     """Run a group of three and return what was observed.
 
-    Under load the third member leaves (``departure``: in order, if empty) and returns; then the
-    load is throttled until as many periodic garbage collections as asked for are over.
-    ``writers`` are clients per member.
+    Under load one member (``struck``, counted from 0) leaves (``departure``: in order, if empty)
+    and returns; then the load is throttled until as many periodic garbage collections as asked for
+    are over. ``writers`` are clients per member. Each stage has its share of the transactions:
+    where it takes longer than those, the writers wait.
 
     Raises:
         ParaplyError: P60x, the group cannot be run; P64x, it cannot be observed.
     """
-    network = room.network(_SIZE) if departure == CUT else None
+    network = room.network(MEMBERS) if departure == CUT else None
     group = GroupReplication.provision(
-        room, installation, size=_SIZE, is_multi_primary=is_multi_primary, network=network
+        room, installation, size=MEMBERS, is_multi_primary=is_multi_primary, network=network
     )
-    first, _, third = group.members
-    load = Load()
-    departed = Departure(departure, group, third, load, network)
+    first, leaver = group.members[0], group.members[struck]
+    witness = next(one for one in group.members if one is not leaver)
+    load = Load(cap=transactions * 5 // 10)
+    departed = Departure(departure, group, leaver, load, network)
     switch = None if network is None else network.switch
     with Capture(room.directory / "group.capture", group.ports, switch) as capture:
         group.bootstrap()
         first.run(SCHEMA)
         group.wait_until_equal()
-        writing = group.members if is_multi_primary else group.members[:1]
+        if not is_multi_primary:
+            load.paused = {one.name for one in group.members[1:]}
         threads = [
-            Writer(member, number, seed, load) for member in writing for number in range(writers)
+            Writer(member, number, seed, load)
+            for member in group.members
+            for number in range(writers)
         ]
         for thread in threads:
             thread.start()
         try:
             load.wait_until_committed(transactions * 3 // 10, _PHASE_SECONDS_MAX)
-            say(f"{load.committed} committed; the third member leaves")
+            say(f"{load.committed} committed; {leaver.name} leaves")
             departed.leave()
-            saved = _saved_relay_logs(third, room.directory / "saved")
+            saved = _saved_relay_logs(leaver, room.directory / "saved")
             further = max(transactions * 5 // 10, load.committed + transactions // 10)
             load.wait_until_committed(further, _PHASE_SECONDS_MAX)
+            load.cap = max(transactions * 8 // 10, further + transactions // 10)
             departed.come_back()
             say(f"{load.committed} committed; it is back")
             for number in range(collections):
                 portion = transactions * (8 + number) // 10
                 load.wait_until_committed(portion, _PHASE_SECONDS_MAX)
                 load.pause_s = 0.25
-                _wait_for_collection(first)
+                load.cap = load.committed + transactions // 10
+                _wait_for_collection(witness)
                 load.pause_s = 0.0
                 say(f"{load.committed} committed; garbage was collected")
             load.wait_until_committed(transactions, _PHASE_SECONDS_MAX)
@@ -104,7 +114,7 @@ def record_group_run(
             for thread in threads:
                 thread.join(30)
         group.wait_until_equal()
-        conflicts = _conflicts(first)
+        conflicts = _conflicts(witness)
         checksums = {
             table: frozenset(
                 int(member.query(f"CHECKSUM TABLE {table}")[0][1]) for member in group.members
@@ -115,7 +125,7 @@ def record_group_run(
     return GroupRun(
         trace=observe_group(
             capture.path,
-            [_logs(member, saved if member is third else ()) for member in group.members],
+            [_logs(member, saved if member is leaver else ()) for member in group.members],
             server_version=installation.version_text,
             group_name=GROUP_NAME,
             block_size=_block_size(first),
@@ -124,18 +134,19 @@ def record_group_run(
         outcomes=dict(load.outcomes),
         conflicts_detected=conflicts,
         checksums=checksums,
-        clients=_clients(group, load, departed, third),
+        clients=_clients(group, load, departed, witness),
+        struck=leaver.name,
         notes=departed.notes,
     )
 
 
 def _clients(
-    group: GroupReplication, load: Load, departed: Departure, third: Server
+    group: GroupReplication, load: Load, departed: Departure, witness: Server
 ) -> GroupClients:
-    """Return what clients were told, by the log of the member that founded the group."""
+    """Return what clients were told, by the log of a member that never left the group."""
     rows = (
         (change.after[0], one.gtid)
-        for one in read_transactions([str(file) for file in group.members[0].binary_logs()])
+        for one in read_transactions([str(file) for file in witness.binary_logs()])
         for change in one.rows
         if change.table == JOURNAL and change.after is not None
     )
@@ -146,7 +157,7 @@ def _clients(
             one.server_uuid: frozenset(int(w) for (w,) in one.query(f"SELECT w FROM {JOURNAL}"))
             for one in group.members
         },
-        cut_off=third.server_uuid if departed.how == CUT else "",
+        cut_off=departed.member.server_uuid if departed.how == CUT else "",
         confirmed_while_cut_off=departed.confirmed_while_cut_off,
     )
 

@@ -7,7 +7,7 @@ from adapters.live.target import HEALTHY, LiveTarget
 MULTI_PRIMARY = "multi-primary"
 KILL, FREEZE, CUT = "kill-member", "freeze-member", "cut-member"
 DEPARTURES = {HEALTHY: "", KILL: KILL, FREEZE: FREEZE, CUT: CUT}
-"""What is done to the third member before it returns, by fault."""
+"""What is done to a member before it returns, by fault."""
 
 MYSQL_GROUP = LiveTarget(
     name="mysql-gr",
@@ -16,9 +16,11 @@ MYSQL_GROUP = LiveTarget(
     takes=("clients",),
     modes=(MULTI_PRIMARY, "single-primary"),
     faults={
-        KILL: "the third member is killed (SIGKILL), expelled by the others, and joins again",
-        FREEZE: "the third member is stopped for three seconds (SIGSTOP, SIGCONT) before it leaves",
-        CUT: "the third member is cut off by the network (namespaces), expelled, and joins again",
+        KILL: "a member (the seed says which) is killed (SIGKILL), expelled, and joins again",
+        FREEZE: "a member (the seed says which) is stopped for three seconds (SIGSTOP, SIGCONT)"
+        " before it leaves",
+        CUT: "a member (the seed says which) is cut off by the network (namespaces), expelled, and"
+        " joins again",
     },
     properties=(
         "members_decide_alike",

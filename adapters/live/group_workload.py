@@ -39,18 +39,24 @@ class Load:
     pause_s: float = 0.0
     ended: threading.Event = field(default_factory=threading.Event)
     paused: set[str] = field(default_factory=set)
-    """Names of members whose writers wait."""
+    """Names of members whose writers wait: who is away, and who is no primary."""
     outcomes: Counter[str] = field(default_factory=Counter)
     """``committed``, and the servers' error numbers."""
     confirmed: dict[str, list[int]] = field(default_factory=dict)
     """By member: the tags of what its writers were told had committed, in the order of time."""
     last_tag: int = 0
+    cap: int = 0
+    """How many may be committed at this stage of the run; then all writers wait."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def committed(self) -> int:
         """Return how many transactions were confirmed to their writers."""
         return self.outcomes["committed"]
+
+    def has_to_wait(self, member: str) -> bool:
+        """Return whether a member's writers wait."""
+        return member in self.paused or self.committed >= self.cap
 
     def count(self, outcome: str) -> None:
         """Count one end of a transaction."""
@@ -74,7 +80,8 @@ class Load:
             return frozenset(self.confirmed.get(member, ()))
 
     def wait_until_committed(self, count: int, seconds_max: float) -> None:
-        """Return once so many were committed, or the time is over."""
+        """Return once so many were committed, or the time is over; fewer may not be the cap."""
+        self.cap = max(self.cap, count)
         deadline = time.monotonic() + seconds_max
         while self.committed < count and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -97,7 +104,7 @@ class Writer(threading.Thread):
 
         connection: Any = None
         while not self.load.ended.is_set():
-            if self.member.name in self.load.paused:
+            if self.load.has_to_wait(self.member.name):
                 time.sleep(0.05)
                 continue
             try:

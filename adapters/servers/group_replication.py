@@ -141,6 +141,17 @@ class GroupReplication:
             )
         ]
 
+    def wait_for_primaries(self, member: Server) -> list[MemberView]:
+        """Return the primaries that a member sees online, once there is one; else P612."""
+
+        def primaries() -> list[MemberView]:
+            return [
+                one for one in self.view(member) if (one.state, one.role) == ("ONLINE", "PRIMARY")
+            ]
+
+        self.wait_until(member, lambda _: bool(primaries()))
+        return primaries()
+
     def wait_until(self, member: Server, condition: Callable[[list[MemberView]], bool]) -> None:
         """Return once a member sees the group so; ``ParaplyError`` P612 if it never does."""
         if not _eventually(lambda: condition(self.view(member)), _JOIN_SECONDS_MAX):
