@@ -31,6 +31,7 @@ from vocabulary.counting import counted
 from vocabulary.errors import ParaplyError, register
 
 PLAN_FILE = "campaign.json"
+STOP_WHEN = "stop_when"
 
 FOLDER_IN_USE = register(
     "P722",
@@ -162,7 +163,7 @@ def run_campaign(
             with another campaign.
     """
     store = store_at(place)
-    remarks = open_folder(store, plan, resume=resume)
+    remarks = open_folder(store, plan, stop_when, resume=resume)
     progress = Progress(plan, remarks=remarks)
     for numbers in _waves(plan, progress, stop_when):
         task = BatchTask(plan=plan, place=place, known=_known(plan, progress))
@@ -210,26 +211,32 @@ class BatchTask:
         return run_batch(self.plan, batch)
 
 
-def open_folder(store: Store, plan: Plan, *, resume: bool) -> list[str]:
-    """Make the folder ready, and return what is to be said about what was found in it."""
+def open_folder(store: Store, plan: Plan, stop_when: StopWhen, *, resume: bool) -> list[str]:
+    """Make the folder ready, and return what is to be said about what was found in it.
+
+    The stop rule is stored beside the plan, and no part of it: rows do not depend on it.
+    """
+    stored = json.dumps({**plan.as_json(), STOP_WHEN: stop_when.value}, indent=1).encode()
     written = store.read(PLAN_FILE)
     if written is None:
         if store.names(MANIFESTS):
             raise ParaplyError(OTHER_CAMPAIGN, where=store.url, reason=f"{PLAN_FILE} is missing")
-        store.write(PLAN_FILE, json.dumps(plan.as_json(), indent=1).encode())
+        store.write(PLAN_FILE, stored)
         return [f"{store.url} held no campaign to go on with; this one is new"] if resume else []
     if not resume:
         raise ParaplyError(FOLDER_IN_USE, where=store.url)
-    before = _parse_plan(store, written)
+    before, _ = _parse_plan(store, written)
     if before.digest != plan.digest:
         reason = "; ".join(differences(before, plan))
         raise ParaplyError(OTHER_CAMPAIGN, where=store.url, reason=reason)
+    if written != stored:
+        store.write(PLAN_FILE, stored)
     left = store.sweep()
     return [f"{left} half-written files of a killed process were removed"] if left else []
 
 
-def read_plan(place: str) -> Plan:
-    """Return the plan in a campaign's folder; P724 if there is none, P728 if it is damaged."""
+def read_plan(place: str) -> tuple[Plan, StopWhen]:
+    """Return the plan in a folder, and its stop rule; P724 if it has none, P728 if damaged."""
     store = store_at(place)
     written = store.read(PLAN_FILE)
     if written is None:
@@ -243,12 +250,15 @@ def read_campaign(place: str) -> Progress:
     Rows are not read, but a batch whose rows file is gone is said, and the campaign not complete.
     """
     store = store_at(place)
-    plan = read_plan(place)
+    plan, stop_when = read_plan(place)
     progress = Progress(plan)
     there = set(store.names(ROWS))
     without_rows = []
+    rounds: list[int] = [0] * len(plan.systems)
     for done in read_manifests(store, plan):
         _count(progress, done)
+        batch = plan.batch(done.number)
+        rounds[batch.system] += batch.round == rounds[batch.system]
         if rows_name(done.number).removeprefix(f"{ROWS}/") not in there:
             without_rows.append(done.number)
     if without_rows:
@@ -256,11 +266,16 @@ def read_campaign(place: str) -> Progress:
             f"the rows of {counted(len(without_rows), 'batch', 'batches')} are gone (first: "
             f"{without_rows[0]}): paraply mine --resume --out {place} makes them again"
         )
-    progress.is_complete = progress.batches == plan.batches and not without_rows
+    progress.stopped = {
+        number for number in range(len(rounds)) if _is_enough(progress, number, stop_when)
+    }
+    progress.is_complete = not without_rows and all(
+        made == plan.rounds or number in progress.stopped for number, made in enumerate(rounds)
+    )
     return progress
 
 
-def _parse_plan(store: Store, written: bytes) -> Plan:
+def _parse_plan(store: Store, written: bytes) -> tuple[Plan, StopWhen]:
     try:
         value = json.loads(written)
         if value["format"] != PLAN_FORMAT:
@@ -269,7 +284,7 @@ def _parse_plan(store: Store, written: bytes) -> Plan:
                 where=store.url,
                 reason=f"{PLAN_FILE} has format {value['format']}, and this reads {PLAN_FORMAT}",
             )
-        return plan_from_json(value)
+        return plan_from_json(value), StopWhen(value.get(STOP_WHEN, StopWhen.NEVER.value))
     except (ValueError, KeyError, TypeError, AttributeError):
         reason = f"{PLAN_FILE} is damaged"
         raise ParaplyError(PLAN_NOT_READ, where=store.url, reason=reason) from None

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mining.campaign import read_plan
+from mining.campaign import StopWhen, read_plan
 from mining.plan import Plan, source_digest
 from mining.systems import System, systems_of
 from paraply.child_systems import TIMEOUT_S, ChildCommand, children_of
@@ -82,16 +82,20 @@ def add_plan_arguments(parser: argparse._ArgumentGroup) -> None:
     )  # fmt: skip
 
 
-def planned(arguments: argparse.Namespace) -> Plan:
+def planned(arguments: argparse.Namespace) -> tuple[Plan, StopWhen]:
     """Return the plan that the options describe, or that of the folder where they say only resume.
 
+    Beside it comes when to stop, which is that of the folder where it is not said, either.
     Raises ``ParaplyError`` P724 or P728 where the folder has none to go on with.
     """
     values = [getattr(arguments, option) for option in PLANNING]
     is_bare = all(value is None or value is False or value == [] for value in values)
+    stop_when = StopWhen(arguments.stop_when or StopWhen.NEVER)
     if arguments.resume and is_bare and not arguments.compare:
-        return replace(read_plan(arguments.out), source=source_digest())
-    return plan_of(arguments)
+        plan, stored = read_plan(arguments.out)
+        stop_when = stop_when if arguments.stop_when else stored
+        return replace(plan, source=source_digest()), stop_when
+    return plan_of(arguments), stop_when
 
 
 def plan_of(arguments: argparse.Namespace) -> Plan:

@@ -70,7 +70,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("what is run")
     add_plan_arguments(what)
     what.add_argument(
-        "--stop-when", choices=[rule.value for rule in StopWhen], default=StopWhen.NEVER.value,
+        "--stop-when", choices=[rule.value for rule in StopWhen],
         help="end a system early: when its breach was found, or all its situations were reached",
     )  # fmt: skip
     what.add_argument(
@@ -151,7 +151,7 @@ def run(arguments: argparse.Namespace) -> int:
     conf = words_of(arguments.spark_conf, option="--spark-conf")
     if conf and arguments.master == IN_PROCESS:
         raise usage("--spark-conf sets what Spark does, and --master none is without Spark")
-    plan = planned(arguments)
+    plan, stop_when = planned(arguments)
     histories = plan.histories * len(plan.systems) // (FAST_TIMES if plan.is_fast else 1)
     engine = engine_for(arguments.master, histories, conf)
     try:
@@ -163,7 +163,7 @@ def run(arguments: argparse.Namespace) -> int:
                 arguments.out,
                 engine,
                 resume=arguments.resume,
-                stop_when=StopWhen(arguments.stop_when),
+                stop_when=stop_when,
                 time_limit_s=arguments.time_limit,
                 on_batch=listener,
             )

@@ -122,6 +122,12 @@ def test_stop_when_found_ends_a_system_after_the_round_that_found_it(tmp_path):
     for system, counts in zip(plan.systems, progress.per_system, strict=True):
         (goal,) = system.goals
         assert counts.first_violated[goal] // 10 == counts.histories // 10 - 1
+    assert progress.batches < plan.batches
+    read = read_campaign(str(tmp_path))
+    assert (read.is_complete, read.stopped) == (True, progress.stopped)
+    again = run_campaign(plan, str(tmp_path), InProcess(), resume=True, time_limit_s=0.0)
+    assert not again.is_complete  # Resumed without the rule, there is more to do.
+    assert not read_campaign(str(tmp_path)).is_complete
 
 
 def test_stop_when_covered_ends_when_every_situation_was_reached(tmp_path):

@@ -200,6 +200,18 @@ def test_resume_alone_goes_on_with_the_stored_plan(tmp_path, capsys):
     assert main(["mine", *CAUGHT, *SMALL, *out, *short[:2], "--resume"]) == 0
 
 
+def test_resume_alone_goes_on_with_the_stored_stop_rule(tmp_path, capsys):
+    out = ["--out", str(tmp_path / "out"), "--minimise", "none", "--no-times"]
+    words = ["--mutants", "last_committed_off_by_one", "--histories", "9000", "--batch", "10"]
+    main(["mine", *words, *out, "--stop-when", "found", "--time-limit", "0.000001"])
+    for again in (["--resume", *out], ["--report", *out[1:2], "--no-times"]):
+        capsys.readouterr()
+        assert main(["mine", *again]) == 0
+        said = capsys.readouterr().out
+        assert "not complete" not in said
+        assert "9,000 histories" not in said
+
+
 def test_damaged_index_is_written_again_by_what_the_remedy_says(tmp_path, capsys):
     out = tmp_path / "out"
     words = ["mine", "--mutants", "refusal_takes_a_number", *SMALL, "--out", str(out)]
