@@ -31,6 +31,8 @@ _HEALTHY_USUAL = {"rounds": 11}
 _STRUCK: dict[str, dict[str, int]] = {
     "galera": {"transactions": 1_500},
     "mysql-gr": {},
+    # Three rounds strike each member once.
+    "mysql-gr/kill-member": {"rounds": 3, "transactions": 600},
     "mysql-semisync": {},
     "mariadb/cut-network": {"transactions": 1_500},
     "mariadb/cut-relay-log": {"transactions": 1_500},
@@ -41,6 +43,7 @@ _STRUCK: dict[str, dict[str, int]] = {
     "mariadb/kill-replica-ddl": {"transactions": 400, "seed": 310},
     "mariadb/kill-source": {"transactions": 600},
     "mariadb/kill-source-ddl": {"transactions": 600},
+    "mysql/kill-waiter": {"rounds": 3},
     # Every worker that is rolled back sleeps a second or more.
     "mysql/forged-idempotent": {"transactions": 300},
 }

@@ -14,7 +14,14 @@ MYSQL_SEMI_SYNC = LiveTarget(
     modes=("AFTER_SYNC", "AFTER_COMMIT"),
     workloads=("mixed",),
     faults={way.name: way.meaning for way in MYSQL_WAYS.values()},
-    documented=documented_of(MYSQL_WAYS),
+    documented={
+        **documented_of(MYSQL_WAYS),
+        # Whoever is killed waits on; what everybody has seen meanwhile goes with the source.
+        **{
+            f"AFTER_COMMIT/{kill}": ("visible_only_after_acknowledgement", "what_was_seen_survives")
+            for kill in ("kill-connection", "kill-query")
+        },
+    },
     properties=(
         "visible_only_after_acknowledgement",
         "confirmed_only_after_acknowledgement",

@@ -13,7 +13,7 @@ from adapters.live.observed import Member, Restart
 from adapters.live.pair import Fault, Inject, PairLab
 from adapters.live.tails import cut_tail
 from adapters.live.target import ROUND_FAILED
-from adapters.live.workload import HOT_ROWS, Clients, schema_name
+from adapters.live.workload import ACCOUNTS, HOT_ROWS, Clients, schema_name
 from adapters.servers.binlog_dump import log_end
 from vocabulary.errors import ParaplyError
 
@@ -25,7 +25,7 @@ _STRIKES = 3
 _HOLD_S = 1.0
 _WAITS_FOR_ITS_TURN = ("Waiting for prior transaction", "Waiting for preceding transaction")
 """What MariaDB and MySQL call it."""
-_WAITER_PATIENCE_S = 20.0
+_WAITER_TRIES, _WAITER_PATIENCE_S = 6, 3.0
 _STOP_SECONDS_MAX = 30
 _PATIENCE_S = 60.0
 
@@ -123,11 +123,14 @@ def kill_waiter(
 
     def blow() -> None:
         nonlocal killed
-        with _held_row(lab, dice):
-            waiter = _waiter(replica)
-            if waiter is not None:
-                replica.query(f"KILL {waiter}")
-                killed += 1
+        for _ in range(_WAITER_TRIES):
+            # A cold row: what comes after the transaction that needs it may do without.
+            with _held_row(lab, dice.randint(HOT_ROWS + 1, ACCOUNTS)):
+                waiter = _waiter(replica)
+                if waiter is not None:
+                    replica.query(f"KILL {waiter}")
+                    killed += 1
+                    break
         try:
             _stop_and_start(lab, members)
         except ParaplyError as reason:
@@ -212,7 +215,7 @@ def hold_rows(
     """Stall the worker that needs a hot row, and let those behind it run into the gate."""
 
     def blow() -> None:
-        with _held_row(lab, dice):
+        with _held_row(lab, dice.randint(1, HOT_ROWS)):
             time.sleep(_HOLD_S)
 
     strike(lab, clients, dice, blow)
@@ -220,9 +223,8 @@ def hold_rows(
 
 
 @contextmanager
-def _held_row(lab: PairLab, dice: random.Random) -> Iterator[None]:
-    """Hold a hot row of the first replica that workers need."""
-    row = dice.randint(1, HOT_ROWS)
+def _held_row(lab: PairLab, row: int) -> Iterator[None]:
+    """Hold a row of the first replica that workers need."""
     with lab.replicas[0].connect(autocommit=False) as gate, gate.cursor() as cursor:
         cursor.execute(f"SELECT * FROM {schema_name(0)}.account WHERE id = {row} FOR UPDATE")
         try:

@@ -12,6 +12,7 @@ from paraply.live_results_page import (
     PAGE_PATH,
     RESULTS_PATH,
     generated,
+    is_open,
     merged,
     page,
     read_results,
@@ -84,7 +85,8 @@ def test_stored_results_hold_what_the_project_claims():
         json.dumps(one)
         for each in one["properties"]:
             if each["verdict"] == "violated":
-                assert each["documented"], (one["command"], each["name"], each["why"])
+                is_known = each["documented"] or is_open(one, each["name"])
+                assert is_known, (one["command"], each["name"], each["why"])
 
 
 def test_stored_healthy_modes_have_twenty_thousand_transactions_each():
