@@ -133,14 +133,16 @@ class Follower:
         state.online = (state.online if not is_first else set(view.members)) & set(view.members)
         state.online -= set(view.joined)
         state.round.on_view_change()
-        if is_first and self.member in view.joined:
+        is_joiner = is_first and self.member in view.joined
+        if is_joiner:
             self._import(number)
-        if view.joined and state.certifier.dialect.collects_on_join:
+        # A joiner imports what the others have collected, and not what they found stable.
+        if view.joined and state.certifier.dialect.collects_on_join and not is_joiner:
             self._collect_on_join(view)
         if view.joined:
             state.certifier.on_view_change()
         # A joiner has what it was given: nothing to compare.
-        if not (is_first and self.member in view.joined):
+        if not is_joiner:
             state.exported = dict(state.certifier.export_certification_info())
 
     def _import(self, number: int) -> None:

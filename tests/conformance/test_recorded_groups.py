@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from reference_impl.certification.parts import Parts
+from reference_impl.group.following import Follower
 from reference_impl.group.recorded import compare_with_reference
 from reference_impl.mutations.certification import VersionWithoutOwnGtid
 from reference_impl.mutations.stored_numbers import FindsItself
@@ -28,6 +29,8 @@ from vocabulary.gtid_set import EMPTY_GTID_SET
 FOLDER = Path(__file__).parent.parent / "data" / "group_replication"
 MULTI_PRIMARY = "mysql-9.7.4-multi-primary.jsonl.gz"
 SINGLE_PRIMARY = "mysql-9.7.4-single-primary.jsonl.gz"
+JOINER_COLLECTS = "mysql-9.7.4-joiner-collects-first.jsonl.gz"
+"""A member is killed and comes back; then the set that another reports has not grown since."""
 DIALECT = "mysql_9_7"
 
 
@@ -98,6 +101,35 @@ def test_group_with_one_primary_numbers_as_the_reference_numbers():
     assert compared.refusals == 0
     assert compared.collections == 1
     assert compared.collections_on_join >= 2
+
+
+def test_ae_joiner_collects_what_the_others_had_found_stable_when_it_joined():
+    trace = recorded(JOINER_COLLECTS)
+    assert [str(d) for d in compare_with_reference(trace, DIALECT).differences] == []
+    back = max(n for n, step in enumerate(trace.steps) if isinstance(step, ViewInstalled))
+    view = trace.steps[back]
+    first = next(s for s in trace.steps[back:] if isinstance(s, ExecutedSetDelivered))
+    assert first.executed == view.executed[first.sender]
+    (joiner,) = view.joined
+    reports = [n for n, s in enumerate(trace.steps) if isinstance(s, ExecutedSetDelivered)]
+    all_told = next(n for n in reports if trace.steps[n].sender == joiner)
+    given = next(
+        step.decided[joiner] for step in trace.steps[all_told:]
+        if isinstance(step, TransactionDelivered) and joiner in step.decided
+    )  # fmt: skip
+    # A window was opened: this transaction waits for all before it.
+    assert given.last_committed == given.sequence_number - 1 > 1
+
+
+def test_joiner_that_knew_what_is_stable_would_number_otherwise(monkeypatch):
+    imports = Follower._import
+
+    def knows_what_is_stable(self, number):
+        imports(self, number)
+        self._collect_on_join(self.trace.steps[number])
+
+    monkeypatch.setattr(Follower, "_import", knows_what_is_stable)
+    assert differences(recorded(JOINER_COLLECTS)) == {"timestamp"}
 
 
 def test_conflicts_are_looked_for_only_with_several_primaries():
