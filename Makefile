@@ -53,7 +53,7 @@ live: $(READY) ## tests against real servers (ci/servers installs them)
 
 fuzz: $(READY) ## fuzz the binary log decoder for two minutes, and the proof kernel
 	@$(BIN)/python -m tests.fuzz.fuzz_binlog --seconds 120
-	@$(BIN)/python -m tests.models.kernel.fuzz --problems 2000
+	@$(BIN)/python -m tests.models.kernel.fuzz --problems 10000
 
 format: $(READY) ## format the code
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
