@@ -54,13 +54,13 @@ def logs(tmp_path_factory):
     """A small log per dialect, with few and therefore hot rows."""
     folder = tmp_path_factory.mktemp("parts")
     patch = pytest.MonkeyPatch()
-    patch.setattr(workload, "SBTEST_ROWS", 200)
-    patch.setattr(workload, "ACCOUNTS", 200)
+    patch.setattr(workload, "SBTEST_ROWS", 100)
+    patch.setattr(workload, "ACCOUNTS", 100)
     patch.setattr("ci.bench.generate_log.BLOCK_TRANSACTIONS", 100)
     made = {}
     for dialect in ("mariadb", "mysql"):
         made[dialect] = folder / f"{dialect}.000001"
-        generate(made[dialect], dialect=dialect, size_bytes=420_000, seed=5)
+        generate(made[dialect], dialect=dialect, size_bytes=300_000, seed=5)
     patch.undo()
     return made
 
@@ -162,7 +162,7 @@ def test_guess_that_is_wrong_costs_rounds_and_no_finding(logs, tmp_path, monkeyp
     path = contradict(logs["mysql"], tmp_path / "contradicted.000001", 5)
     monkeypatch.setattr(ReplayState, "go_on", lambda *arguments: None)
     monkeypatch.setattr("paraply.rows_across_parts.ROUNDS_SIDE_BY_SIDE", side_by_side)
-    sizes = PartSizes(block_bytes=40_000, part_blocks=2, approach_blocks=0)
+    sizes = PartSizes(block_bytes=25_000, part_blocks=2, approach_blocks=0)
     whole, parts = audit_both(path, sizes=sizes)
     assert differences(whole, parts.result) == []
     assert parts.rounds >= parts.parts - 1 > 3
