@@ -30,9 +30,8 @@ _HEALTHY_USUAL = {"rounds": 11}
 """Rounds that make 20,000 transactions: a source that is lost is lost midway."""
 _STRUCK: dict[str, dict[str, int]] = {
     "galera": {"transactions": 1_500},
-    "mysql-gr": {},
     # Three rounds strike each member once.
-    "mysql-gr/kill-member": {"rounds": 3, "transactions": 600},
+    "mysql-gr": {"rounds": 3, "transactions": 600},
     "mysql-semisync": {},
     "mariadb/cut-network": {"transactions": 1_500},
     "mariadb/cut-relay-log": {"transactions": 1_500},

@@ -21,12 +21,6 @@ HEALTHY = "none"
 _EVIDENCE_CHARACTERS_MAX = 200
 _LAYOUT = ("workload", "replicas", "domains", "workers", "clients")
 
-OPEN = {("mysql-gr", "multi-primary", "kill-member", "servers_decide_as_the_reference")}
-"""Breaches that came out, are no control, and are not explained yet: docs/live.md tells of each.
-
-By target, mode, fault and property.
-"""
-
 _INTRODUCTION = """\
 # Live results
 
@@ -156,7 +150,10 @@ def _faults(results: Sequence[Result]) -> Iterator[str]:
             word: [each for each in one["properties"] if each["verdict"] == word]
             for word in ("holds", "unknown", "violated")
         }
-        broken = [f"`{each['name']}`" + _kind(one, each) for each in words["violated"]]
+        broken = [
+            f"`{each['name']}`" + (" (control)" if each["documented"] else "")
+            for each in words["violated"]
+        ]
         evidence = words["violated"][0]["why"] if broken else ""
         lost = one["evidence"].get("seen_and_lost")
         if lost and not broken:
@@ -166,18 +163,6 @@ def _faults(results: Sequence[Result]) -> Iterator[str]:
             f" {_unknown(words['unknown'])} |"
             f" {', '.join([*broken, *_silent(one)])} | {_cell(evidence)} |"
         )
-
-
-def _kind(result: Result, broken: dict[str, Any]) -> str:
-    """Return what kind of breach it is, in brackets; nothing for one that nobody has looked at."""
-    if broken["documented"]:
-        return " (control)"
-    return " (open, see live.md)" if is_open(result, broken["name"]) else ""
-
-
-def is_open(result: Result, name: str) -> bool:
-    """Return whether a breach is known and not explained yet."""
-    return (result["target"], result["mode"], result["fault"], name) in OPEN
 
 
 def _silent(result: Result) -> list[str]:

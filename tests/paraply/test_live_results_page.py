@@ -12,7 +12,6 @@ from paraply.live_results_page import (
     PAGE_PATH,
     RESULTS_PATH,
     generated,
-    is_open,
     merged,
     page,
     read_results,
@@ -85,8 +84,7 @@ def test_stored_results_hold_what_the_project_claims():
         json.dumps(one)
         for each in one["properties"]:
             if each["verdict"] == "violated":
-                is_known = each["documented"] or is_open(one, each["name"])
-                assert is_known, (one["command"], each["name"], each["why"])
+                assert each["documented"], (one["command"], each["name"], each["why"])
 
 
 def test_stored_healthy_modes_have_twenty_thousand_transactions_each():
@@ -106,7 +104,9 @@ def test_stored_healthy_modes_have_twenty_thousand_transactions_each():
 
 def test_stored_results_are_made_again_by_the_module_that_says_so():
     stored = {one["command"] for one in read_results(ROOT / RESULTS_PATH)}
-    assert stored <= {command for _, command in commands([])}
+    wanted = {command for _, command in commands([])}
+    # MySQL 9.7 has no DATABASE mode any more.
+    assert stored == {one for one in wanted if "--mode database" not in one}
 
 
 def test_stored_controls_that_take_no_luck_came_out():
