@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check bench prove certificates stability cluster-test live fuzz \
+.PHONY: help install demo test check bench prove certificates stability cluster-test live-tests live fuzz \
   format docs pages lock clean
 
 help: ## list the targets
@@ -41,15 +41,18 @@ certificates: $(READY) ## make the kernel's certificates again, after a change o
 	@$(BIN)/python -m paraply.proof_witnesses
 	@$(BIN)/python -m paraply.proof_pages --write
 
-stability: $(READY) ## ten seeds and ten orders of every obligation in both solvers (ten minutes)
+stability: $(READY) ## ten seeds and ten orders of every obligation in both solvers (twenty minutes)
 	@$(BIN)/python -m paraply.proof_stability
 	@$(BIN)/python -m paraply.proof_pages --write
 
 cluster-test: $(READY) ## a campaign on a Spark cluster of this machine, a worker killed in the middle
 	@$(BIN)/python -m ci.cluster_test $(ARGS)
 
-live: $(READY) ## tests against real servers (ci/servers installs them)
+live-tests: $(READY) ## tests against real servers, a quarter of an hour (ci/servers installs them)
 	@$(BIN)/python -m pytest -m live --hypothesis-profile=ci $(ARGS)
+
+live: $(READY) ## every live target, mode and fault anew into docs/live-results.md (hours)
+	@$(BIN)/python -m ci.live_results $(ARGS)
 
 fuzz: $(READY) ## fuzz the binary log decoder for two minutes, and the proof kernel
 	@$(BIN)/python -m tests.fuzz.fuzz_binlog --seconds 120

@@ -127,7 +127,7 @@ COMPARISON = [
 MEASURED = [
     "", "## Measured on servers", "",
     "`tests/conformance/test_gtids_live.py` tells MariaDB 10.11 and the reference the same stories "
-    "and compares after every step (`make live`):", "",
+    "and compares after every step (`make live-tests`):", "",
     "- `gtid_binlog_pos`, `gtid_current_pos`, `gtid_binlog_state` and error 1950 over 30 random "
     "steps, with session variables, rotations and kill -9, strict and not.",
     "- The first GTIDs that a dump sends, or error 1236, for every pair of positions of a log "
