@@ -169,7 +169,7 @@ def _expected(path: Path, contestant: str, found: int, wanted: int) -> None:
 def history_scale(options: Options) -> Report:
     """Check tables of transactions by every engine, side by side."""
     transactions = max(GROUP_ROWS, options.transactions // GROUP_ROWS * GROUP_ROWS)
-    sizes = sorted({max(GROUP_ROWS, transactions // 10), transactions})
+    sizes = sorted({max(GROUP_ROWS, transactions // 100), transactions})
     paths = {size: _table(options, size) for size in sizes}
     path = paths[transactions]
     report = Report(
