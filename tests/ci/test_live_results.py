@@ -6,6 +6,7 @@ import argparse
 
 import pytest
 
+from adapters.live.target import HEALTHY
 from adapters.live.targets import TARGETS
 from ci.live_results import commands
 from paraply.commands.live import configure, requests_of
@@ -16,11 +17,14 @@ HEALTHY_TRANSACTIONS_MIN = 20_000
 def asked(target):
     parser = argparse.ArgumentParser()
     configure(parser)
-    healthy, struck = [], []
-    for mode in target.modes:
-        for number, words in enumerate(commands(target, mode)):
-            (struck if number else healthy).extend(requests_of(target, parser.parse_args(words)))
-    return healthy, struck
+    stored = [command.split() for _, command in commands([target.name])]
+    parsed = [
+        request
+        for _, _, name, *words in stored
+        for request in requests_of(target, parser.parse_args([name, *words]))
+    ]
+    healthy = [one for one in parsed if one.fault == HEALTHY]
+    return healthy, [one for one in parsed if one.fault != HEALTHY]
 
 
 @pytest.mark.parametrize(
