@@ -64,12 +64,15 @@ def cut_off(lab: Cluster, victim: Server, reader: SnapshotReader, clients: Clien
         victim.query(_GO_ON_ALONE)
     load = clients.load
 
+    def confirmed_alone() -> frozenset[int]:
+        return frozenset(load.confirmed_by(victim.name)) - known
+
     def confirmed_by_others() -> int:
         return sum(len(load.confirmed_by(server.name)) for server in others)
 
     lab.network.cut(victim.host)
     lab.wait_for_size(victim, 1)
-    known = set(load.confirmed_by(victim.name))
+    known = frozenset(load.confirmed_by(victim.name))
     snapshot = _dirty_read(victim, reader)
     for server in others:
         lab.wait_for_size(server, len(others))
@@ -77,12 +80,8 @@ def cut_off(lab: Cluster, victim: Server, reader: SnapshotReader, clients: Clien
     refused = load.refused.get(_NOT_PRIMARY, 0)
     clients.wait_for(len(load.confirmed) + lab.request.transactions // 4, lab.request.duration_s)
     if is_split:
-        lab.wait(
-            victim,
-            "confirmation of its own",
-            lambda: bool(set(load.confirmed_by(victim.name)) - known),
-        )
-    confirmed = frozenset(load.confirmed_by(victim.name)) - known
+        lab.wait(victim, "confirmation of its own", lambda: bool(confirmed_alone()))
+    confirmed = confirmed_alone()
     majority = confirmed_by_others() - majority
     refused = load.refused.get(_NOT_PRIMARY, 0) - refused
     notes: Sequence[str] = ()

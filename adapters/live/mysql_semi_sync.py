@@ -13,7 +13,7 @@ from adapters.live.semi_sync_told import MomentKind
 from adapters.live.semi_sync_ways import MYSQL_WAYS
 from adapters.live.target import LiveRequest, LiveRound
 from adapters.live.workload import schema_name
-from adapters.servers import Server, find_mysql
+from adapters.servers import find_mysql
 
 
 def run(request: LiveRequest) -> Iterator[LiveRound]:
@@ -45,18 +45,6 @@ class MysqlSemiSyncLab(SemiSyncLab):
             "--loose-rpl-semi-sync-replica-enabled=1",
             f"--replica-parallel-workers={self.request.workers}",
             "--skip-replica-start",
-        )
-
-    def follow_from(self, replica: Server, file: str, offset: int) -> None:
-        """Let a replica receive from a place in the source's log, and apply nothing."""
-        replica.run(
-            [
-                "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1',"
-                f" SOURCE_PORT={self.source.port}, SOURCE_USER='repl',"
-                " SOURCE_PASSWORD='repl-password', GET_SOURCE_PUBLIC_KEY=1,"
-                f" SOURCE_AUTO_POSITION=0, SOURCE_LOG_FILE='{file}', SOURCE_LOG_POS={offset}",
-                "START REPLICA IO_THREAD",
-            ]
         )
 
     def _discard_relay_log(self) -> None:

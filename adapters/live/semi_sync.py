@@ -197,17 +197,6 @@ class SemiSyncLab:
         """Start a replica that has no data at all."""
         return self._started("replica2")
 
-    def follow_from(self, replica: Server, file: str, offset: int) -> None:
-        """Let a replica receive from a place in the source's log, and apply nothing."""
-        replica.run(
-            [
-                f"CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={self.source.port},"
-                " MASTER_USER='repl', MASTER_PASSWORD='repl-password', MASTER_USE_GTID=no,"
-                f" MASTER_LOG_FILE='{file}', MASTER_LOG_POS={offset}",
-                "START SLAVE IO_THREAD",
-            ]
-        )
-
     # What is seen
 
     def note(

@@ -17,6 +17,7 @@ from adapters.live.observed import Tag
 from adapters.live.semi_sync_told import MomentKind
 from adapters.live.workload import schema_name
 from adapters.servers.binlog_dump import log_end
+from adapters.servers.replication import receive_from
 from adapters.servers.server import Server
 
 _KILL_SECONDS_MAX = 10
@@ -60,9 +61,6 @@ class Lab(Protocol):
 
     def add_empty_replica(self) -> Server:
         """Start a replica that has no data at all."""
-
-    def follow_from(self, replica: Server, file: str, offset: int) -> None:
-        """Let a replica receive from a place in the source's log, and apply nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +120,7 @@ def _connect_empty(lab: Lab, waiter: Waiter) -> None:
     """Let a replica without any data connect at the end of the log: it counts as a receipt."""
     empty = lab.add_empty_replica()
     end = log_end(lab.source)
-    lab.follow_from(empty, end.file, end.offset)
+    receive_from(lab.source, empty, end.file, end.offset)
     waiter.end()
 
 

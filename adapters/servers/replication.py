@@ -27,22 +27,43 @@ def replicate(source: Server, replica: Server, *, port: int = 0) -> None:
                 f"GRANT REPLICATION SLAVE ON *.* TO '{_USER}'@'127.0.0.1'",
             ]
         )
+    how: tuple[str, ...]
     if replica.is_mariadb:
-        follow = (
-            f"CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={port},"
-            f" MASTER_USER='{_USER}', MASTER_PASSWORD='{_PASSWORD}', MASTER_USE_GTID=slave_pos,"
-            " MASTER_CONNECT_RETRY=1"
-        )
+        how = ("MASTER_USE_GTID=slave_pos", "MASTER_CONNECT_RETRY=1")
         start = "START SLAVE"
     else:
-        follow = (
-            f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={port},"
-            f" SOURCE_USER='{_USER}', SOURCE_PASSWORD='{_PASSWORD}', SOURCE_AUTO_POSITION=1,"
-            " GET_SOURCE_PUBLIC_KEY=1, SOURCE_CONNECT_RETRY=1, SOURCE_RETRY_COUNT=1000"
-        )
+        how = ("SOURCE_AUTO_POSITION=1", "SOURCE_CONNECT_RETRY=1", "SOURCE_RETRY_COUNT=1000")
         start = "START REPLICA"
-    replica.run([follow, start])
+    replica.run([_change_source(replica, port, *how), start])
     wait_until_applied(source, replica)
+
+
+def receive_from(source: Server, replica: Server, file: str, offset: int) -> None:
+    """Let ``replica`` receive from a place in the source's log, and apply nothing.
+
+    The source has to have the account that :func:`replicate` makes.
+    """
+    if replica.is_mariadb:
+        how = ("MASTER_USE_GTID=no", f"MASTER_LOG_FILE='{file}'", f"MASTER_LOG_POS={offset}")
+        start = "START SLAVE IO_THREAD"
+    else:
+        how = ("SOURCE_AUTO_POSITION=0", f"SOURCE_LOG_FILE='{file}'", f"SOURCE_LOG_POS={offset}")
+        start = "START REPLICA IO_THREAD"
+    replica.run([_change_source(replica, source.port, *how), start])
+
+
+def _change_source(replica: Server, port: int, *how: str) -> str:
+    """Return the statement that names the source on a port of this machine."""
+    if replica.is_mariadb:
+        statement, word = "CHANGE MASTER TO", "MASTER"
+    else:
+        statement, word = "CHANGE REPLICATION SOURCE TO", "SOURCE"
+        how = (*how, "GET_SOURCE_PUBLIC_KEY=1")
+    where = (
+        f"{word}_HOST='127.0.0.1'", f"{word}_PORT={port}",
+        f"{word}_USER='{_USER}'", f"{word}_PASSWORD='{_PASSWORD}'",
+    )  # fmt: skip
+    return f"{statement} {', '.join((*where, *how))}"
 
 
 def executed_position(server: Reachable) -> str:
