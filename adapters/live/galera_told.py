@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from adapters.live.confirmations import ConfirmedStory, add_lost
-from adapters.live.galera_windows import SeenInside, with_order
+from adapters.live.galera_order import with_order
+from adapters.live.galera_windows import SeenInside
 from adapters.live.observed import Member
 from adapters.live.source_log import Keys, SourceLog, source_log
 from adapters.live.translation import Run

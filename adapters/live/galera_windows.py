@@ -6,19 +6,12 @@ the same order. Where they do not have equally many, the error log of that membe
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from dataclasses import dataclass, field
 
-from adapters.binlog.schema.ddl import AlterTable, CreateTable, DropTables
-from adapters.binlog.schema.ddl_parser import parse_statement
 from adapters.live.galera_log import Committed, ProviderLog, SentWriteSet
 from adapters.live.observed import Member
 from adapters.live.windows import Window
-from vocabulary.timestamps import LogicalTimestamp, SnapshotVersion
-from vocabulary.transactions import ISOLATED, Transaction, TransactionKind
-from vocabulary.write_set import WriteSet
 
 NOTHING_SEEN = dict.fromkeys(
     ("no_conflicting_parallel_apply", "starts_respect_last_committed"),
@@ -86,50 +79,3 @@ def _go_together(
     return len(gtids) == len(committed) and all(
         known.get(gtid, one.seqno) == one.seqno for gtid, one in zip(gtids, committed, strict=True)
     )
-
-
-def with_order(transactions: Sequence[Transaction], seen: SeenInside) -> tuple[Transaction, ...]:
-    """Return the transactions with seqno, depends_seqno and what their senders had seen."""
-    seqnos = [seen.seqnos.get(one.gtid, 0) for one in transactions]
-    # Where a seqno is not known, what comes before it decides.
-    order = list(accumulate(seqnos, max))
-    return tuple(
-        _ordered(one, seqno, order, seen) if seqno else one
-        for one, seqno in zip(transactions, seqnos, strict=True)
-    )
-
-
-def _ordered(one: Transaction, seqno: int, order: Sequence[int], seen: SeenInside) -> Transaction:
-    if one.kind is TransactionKind.DDL:
-        # Its conflicts are decided by the keys of the tables that it names, as those of rows are:
-        # it is no barrier to others.
-        one = replace(
-            one,
-            kind=TransactionKind.ROWS,
-            flags=one.flags | {ISOLATED},
-            write_set=tables_of(one.statement),
-        )
-    if seqno not in seen.sent:
-        return one
-    sender, sent = seen.sent[seqno]
-    return replace(
-        one,
-        origin=sender,
-        timestamp=LogicalTimestamp.as_recorded(sent.depends, seqno),
-        # What came before this round counts as seen: it is in no history.
-        snapshot_version=SnapshotVersion(bisect_right(order, sent.last_seen)),
-    )
-
-
-def tables_of(statement: str) -> WriteSet:
-    """Return the tables that a schema change names; the statement itself where none is known.
-
-    >>> sorted(tables_of("DROP TABLE `live0`.`a`, live0.b"))
-    ['live0.a', 'live0.b']
-    """
-    match parse_statement(statement):
-        case CreateTable(table=name) | AlterTable(table=name):
-            return frozenset({name.within("")})
-        case DropTables(tables=names):
-            return frozenset(name.within("") for name in names)
-    return frozenset({statement})

@@ -10,10 +10,11 @@ from adapters.live.galera_log import (
     provider_log_of,
     read_provider_log,
 )
-from adapters.live.galera_windows import seen_inside, tables_of, with_order
+from adapters.live.galera_order import tables_of, with_order
+from adapters.live.galera_windows import seen_inside
 from adapters.live.observed import Member
 from adapters.live.source_log import Keys, source_log
-from tests.adapters.live.observations import STATEMENTS, logged, update
+from tests.adapters.live.observations import STATEMENTS, change, logged, update
 from vocabulary.log import LoggedKind
 from vocabulary.timestamps import LogicalTimestamp
 from vocabulary.transactions import ISOLATED, TransactionKind
@@ -169,6 +170,31 @@ def test_transactions_are_told_with_their_numbers_and_the_isolated_with_its_tabl
     assert isolated.write_set == {"live0.scratch"}
     # Of three transactions its sender had seen the first.
     assert last.snapshot_version == 1
+
+
+def ordered(changes, depends):
+    """Return the depends_seqno with which changes, sent as seqnos from 20 on, are told."""
+    numbers = range(20, 20 + len(changes))
+    sent = [(seqno, 19, told) for seqno, told in zip(numbers, depends, strict=True)]
+    seen = seen_inside([Member(name="m1", log=changes)], {"m1": provider(*numbers, sent=sent)})
+    keys = Keys((*STATEMENTS, "CREATE TABLE live0.keyless (x INT, w BIGINT)"))
+    told = with_order(source_log(changes, keys).transactions, seen)
+    return [one.timestamp.last_committed for one in told]
+
+
+def test_what_only_the_sender_forgot_binds_no_other_member():
+    """A sender that has purged up to 21 tells 21; who has not waits for 20, and may begin."""
+    changes = [update(1, 1), update(2, 2), update(3, 3), update(4, 1)]
+    assert ordered(changes, (19, 19, 21, 21)) == [19, 19, 19, 20]
+
+
+def test_sender_that_tells_less_than_its_rows_need_is_believed():
+    assert ordered([update(1, 1), update(2, 1), update(3, 1)], (19, 19, 20)) == [19, 19, 20]
+
+
+def test_write_to_a_table_without_a_key_binds_every_member():
+    changes = [update(1, 1), logged(2, change("keyless", None, (1, 102))), update(3, 3)]
+    assert ordered(changes, (19, 20, 21)) == [19, 20, 21]
 
 
 def test_transactions_without_seqnos_stay_as_they_are():
