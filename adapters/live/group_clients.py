@@ -24,6 +24,8 @@ class GroupClients:
     """As the log of a member has them that was there from the beginning to the end."""
     journals: Mapping[MemberUuid, frozenset[Tag]] = field(default_factory=dict)
     """The tags that members have at rest."""
+    executed: Mapping[MemberUuid, str] = field(default_factory=dict)
+    """The executed sets of members at rest."""
     cut_off: MemberUuid = ""
     """Who was with the smaller part of the group for a while, if anybody was."""
     confirmed_while_cut_off: frozenset[Tag] = frozenset()
@@ -82,6 +84,7 @@ class ClientStory:
                 EventKind.STOPPED,
                 self._names[uuid],
                 transactions=tuple(sorted((*tagged, *self._untagged))),
+                gtid_set=self._clients.executed.get(uuid, ""),
             )
 
     def _confirmed(self, tag: Tag) -> Event:

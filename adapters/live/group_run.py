@@ -14,19 +14,25 @@ from adapters.group_wire.logged import LoggedContents
 from adapters.group_wire.observe import observe_group
 from adapters.live.group_clients import NO_CLIENTS, GroupClients
 from adapters.live.group_departure import Departure
-from adapters.live.group_target import CUT
-from adapters.live.group_workload import JOURNAL, SCHEMA, TABLES, Load, Writer
+from adapters.live.group_members import NOTHING_SEEN, GroupSeen
+from adapters.live.group_steps import JOURNAL, SCHEMA, GroupWorkload, workload_named
+from adapters.live.group_target import CUT, MIXED
+from adapters.live.group_workload import Load, Writer
+from adapters.live.observed import Snapshot
+from adapters.live.readers import JournalReader
 from adapters.live.target import Say
 from adapters.servers.group_replication import APPLIER_CHANNEL, GROUP_NAME, GroupReplication
 from adapters.servers.installation import Installation
 from adapters.servers.room import ServerRoom
 from adapters.servers.server import Server
-from vocabulary.group_trace import GroupTrace
+from vocabulary.group_trace import GroupTrace, MemberUuid
 
 _PHASE_SECONDS_MAX = 120.0
 MEMBERS = 3
 _COLLECTION_SECONDS_MAX = 75.0
 """Members report their executed sets once a minute."""
+_READ_PAUSE_S = 0.5
+"""Between two snapshots of one member: each is the whole of what is read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +46,7 @@ class GroupRun:
     checksums: Mapping[str, frozenset[int]]
     """By table: the checksums that the members have; one is as it should be."""
     clients: GroupClients = NO_CLIENTS
+    seen: GroupSeen = NOTHING_SEEN
     struck: str = ""
     """Name of the member that left and returned."""
     notes: tuple[str, ...] = ()
@@ -56,6 +63,7 @@ def record_group_run(
     writers: int = 2,
     departure: str = "",
     struck: int = MEMBERS - 1,
+    workload: str = MIXED,
     say: Say = lambda _: None,
 ) -> GroupRun:
     """Run a group of three and return what was observed.
@@ -77,19 +85,23 @@ def record_group_run(
     load = Load(cap=transactions * 5 // 10)
     departed = Departure(departure, group, leaver, load, network)
     switch = None if network is None else network.switch
+    does = workload_named(workload)
+    readers = {one.server_uuid: _reader(one, does) for one in group.members}
     with Capture(room.directory / "group.capture", group.ports, switch) as capture:
         group.bootstrap()
-        first.run(SCHEMA)
+        first.run(does.statements)
         group.wait_until_equal()
         if not is_multi_primary:
             load.paused = {one.name for one in group.members[1:]}
         threads = [
-            Writer(member, number, seed, load)
+            Writer(member, number, seed, load, does)
             for member in group.members
             for number in range(writers)
         ]
         for thread in threads:
             thread.start()
+        for reader in readers.values():
+            reader.start()
         try:
             load.wait_until_committed(transactions * 3 // 10, _PHASE_SECONDS_MAX)
             say(f"{load.committed} committed; {leaver.name} leaves")
@@ -113,50 +125,82 @@ def record_group_run(
             load.ended.set()
             for thread in threads:
                 thread.join(30)
+            snapshots = {uuid: reader.stop() for uuid, reader in readers.items()}
         group.wait_until_equal()
         conflicts = _conflicts(witness)
         checksums = {
             table: frozenset(
                 int(member.query(f"CHECKSUM TABLE {table}")[0][1]) for member in group.members
             )
-            for table in TABLES
+            for table in does.tables
         }
         time.sleep(0.5)  # What was decided last is still being told to everyone.
+    trace = observe_group(
+        capture.path,
+        [_logs(member, saved if member is leaver else ()) for member in group.members],
+        server_version=installation.version_text,
+        group_name=GROUP_NAME,
+        block_size=_block_size(first),
+        is_multi_primary=is_multi_primary,
+    )
+    seen = _seen(group, does, witness, snapshots)
     return GroupRun(
-        trace=observe_group(
-            capture.path,
-            [_logs(member, saved if member is leaver else ()) for member in group.members],
-            server_version=installation.version_text,
-            group_name=GROUP_NAME,
-            block_size=_block_size(first),
-            is_multi_primary=is_multi_primary,
-        ),
+        trace=trace,
         outcomes=dict(load.outcomes),
         conflicts_detected=conflicts,
         checksums=checksums,
-        clients=_clients(group, load, departed, witness),
+        clients=_clients(group, load, departed, seen),
+        seen=seen,
         struck=leaver.name,
         notes=departed.notes,
     )
 
 
+def _reader(member: Server, does: GroupWorkload, *, session: str = "reader") -> JournalReader:
+    reader = JournalReader(member, [SCHEMA], session=session, tables=does.read_tables)
+    reader.pause_s = _READ_PAUSE_S
+    return reader
+
+
+def _seen(
+    group: GroupReplication,
+    does: GroupWorkload,
+    witness: Server,
+    snapshots: Mapping[MemberUuid, Sequence[Snapshot]],
+) -> GroupSeen:
+    """Return what the members logged and showed; all are at rest."""
+    finals = {}
+    for member in group.members:
+        with member.connect() as connection, connection.cursor() as cursor:
+            final = _reader(member, does, session="final").read(cursor)
+            finals[member.server_uuid] = final
+    return GroupSeen(
+        statements=does.statements,
+        witness=witness.server_uuid,
+        logs={
+            one.server_uuid: list(read_transactions([str(file) for file in one.binary_logs()]))
+            for one in group.members
+        },
+        snapshots=snapshots,
+        finals=finals,
+    )
+
+
 def _clients(
-    group: GroupReplication, load: Load, departed: Departure, witness: Server
+    group: GroupReplication, load: Load, departed: Departure, seen: GroupSeen
 ) -> GroupClients:
     """Return what clients were told, by the log of a member that never left the group."""
     rows = (
         (change.after[0], one.gtid)
-        for one in read_transactions([str(file) for file in witness.binary_logs()])
+        for one in seen.logs[seen.witness]
         for change in one.rows
         if change.table == JOURNAL and change.after is not None
     )
     return GroupClients(
         confirmed={one.server_uuid: load.confirmed.get(one.name, []) for one in group.members},
         gtids={tag: gtid for tag, gtid in rows if isinstance(tag, int)},
-        journals={
-            one.server_uuid: frozenset(int(w) for (w,) in one.query(f"SELECT w FROM {JOURNAL}"))
-            for one in group.members
-        },
+        journals={uuid: final.tags or frozenset() for uuid, final in seen.finals.items()},
+        executed={uuid: final.gtid_position for uuid, final in seen.finals.items()},
         cut_off=departed.member.server_uuid if departed.how == CUT else "",
         confirmed_while_cut_off=departed.confirmed_while_cut_off,
     )

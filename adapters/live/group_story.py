@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from adapters.live.group_clients import NO_CLIENTS, ClientStory, GroupClients
+from adapters.live.group_members import NOTHING_SEEN, GroupRows, GroupSeen, MemberCommits
 from adapters.live.translation import Run
 from vocabulary.events import Event, EventKind, Outcome
-from vocabulary.group_trace import GroupTrace, MemberUuid, TransactionDelivered, ViewInstalled
-from vocabulary.gtid_set import Gtid
+from vocabulary.group_trace import (
+    GroupTrace,
+    MemberRecovered,
+    MemberUuid,
+    TransactionDelivered,
+    ViewInstalled,
+)
 from vocabulary.history import EvidenceTier, History, OptionValue
 from vocabulary.timestamps import LogicalTime, LogicalTimestamp
 from vocabulary.transactions import Transaction, TransactionId, TransactionKind
@@ -20,6 +26,7 @@ def history_of_trace(
     seed: int,
     options: dict[str, OptionValue],
     clients: GroupClients = NO_CLIENTS,
+    seen: GroupSeen = NOTHING_SEEN,
 ) -> History:
     """Return the history of a group run; members are ``r1``, ``r2`` ... as the trace has them.
 
@@ -35,18 +42,21 @@ def history_of_trace(
         seed=seed,
         options=options,
     )
-    story = ClientStory(clients, names, len(delivered))
-    transactions = [_transaction(number, step, names) for number, step in enumerate(delivered, 1)]
+    rows = GroupRows(seen, delivered)
+    told = _Story(trace, names, rows, ClientStory(clients, names, len(delivered)), clients.cut_off)
+    transactions = [
+        _transaction(number, step, names, rows) for number, step in enumerate(delivered, 1)
+    ]
     return run.history(
         names.values(),
-        (*transactions, *story.lost),
-        _events(trace, names, story, clients.cut_off),
+        (*transactions, *told.clients.lost),
+        told.events(),
         tier=EvidenceTier.COMMIT_ORDER,
     )
 
 
 def _transaction(
-    number: int, step: TransactionDelivered, names: dict[MemberUuid, str]
+    number: int, step: TransactionDelivered, names: dict[MemberUuid, str], rows: GroupRows
 ) -> Transaction:
     items = frozenset(step.items)
     if step.is_create_select:
@@ -58,73 +68,97 @@ def _transaction(
     if step.is_empty:
         # It changes nothing, and so is in nobody's way: an item that nobody else has.
         items = frozenset({f"nothing of T{number}"})
+    decided = next(iter(step.decided.values()), None)
     return Transaction(
         id=TransactionId(number),
         kind=kind,
         origin=names[step.origin],
-        write_set=items,
-        gtid="" if step.specified is None else str(step.specified),
+        write_set=items | rows.rows_of(TransactionId(number)),
+        gtid="" if decided is None else str(decided.gtid),
     )
 
 
-def _events(
-    trace: GroupTrace, names: dict[MemberUuid, str], clients: ClientStory, cut_off: MemberUuid
-) -> Iterator[Event]:
-    last = _last_answers(trace)
-    present: tuple[MemberUuid, ...] = ()
-    committed = _Committed()
-    number = views = 0
-    for place, step in enumerate(trace.steps):
-        if isinstance(step, ViewInstalled):
-            present = step.members
-            views += 1
-            if cut_off in step.left:
-                yield from clients.cut_off(views)
-            for uuid in present:
-                yield Event(
-                    kind=EventKind.VIEW_INSTALLED,
-                    time=LogicalTime(0),
-                    member=names[uuid],
-                    view=views,
-                    members=tuple(names[one] for one in present),
-                )
-        elif isinstance(step, TransactionDelivered):
-            number += 1
-            yield from committed.seen_by(step, names[step.origin])
-            committed.note(step, TransactionId(number))
-            for uuid in present:
-                if place <= last[uuid, views]:
-                    yield _certified(step, TransactionId(number), uuid, names[uuid])
-            yield from clients.on_decided(step, TransactionId(number))
-    yield from clients.ends()
+class _Story:
+    """The events of all members, as the steps of the trace have them."""
 
+    def __init__(
+        self,
+        trace: GroupTrace,
+        names: dict[MemberUuid, str],
+        rows: GroupRows,
+        clients: ClientStory,
+        cut_off: MemberUuid,
+    ) -> None:
+        self.clients = clients
+        self._trace = trace
+        self._names = names
+        self._rows = rows
+        self._cut_off = cut_off
+        self._last = _last_answers(trace)
+        self._commits = {
+            uuid: MemberCommits(name, rows.story_of(uuid, name)) for uuid, name in names.items()
+        }
+        self._present: tuple[MemberUuid, ...] = ()
+        self._online: frozenset[MemberUuid] = frozenset()
+        self._number = 0
+        self._views = 0
 
-class _Committed:
-    """What members are known to have committed: what their own later transactions have seen.
+    def events(self) -> Iterator[Event]:
+        """Yield what happened, as far as it is known."""
+        for place, step in enumerate(self._trace.steps):
+            if isinstance(step, ViewInstalled):
+                yield from self._on_view(step)
+            elif isinstance(step, MemberRecovered):
+                self._online |= {step.member}
+                yield from self._all_online()
+            elif isinstance(step, TransactionDelivered):
+                self._number += 1
+                yield from self._on_delivered(place, step)
+        for uuid, commits in self._commits.items():
+            yield from commits.rest()
+            yield from self._rows.final_read(uuid)
+        yield from self.clients.ends()
 
-    When a member commits is in no log. The snapshot of a transaction is its origin's executed set
-    when it was sent, so that all of it had been committed there before it was certified.
-    """
-
-    def __init__(self) -> None:
-        self._pending: dict[MemberUuid, dict[Gtid, TransactionId]] = {}
-
-    def note(self, step: TransactionDelivered, transaction: TransactionId) -> None:
-        """Take what the members decided."""
-        for uuid, logged in step.decided.items():
-            self._pending.setdefault(uuid, {})[logged.gtid] = transaction
-
-    def seen_by(self, step: TransactionDelivered, origin: str) -> Iterator[Event]:
-        """Yield the commits at the origin that a transaction shows to have happened."""
-        pending = self._pending.get(step.origin, {})
-        seen = [gtid for gtid in pending if gtid in step.snapshot]
-        for gtid in seen:
+    def _on_view(self, step: ViewInstalled) -> Iterator[Event]:
+        self._views += 1
+        if self._cut_off in step.left:
+            yield from self.clients.cut_off(self._views)
+        for uuid in step.joined:
+            # What it had before: the rest of what it missed comes to it through recovery.
+            if uuid in self._commits and uuid in step.executed:
+                yield from self._commits[uuid].executed(step.executed[uuid])
+        before = self._online if self._present else frozenset(step.members)
+        self._online = before.intersection(step.members).difference(step.joined)
+        self._present = step.members
+        for uuid in self._present:
             yield Event(
-                kind=EventKind.ENGINE_COMMITTED,
+                kind=EventKind.VIEW_INSTALLED,
                 time=LogicalTime(0),
-                member=origin,
-                transaction=pending.pop(gtid),
+                member=self._names[uuid],
+                view=self._views,
+                members=tuple(self._names[one] for one in self._present),
             )
+        yield from self._all_online()
+
+    def _all_online(self) -> Iterator[Event]:
+        online = tuple(self._names[one] for one in self._present if one in self._online)
+        for uuid in self._present:
+            yield Event(
+                kind=EventKind.ONLINE,
+                time=LogicalTime(0),
+                member=self._names[uuid],
+                members=online,
+            )
+
+    def _on_delivered(self, place: int, step: TransactionDelivered) -> Iterator[Event]:
+        transaction = TransactionId(self._number)
+        yield from self._commits[step.origin].executed(step.snapshot)
+        for uuid, logged in step.decided.items():
+            self._commits[uuid].decide(logged.gtid, transaction)
+        for uuid in self._present:
+            if place <= self._last[uuid, self._views]:
+                yield _certified(step, transaction, uuid, self._names[uuid])
+        yield from self.clients.on_decided(step, transaction)
 
 
 def _last_answers(trace: GroupTrace) -> dict[tuple[MemberUuid, int], int]:

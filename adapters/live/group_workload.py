@@ -1,4 +1,4 @@
-"""Writers of a replication group that disagree on purpose, and every kind of transaction."""
+"""Writers of a replication group that disagree on purpose."""
 
 from __future__ import annotations
 
@@ -7,29 +7,11 @@ import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from adapters.live.group_steps import BY_THEMSELVES, JOURNAL, SCHEMA, GroupWorkload
+from adapters.live.workload import Cursor
 from adapters.servers.server import Server
-
-if TYPE_CHECKING:
-    from pymysql.cursors import Cursor
-
-ROWS, HOT_ROWS, PARENTS = 600, 6, 40
-SCHEMA = (
-    "CREATE DATABASE d",
-    "CREATE TABLE d.t (id INT PRIMARY KEY, v INT, u INT, s VARCHAR(20), UNIQUE (u))",
-    "CREATE TABLE d.p (id INT PRIMARY KEY, v INT)",
-    "CREATE TABLE d.journal (w BIGINT PRIMARY KEY)",
-    "CREATE TABLE d.c (id INT PRIMARY KEY AUTO_INCREMENT, p INT,"
-    " FOREIGN KEY (p) REFERENCES d.p (id))",
-    "INSERT INTO d.p WITH RECURSIVE n (i) AS"
-    f" (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {PARENTS}) SELECT i, 0 FROM n",
-    "INSERT INTO d.t WITH RECURSIVE n (i) AS"
-    f" (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {ROWS}) SELECT i, 0, i, 'x' FROM n",
-)
-JOURNAL = "d.journal"
-"""Every ordinary transaction leaves its tag in it, a number that no other has."""
-TABLES = ("d.t", "d.p", "d.c", JOURNAL)
 
 
 @dataclass(slots=True)
@@ -90,13 +72,14 @@ class Load:
 class Writer(threading.Thread):
     """One client of one member; what it does follows from its seed, when from the servers."""
 
-    def __init__(self, member: Server, number: int, seed: int, load: Load) -> None:
+    def __init__(
+        self, member: Server, number: int, seed: int, load: Load, workload: GroupWorkload
+    ) -> None:
         super().__init__(daemon=True, name=f"writer-{member.name}-{number}")
         self.member = member
-        self.number = number
         self.load = load
         self.random = random.Random(f"{seed}/{member.name}/{number}")
-        self._made = 0
+        self._steps, self._weights = zip(*workload.steps, strict=True)
 
     def run(self) -> None:
         """Write until the load ends; a lost connection is opened again."""
@@ -135,68 +118,12 @@ class Writer(threading.Thread):
             return None
         return connection
 
-    def _row(self) -> int:
-        last = HOT_ROWS if self.random.random() < 0.2 else ROWS
-        return self.random.randint(1, last)
-
     def _transaction(self, cursor: Cursor) -> int | None:
-        """Do everything but commit; return the tag that it leaves, if it leaves one."""
-        draw = self.random.random()
-        row, parent = self._row(), self.random.randint(1, PARENTS)
-        if draw < 0.08:
-            cursor.execute(f"INSERT INTO d.c (p) VALUES ({parent})")
-        elif draw < 0.10:
-            cursor.execute(f"UPDATE d.p SET v = v + 1 WHERE id = {parent}")
-        elif draw < 0.15:
-            moved = self.random.choice((10_000, -10_000))
-            cursor.execute(f"UPDATE d.t SET u = u + {moved} WHERE id = {row}")
-        elif draw < 0.17:
-            cursor.execute(f"DELETE FROM d.t WHERE id = {row}")
-        elif draw < 0.19:
-            cursor.execute(f"INSERT INTO d.t VALUES ({row}, 0, {row}, 'n')")
-        elif draw < 0.20:
-            self._savepoint(cursor, row)
-        elif draw < 0.205:
-            cursor.execute(f"UPDATE d.t SET v = v + 1 WHERE id BETWEEN {row} AND {row + 60}")
-        elif draw < 0.208:
-            self._definition(cursor)
-            return None
-        elif draw < 0.22:
-            self._named(cursor, row)
-            return None
-        else:
-            for _ in range(self.random.choice((1, 1, 2, 3))):
-                cursor.execute(
-                    f"UPDATE d.t SET v = v + 1, s = '{self.name[-8:]}' WHERE id = {self._row()}"
-                )
+        """Do everything but commit; return the tag that it leaves, if it is confirmed by one."""
+        (step,) = self.random.choices(self._steps, self._weights)
         tag = self.load.next_tag()
+        step(cursor, self.random, tag, SCHEMA)
+        if step in BY_THEMSELVES:
+            return None
         cursor.execute(f"INSERT INTO {JOURNAL} VALUES ({tag})")
         return tag
-
-    def _savepoint(self, cursor: Cursor, row: int) -> None:
-        cursor.execute("SAVEPOINT s")
-        cursor.execute(f"UPDATE d.t SET v = v - 1 WHERE id = {row}")
-        cursor.execute("ROLLBACK TO SAVEPOINT s")
-        cursor.execute(f"UPDATE d.t SET v = v + 1 WHERE id = {self._row()}")
-
-    def _definition(self, cursor: Cursor) -> None:
-        """CREATE TABLE, alone or with rows: no write set, or one that tells too little."""
-        self._made += 1
-        name = f"d.made_{self.member.server_id}_{self.number}_{self._made}"
-        if self.random.random() < 0.5:
-            cursor.execute(f"CREATE TABLE {name} (id INT PRIMARY KEY)")
-        else:
-            cursor.execute(
-                f"CREATE TABLE {name} (id INT PRIMARY KEY) SELECT id, v FROM d.p WHERE id < 5"
-            )
-
-    def _named(self, cursor: Cursor, row: int) -> None:
-        """A GTID of the session's choice, for an empty transaction or an ordinary one."""
-        self._made += 1
-        source = f"cccccccc-cccc-4ccc-8ccc-{self.member.server_id:06d}{self.number:06d}"
-        cursor.execute(f"SET SESSION gtid_next='{source}:{self._made}'")
-        cursor.execute("BEGIN")
-        if self.random.random() < 0.5:
-            cursor.execute(f"UPDATE d.t SET v = v + 1 WHERE id = {row}")
-        cursor.execute("COMMIT")
-        cursor.execute("SET SESSION gtid_next='AUTOMATIC'")

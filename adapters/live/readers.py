@@ -70,15 +70,21 @@ class SnapshotReader(Reader):
     """Reads a MariaDB replica: whole tables, and where in its log the server says they stand."""
 
     def __init__(
-        self, server: Reachable, schemas: Sequence[str], *, session: str = "reader"
+        self,
+        server: Reachable,
+        schemas: Sequence[str],
+        *,
+        session: str = "reader",
+        tables: Sequence[str] = READ_TABLES,
     ) -> None:
         super().__init__(server)
         self._session = session
         self._schemas = schemas
+        self._tables = tables
 
     def _rows(self, cursor: Any) -> dict[str, Sequence[tuple[object, ...]]]:
         """Return all rows of the tables that are read, in the open transaction."""
-        tables = [f"{schema}.{table}" for schema in self._schemas for table in READ_TABLES]
+        tables = [f"{schema}.{table}" for schema in self._schemas for table in self._tables]
         rows: dict[str, Sequence[tuple[object, ...]]] = {}
         for table in tables:
             cursor.execute(f"SELECT * FROM {table}")
@@ -103,7 +109,7 @@ class SnapshotReader(Reader):
 
 
 class JournalReader(SnapshotReader):
-    """Reads a MySQL replica: whole tables, and the journal of a round, which says what is there."""
+    """Reads a MySQL server: whole tables, and the journal of a round, which says what is there."""
 
     def __init__(
         self,
@@ -112,8 +118,9 @@ class JournalReader(SnapshotReader):
         *,
         session: str = "reader",
         round_number: int = 0,
+        tables: Sequence[str] = READ_TABLES,
     ) -> None:
-        super().__init__(server, schemas, session=session)
+        super().__init__(server, schemas, session=session, tables=tables)
         self._first_tag = round_number * TAGS_PER_ROUND
 
     def read(self, cursor: Any) -> Snapshot:

@@ -66,11 +66,19 @@ def source_log(
     logged: Sequence[LoggedTransaction], keys: Keys, *, origin: str = "source"
 ) -> SourceLog:
     """Return the source's transactions, numbered from 1 in the order of its log."""
+    return numbered_log(
+        ((TransactionId(number), one) for number, one in enumerate(logged, start=1)), keys, origin
+    )
+
+
+def numbered_log(
+    logged: Iterable[tuple[TransactionId, LoggedTransaction]], keys: Keys, origin: str
+) -> SourceLog:
+    """Return logged transactions under the numbers given; writers of a row in that order."""
     log = SourceLog()
     transactions = []
-    for number, one in enumerate(logged, start=1):
+    for transaction_id, one in logged:
         keys.complete(one)
-        transaction_id = TransactionId(number)
         transactions.append(_transaction(one, transaction_id, origin))
         if one.gtid:
             log.ids[one.gtid] = transaction_id

@@ -40,6 +40,12 @@ MODE_GONE = register(
     "leave the mode out, or name the tree of another server with --basedir",
 )
 
+WORKLOAD_REFUSED = register(
+    "P624",
+    "{target} does not run workload {workload} in mode {mode}: {reason}",
+    "run it in another mode; `paraply live --list` shows modes and workloads",
+)
+
 OPTIONS = ("workers", "replicas", "domains", "clients", "duration_s")
 """Numbers of a request that not every target has a use for."""
 
@@ -117,6 +123,8 @@ class LiveTarget:
     """The properties that its histories are judged by."""
     documented: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Positive controls: properties that rounds are documented to break, by ``mode/fault``."""
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Workloads that one of the modes does not take: the reason, by ``mode/workload``."""
 
     rare: tuple[str, ...] = ()
     """Faults whose documented breach takes luck: its absence says nothing."""
@@ -124,7 +132,10 @@ class LiveTarget:
     """Which of the options it has a use for."""
 
     def check(self, request: LiveRequest) -> None:
-        """Raise ``ParaplyError`` P620 if it has no such mode, workload, fault or option."""
+        """Raise ``ParaplyError`` P620 if it has no such mode, workload, fault or option.
+
+        P624 if it has the workload, and not in this mode.
+        """
         usual = LiveRequest(mode=request.mode)
         for option in OPTIONS:
             if option not in self.takes and getattr(request, option) != getattr(usual, option):
@@ -148,13 +159,22 @@ class LiveTarget:
                     given=given,
                     known=", ".join(known),
                 )
+        reason = self.refused.get(f"{request.mode}/{request.workload}")
+        if reason is not None:
+            raise ParaplyError(
+                WORKLOAD_REFUSED,
+                target=self.name,
+                workload=request.workload,
+                mode=request.mode,
+                reason=reason,
+            )
 
     def run(self, request: LiveRequest) -> Iterator[LiveRound]:
         """Yield the rounds asked for; all servers are gone when the iterator is closed.
 
-        Raises ``ParaplyError`` P601 where no server is installed, P620 for a choice that the
-        target does not have, P621 where a round cannot be carried out, P623 where servers that are
-        already there do not fit.
+        Raises ``ParaplyError`` P601 where no server is installed, P620 or P624 for a choice that
+        the target does not have, P621 where a round cannot be carried out, P623 where servers
+        that are already there do not fit.
         """
         self.check(request)
         return cast(_TargetModule, importlib.import_module(self.module)).run(request)

@@ -10,8 +10,9 @@ an overlap may be missed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -27,6 +28,8 @@ from vocabulary.transactions import INITIAL_STATE, Transaction, TransactionId
 from vocabulary.write_set import Item, sorted_items
 
 SOURCE = "source"
+IsThere = Callable[[TransactionId], bool]
+"""Whether a transaction is to be in a snapshot, from the place where that was taken."""
 _UNTIMED = LogicalTime(0)
 
 
@@ -112,6 +115,7 @@ class MemberStory:
         self.keys = keys
         found = [(identity(log, one), one) for one in member.log]
         self.order = [transaction for transaction, _ in found if transaction is not None]
+        self._places = {transaction: place for place, transaction in enumerate(self.order)}
         self.unknown = [one.gtid for transaction, one in found if transaction is None]
         """GTIDs in the member's log that the source does not have, with rows of nobody."""
         known = [one for transaction, one in found if transaction is not None]
@@ -150,13 +154,15 @@ class MemberStory:
         for snapshot in self.member.snapshots:
             # Reads keep the order in which they were made, whatever place they claim.
             reached = max(reached, self._place_of_snapshot(snapshot))
-            reads.setdefault(reached, []).append(
-                self.read(snapshot, max(self.order[:reached], default=INITIAL_STATE))
-            )
+            reads.setdefault(reached, []).append(self.read(snapshot, self._commits_by(reached)))
         for place, made in reads.items():
             # At the place of a restart a read may have been made before it or after: the same data.
             places[place] = made + places.get(place, [])
         return places
+
+    def _commits_by(self, place: int) -> IsThere:
+        """Return what tells whether a transaction is among so many first ones of the log."""
+        return lambda one: self._places.get(one, place) < place
 
     def _place_of_snapshot(self, snapshot: Snapshot) -> int:
         """Return how many transactions of the member's log stand before a snapshot.
@@ -175,13 +181,17 @@ class MemberStory:
             place += 1
         return place
 
+    @cached_property
+    def _tagged(self) -> list[TransactionId]:
+        """Return what leaves a tag, in the order in which it is to appear."""
+        return sorted(self.log.tag_of)
+
     def _journal_ends(self, snapshot: Snapshot) -> tuple[Observation, ...]:
         """Return the last row of the journal that is there, and the first that is not."""
         if snapshot.tags is None:
             return ()
-        tagged = sorted(self.log.tag_of)
-        there = [one for one in tagged if self.log.tag_of[one] in snapshot.tags]
-        absent = (one for one in tagged if self.log.tag_of[one] not in snapshot.tags)
+        there = [one for one in self._tagged if self.log.tag_of[one] in snapshot.tags]
+        absent = (one for one in self._tagged if self.log.tag_of[one] not in snapshot.tags)
         ends = [(one, one) for one in there[-1:]]
         ends += [(one, INITIAL_STATE) for one in islice(absent, 1)]
         return tuple(Observation(self._journal_row(one), seen) for one, seen in ends)
@@ -218,16 +228,16 @@ class MemberStory:
         yield self._event(EventKind.FLUSHED, transaction=one, group=group, gtid=self._gtids[place])
         yield self._event(EventKind.ENGINE_COMMITTED, transaction=one, group=group, attempt=attempt)
 
-    def read(self, snapshot: Snapshot, newest: TransactionId) -> Event:
+    def read(self, snapshot: Snapshot, is_there: IsThere) -> Event:
         """Return the read of a snapshot: which transaction wrote each row of the tables read.
 
-        ``newest`` is the last transaction that is to be in it.
+        ``is_there`` tells which transactions are to be in it.
         """
         return self._event(
             EventKind.READ,
             session=snapshot.session,
             observed=(
-                *observations(self.log, self.keys, snapshot, newest),
+                *observations(self.log, self.keys, snapshot, is_there),
                 *self._journal_ends(snapshot),
             ),
             gtid_set=snapshot.gtid_position,
@@ -271,8 +281,7 @@ class MemberStory:
             # An applier that failed has not come to its end: nothing is compared with the source.
             return
         yield from self._compared(final)
-        everything = (one.id for one in self.log.transactions)
-        yield self.read(final.snapshot, max(everything, default=INITIAL_STATE))
+        yield self.read(final.snapshot, lambda _: True)
         yield self._event(
             EventKind.STOPPED,
             transactions=self.having(final.tags, len(self.order)),
@@ -296,13 +305,12 @@ def identity(log: SourceLog, logged: LoggedTransaction) -> TransactionId | None:
 
 
 def observations(
-    log: SourceLog, keys: Keys, snapshot: Snapshot, newest: TransactionId
+    log: SourceLog, keys: Keys, snapshot: Snapshot, is_there: IsThere
 ) -> tuple[Observation, ...]:
     """Return who wrote each row that the source wrote in this round, as the snapshot shows it.
 
     A row that is not there was deleted by one of those who left it so; of these the last that is
-    not after ``newest`` is named, which explains the absence at the snapshot's own place if
-    anything does.
+    to be in the snapshot is named, which explains the absence at its own place if anything does.
     """
     seen: dict[Item, TransactionId] = {}
     tables = set()
@@ -319,7 +327,7 @@ def observations(
         absent = [writer for writer, is_there in versions if not is_there]
         if item in log.inserted_first:
             absent.insert(0, INITIAL_STATE)
-        explained = [writer for writer in absent if writer <= newest]
+        explained = [writer for writer in absent if writer == INITIAL_STATE or is_there(writer)]
         seen[item] = explained[-1] if explained else absent[0] if absent else INITIAL_STATE
     return tuple(
         Observation(item, seen[item])
