@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from adapters.live.faults import FAULTS
-from adapters.live.observed import Final, Member, Tag
+from adapters.live.observed import Member, Tag
 from adapters.live.pair import PairLab, rounds_of
 from adapters.live.readers import SnapshotReader, gtid_position
 from adapters.live.source_log import SourceLog, source_log
@@ -86,7 +86,7 @@ class MariadbLab(PairLab):
             round_number=number,
             transactions=request.transactions,
             domains=request.domains,
-            session_statements=lambda domain: (f"SET SESSION gtid_domain_id={domain}",),
+            session_statement=lambda domain: f"SET SESSION gtid_domain_id={domain}",
         )
         retries = sum(map(retried, self.replicas))
         began = time.monotonic()
@@ -205,13 +205,6 @@ class MariadbLab(PairLab):
             "domains": request.domains,
             "round": number,
         }
-
-    def _final(self, replica: Server, *, is_whole: bool) -> Final:
-        replica.query("STOP SLAVE")
-        final = super()._final(replica, is_whole=is_whole)
-        if is_whole:
-            replica.query("START SLAVE")
-        return final
 
     def reader(self, server: Server, *, session: str, round_number: int) -> SnapshotReader:
         """Return what reads whole tables, and asks where in the log they stand."""

@@ -128,9 +128,8 @@ class MysqlLab(PairLab):
     ) -> LiveRound:
         log = source_log(self._log(self.source), self.keys)
         log.transactions = tuple(map(of_one_table, log.transactions))
-        has_crashed = any(restart.is_crash for member in members for restart in member.restarts)
-        # After a crash the windows before it are gone, and half of them tells nothing.
-        windows = [[] if has_crashed else windows_of(replica) for replica in self.replicas]
+        why_no_windows = self._why_no_windows(members)
+        windows = [[] if why_no_windows else windows_of(replica) for replica in self.replicas]
         stories = [
             WindowStory(log, member, self.keys, seen)
             for member, seen in zip(members, windows, strict=True)
@@ -152,17 +151,27 @@ class MysqlLab(PairLab):
             seed=seed,
             history=self._history(number, seed, log, stories).check(),
             evidence=evidence,
-            unknown=self._unknown(has_crashed=has_crashed),
+            unknown=self._unknown(why_no_windows),
             notes=(
                 *notes,
                 *(f"{m.name}: {m.applier_error}" for m in members if m.applier_error),
             ),
         )
 
-    def _unknown(self, *, has_crashed: bool) -> dict[str, str]:
-        if has_crashed:
-            why = "performance_schema, which has the workers' windows, is lost in a crash"
-            return dict.fromkeys(OF_THE_WINDOWS, why)
+    def _why_no_windows(self, members: Sequence[Member]) -> str:
+        """Return why the windows of the workers tell nothing, empty where they do."""
+        if any(restart.is_crash for member in members for restart in member.restarts):
+            # Those before it are gone, and half of them tells nothing.
+            return "performance_schema, which has the workers' windows, is lost in a crash"
+        if self.fault is not None and self.fault.reuses_gtids:
+            return (
+                "GTIDs name two transactions under this fault: a window does not tell whose it is"
+            )
+        return ""
+
+    def _unknown(self, why_no_windows: str) -> dict[str, str]:
+        if why_no_windows:
+            return dict.fromkeys(OF_THE_WINDOWS, why_no_windows)
         if self.request.mode != DATABASE:
             return {}
         return dict.fromkeys(OF_THE_LOGICAL_CLOCK, "DATABASE mode looks at no timestamps")

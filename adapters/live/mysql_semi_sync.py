@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from adapters.live.semi_sync import SemiSyncLab, rounds_of
+from adapters.live.semi_sync import ALONE_MS, SemiSyncLab, rounds_of
 from adapters.live.semi_sync_told import MomentKind
 from adapters.live.semi_sync_ways import MYSQL_WAYS
 from adapters.live.target import LiveRequest, LiveRound
@@ -26,7 +26,7 @@ class MysqlSemiSyncLab(SemiSyncLab):
 
     target = "mysql-semisync"
     plugin = "rpl_semi_sync_source"
-    applier, peer = "REPLICA", "Source"
+    applier = "REPLICA"
     waiting = "Waiting for semi-sync ACK"
     find = staticmethod(find_mysql)
     ways = MYSQL_WAYS
@@ -36,7 +36,7 @@ class MysqlSemiSyncLab(SemiSyncLab):
             "--plugin-load-add=semisync_source.so",
             "--loose-rpl-semi-sync-source-enabled=1",
             f"--loose-rpl-semi-sync-source-wait-point={self.request.mode}",
-            "--loose-rpl-semi-sync-source-timeout=10",
+            f"--loose-rpl-semi-sync-source-timeout={ALONE_MS}",
         )
 
     def _replica_options(self) -> tuple[str, ...]:

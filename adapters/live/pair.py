@@ -182,11 +182,6 @@ class PairLab(ABC):
         """Return the log files that a server has written since the round began."""
         return [file for file in server.binary_logs() if file.name >= self._marks[server.name]]
 
-    def log_files_at_rest(self, server: Server) -> list[Path]:
-        """Return the log files of the round, of a server that cannot be asked."""
-        files = sorted(server.datadir.glob("bin.[0-9]*"))
-        return [file for file in files if file.name >= self._marks[server.name]]
-
     def _log(self, server: Server) -> list[LoggedTransaction]:
         """Return what a server has logged since the round began."""
         files = [str(file) for file in self.log_files(server)]
@@ -201,17 +196,21 @@ class PairLab(ABC):
         return error_on_the_way(self.source, replica)
 
     def _final(self, replica: Server, *, is_whole: bool) -> Final:
-        """Return all that the replica has, at rest."""
+        """Return all that the replica has, at rest; what its workers recorded is complete then."""
         compared = [f"{schema}.{table}" for schema in self.schemas for table in TABLES]
         if not is_whole:
             compared = []
-        return Final(
+        replica.query(f"STOP {self.applier}")
+        final = Final(
             snapshot=self._snapshot(replica),
             tags=self.tags(replica),
             gtid_position=self.stated_position(replica),
             differing=differing_tables(replica, self.source, compared),
             compared=tuple(compared),
         )
+        if is_whole:
+            replica.query(f"START {self.applier}")
+        return final
 
 
 Inject = Callable[[PairLab, Clients, Sequence[Member], random.Random], Sequence[str]]

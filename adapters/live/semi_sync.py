@@ -19,10 +19,14 @@ from adapters.live.target import LiveRequest, LiveRound
 from adapters.live.translation import SOURCE, Run
 from adapters.live.workload import Clients, create_statements, schema_name
 from adapters.servers import Server, ServerRoom, find_mariadb, replicate, wait_until_applied
+from adapters.servers.replication import is_receiving
+from vocabulary.errors import ParaplyError
 from vocabulary.log import LoggedTransaction
 
 _SCHEMA = schema_name(0)
 _DURABLE = ("--sync-binlog=1", "--innodb-flush-log-at-trx-commit=1", "--binlog-row-metadata=FULL")
+ALONE_MS = 250
+"""How long the source waits while there is no replica yet: once, then it falls back."""
 _FOR_EVER_MS = 600_000
 """A time-out that never comes: falling back to asynchronous would hide everything."""
 _WARM_UP = 40
@@ -50,8 +54,8 @@ class SemiSyncLab:
     target = "mariadb-semisync"
     plugin = "rpl_semi_sync_master"
     """What the names of the source's variables begin with."""
-    applier, peer = "SLAVE", "Master"
-    """What statements call the applier, and the columns of its status the source."""
+    applier = "SLAVE"
+    """What statements call the applier."""
     waiting = "Waiting for semi-sync ACK from slave"
     """What the state of a session begins with whose commit waits."""
     find = staticmethod(find_mariadb)
@@ -87,7 +91,7 @@ class SemiSyncLab:
         return (
             "--rpl-semi-sync-master-enabled=1",
             f"--rpl-semi-sync-master-wait-point={self.request.mode}",
-            "--rpl-semi-sync-master-timeout=10",
+            f"--rpl-semi-sync-master-timeout={ALONE_MS}",
         )
 
     def _replica_options(self) -> tuple[str, ...]:
@@ -133,8 +137,9 @@ class SemiSyncLab:
                 dice = random.Random(seed)
                 share = request.transactions * (0.5 + dice.random() / 2)
                 clients.wait_for(int(share), request.duration_s)
-                # Everything ends here, in the middle of the load.
+                # Everything ends here, in the middle of the load, and somebody has just read.
                 reader.stop()
+                self.read()
                 self.source.kill()
                 self._confirm(clients.load.confirmed)
                 clients.stop(5)
@@ -250,18 +255,13 @@ class SemiSyncLab:
         )
 
     def _drain(self) -> None:
-        """Wait until the replica has applied all that its relay log has."""
+        """Wait until the replica has applied all that it has received and will ever receive."""
 
         def is_idle() -> bool:
-            import pymysql.cursors
-
-            with self.replica.connect(cursorclass=pymysql.cursors.DictCursor) as connection:
-                cursor = connection.cursor()
-                cursor.execute(f"SHOW {self.applier} STATUS")
-                status = cursor.fetchone() or {}
-            peer = self.peer
-            received = status[f"{peer}_Log_File"], status[f"Read_{peer}_Log_Pos"]
-            return received == (status[f"Relay_{peer}_Log_File"], status[f"Exec_{peer}_Log_Pos"])
+            # Of a transaction that the source was sending when it was lost, only a part is there.
+            return not is_receiving(self.replica) and (
+                self._tags_received(self.replica) <= self._tags()
+            )
 
         wait_until(is_idle, "end of the relay log", self.replica)
 
@@ -269,8 +269,8 @@ class SemiSyncLab:
         self, number: int, seed: int, mark: str, clients: Clients, notes: list[str]
     ) -> LiveRound:
         received = {"replica1": self._received | self._tags_received(self.replica)}
-        if self.way is None or self.way.waits:
-            # A replica that was started again has no relay log any more.
+        if self.way is None or (self.way.waits and not self.way.receives):
+            # A replica that was started again, or discarded it, has no relay log any more.
             self._drain()
         tags = self._tags()
         self.moments.append(Moment(kind=MomentKind.PROMOTED, tags=tags, member="replica1"))
@@ -354,7 +354,7 @@ class _JournalReader:
         import pymysql
 
         while not self._stop.wait(0.03):
-            with suppress(pymysql.MySQLError, OSError):
+            with suppress(pymysql.MySQLError, OSError, ParaplyError):
                 self._lab.read()
 
 

@@ -22,6 +22,7 @@ from adapters.servers.server import Server
 
 _KILL_SECONDS_MAX = 10
 """A killed session that waits so long waits for ever."""
+_ANSWER_SECONDS_MAX = 180
 
 
 class Waiter:
@@ -30,7 +31,7 @@ class Waiter:
     def __init__(self, server: Server, tag: Tag) -> None:
         self.tag = tag
         self.is_confirmed = False
-        self._connection = server.connect(autocommit=True, read_timeout=60)
+        self._connection = server.connect(autocommit=True, read_timeout=_ANSWER_SECONDS_MAX)
         self.connection_id = int(self._connection.thread_id())
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -44,7 +45,7 @@ class Waiter:
 
     def end(self) -> None:
         """Return when the client has its answer, or has lost its connection."""
-        self._thread.join(60)
+        self._thread.join(_ANSWER_SECONDS_MAX)
 
 
 class Lab(Protocol):

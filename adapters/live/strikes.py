@@ -14,6 +14,7 @@ from adapters.live.pair import Fault, Inject, PairLab
 from adapters.live.tails import cut_tail
 from adapters.live.target import ROUND_FAILED
 from adapters.live.workload import ACCOUNTS, HOT_ROWS, Clients, schema_name
+from adapters.servers import wait_until_applied
 from adapters.servers.binlog_dump import log_end
 from vocabulary.errors import ParaplyError
 
@@ -31,12 +32,15 @@ _PATIENCE_S = 60.0
 
 
 def strike(lab: PairLab, clients: Clients, dice: random.Random, blow: Callable[[], object]) -> None:
-    """Strike at moments spread over the round, none of them foreseeable to the servers."""
+    """Strike at moments spread over the round, none of them foreseeable to the servers.
+
+    Once at least: also where the load ended before anybody looked again.
+    """
     share = lab.request.transactions // (_STRIKES + 1)
     began = len(clients.load.confirmed)
     for number in range(1, _STRIKES + 1):
         clients.wait_for(began + number * share, lab.request.duration_s / _STRIKES)
-        if clients.have_ended:
+        if number > 1 and clients.have_ended:
             break
         time.sleep(dice.random() * 0.05)
         blow()
@@ -87,6 +91,27 @@ def cut_relay_log(
     return notes
 
 
+def cut_source_log(
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Lose the end of the source's log (sync_binlog=0), and not what its engine has.
+
+    Of what is lost the replicas have some: they ask the source for what comes after it. The load
+    goes on until the source has given the GTIDs that it lost anew, however long that takes.
+    """
+    share = lab.request.transactions // 4
+    with clients.going_on():
+        clients.wait_for(share, lab.request.duration_s / 2)
+        end = log_end(lab.source)
+        for replica in lab.replicas:
+            wait_until_applied(lab.source, replica)
+        lab.source.kill()
+        lost = cut_tail(lab.source.datadir / end.file, dice, end=end.offset)
+        lab.source.start()
+        clients.wait_for(len(clients.load.confirmed) + share, lab.request.duration_s)
+    return (f"{lost} bytes of the source's log were lost",)
+
+
 def _come_back(lab: PairLab, members: Sequence[Member], notes: list[str]) -> None:
     """Start the first replica after a crash, look at it, and let it go on."""
     replica = lab.replicas[0]
@@ -127,8 +152,7 @@ def kill_waiter(
             # A cold row: what comes after the transaction that needs it may do without.
             with _held_row(lab, dice.randint(HOT_ROWS + 1, ACCOUNTS)):
                 waiter = _waiter(replica)
-                if waiter is not None:
-                    replica.query(f"KILL {waiter}")
+                if waiter is not None and _kill(replica, waiter):
                     killed += 1
                     break
         try:
@@ -152,6 +176,15 @@ def _waiter(replica: Server) -> int | None:
                 return int(row[0])
         time.sleep(0.02)
     return None
+
+
+def _kill(server: Server, session: int) -> bool:
+    """Kill a session; return whether it was still there."""
+    try:
+        server.query(f"KILL {session}")
+    except ParaplyError:
+        return False
+    return True
 
 
 def forging(forge: Callable[[Path], int], done: str) -> Inject:

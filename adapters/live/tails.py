@@ -11,12 +11,13 @@ _KEPT_MIN = 1_024
 """The beginning of a log, which describes it, was written long ago."""
 
 
-def cut_tail(file: Path, dice: random.Random) -> int:
+def cut_tail(file: Path, dice: random.Random, *, end: int | None = None) -> int:
     """Cut the end off a file of a server that is not running; return how many bytes it was.
 
-    The cut may fall on the end of an event or into the middle of one.
+    The cut may fall on the end of an event or into the middle of one; it falls before ``end``.
     """
     size = file.stat().st_size
-    lost = min(dice.randint(_LOST_MAX // 4, _LOST_MAX), max(0, size - _KEPT_MIN))
-    os.truncate(file, size - lost)
-    return lost
+    end = size if end is None else end
+    kept = max(min(end, _KEPT_MIN), end - dice.randint(_LOST_MAX // 4, _LOST_MAX))
+    os.truncate(file, kept)
+    return size - kept

@@ -216,7 +216,7 @@ class Clients:
         round_number: int,
         transactions: int,
         domains: int = 1,
-        session_statements: Callable[[int], Sequence[str]] = lambda domain: (),
+        session_statement: Callable[[int], str | None] = lambda domain: None,
         schema_of: Callable[[int], str] = schema_name,
     ) -> None:
         self.load = Load()
@@ -226,7 +226,7 @@ class Clients:
         self._tag = round_number * TAGS_PER_ROUND
         self._transactions = transactions
         self._domains = domains
-        self._session_statements = session_statements
+        self._session_statement = session_statement
         self._schema_of = schema_of
         self._lock = threading.Lock()
         self._stop = threading.Event()
@@ -291,14 +291,14 @@ class Clients:
         steps, weights = zip(*self._steps, strict=True)
         while not self._stop.is_set():
             try:
-                connection = server.connect(autocommit=True)
+                connection = server.connect(
+                    autocommit=True, init_command=self._session_statement(domain)
+                )
             except (pymysql.MySQLError, OSError, ParaplyError):
                 # The server is down; a fault has it start again, or the round ends.
                 self._stop.wait(_PAUSE_S)
                 continue
             with connection, connection.cursor() as cursor:
-                for statement in self._session_statements(domain):
-                    cursor.execute(statement)
                 while (tag := self._next_tag()) is not None:
                     step = dice.choices(steps, weights)[0]
                     if step not in DDL:

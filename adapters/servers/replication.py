@@ -104,18 +104,14 @@ def wait_until_applied(source: Reachable, replica: Reachable, *, seconds_max: fl
             )
 
 
+def is_receiving(replica: Reachable) -> bool:
+    """Return whether the replica is connected to its source, or still reads what that had sent."""
+    return _status(replica).get(f"{_threads(replica)}_IO_Running") == "Yes"
+
+
 def applier_error(replica: Reachable) -> str:
     """Return why receiver or applier has stopped, empty while both run or try again."""
-    import pymysql.cursors
-
-    statement = "SHOW SLAVE STATUS" if replica.is_mariadb else "SHOW REPLICA STATUS"
-    with (
-        replica.connect(cursorclass=pymysql.cursors.DictCursor) as connection,
-        connection.cursor() as cursor,
-    ):
-        cursor.execute(statement)
-        status = cursor.fetchone() or {}
-    threads = "Slave" if replica.is_mariadb else "Replica"
+    status, threads = _status(replica), _threads(replica)
     for thread in ("SQL", "IO"):
         # A receiver that has lost its source is "Connecting", with an error all the same.
         if status.get(f"{threads}_{thread}_Running") == "No":
@@ -123,3 +119,19 @@ def applier_error(replica: Reachable) -> str:
             if reason:
                 return str(reason)
     return ""
+
+
+def _threads(replica: Reachable) -> str:
+    """Return what statements and the columns of their answers call a replica."""
+    return "Slave" if replica.is_mariadb else "Replica"
+
+
+def _status(replica: Reachable) -> dict[str, object]:
+    import pymysql.cursors
+
+    with (
+        replica.connect(cursorclass=pymysql.cursors.DictCursor) as connection,
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(f"SHOW {_threads(replica).upper()} STATUS")
+        return cursor.fetchone() or {}

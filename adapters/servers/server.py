@@ -33,6 +33,8 @@ _INITIALISE_SECONDS_MAX = 180
 _START_SECONDS_MAX = 90
 _STOP_SECONDS_MAX = 30
 _TOOL_SECONDS_MAX = 120
+_CONNECT_SECONDS_MAX = 60
+"""A server that is not there refuses at once; this is for one too busy to shake hands."""
 _PORT_ATTEMPTS_MAX = 4
 
 
@@ -263,7 +265,7 @@ class Server(Reachable):
             "user": "root",
             "charset": "utf8mb4",
             "autocommit": True,
-            "connect_timeout": 10,
+            "connect_timeout": _CONNECT_SECONDS_MAX,
         }
         return pymysql.connect(**(settings | arguments))
 

@@ -10,6 +10,7 @@ from adapters.binlog.report import LogReport
 from adapters.binlog.text.dump import read_text_transactions
 from adapters.binlog.transactions import read_transactions
 from adapters.servers.server import Server
+from tests.live.runs import PATIENCE_S
 from vocabulary.log import LoggedTransaction
 
 FIELDS = (
@@ -72,7 +73,7 @@ def printed_by(server: Server, log: Path, *, may_fail: bool) -> bytes:
     if not may_fail:
         return server.tool_output(command, *options)
     return subprocess.run(
-        [*command, "--no-defaults", *options], capture_output=True, timeout=60, check=False
+        [*command, "--no-defaults", *options], capture_output=True, timeout=PATIENCE_S, check=False
     ).stdout
 
 

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from adapters.live.existing_target import OF_THE_WORKERS
 from adapters.live.own_schema import drop_schema, has_schema, make_schema
 from adapters.live.windows import OPTIONS as WINDOW_OPTIONS
 from adapters.servers import ServerRoom, find_mariadb, find_mysql, replicate, wait_until_applied
 from paraply.cli import main
+from tests.live.runs import PATIENCE_S
 from vocabulary.errors import ParaplyError
 
 pytestmark = pytest.mark.live
@@ -83,21 +85,24 @@ def test_run_with_few_rights_holds_and_leaves_no_trace(pair, tmp_path, capsys):
     report = tmp_path / "r.json"
     code = main(
         ["live", "--dsn", *names(*pair), "--transactions", "400", "--rounds", "2",
-         "--json", str(report), "--out", str(tmp_path / "found")]
+         "--duration", str(PATIENCE_S), "--json", str(report), "--out", str(tmp_path / "found")]
     )  # fmt: skip
     shown = capsys.readouterr()
-    assert code == 0, shown.out + shown.err
     (result,) = json.loads(report.read_text())
-    held = {one["name"] for one in result["properties"] if one["verdict"] == "holds"}
+    verdicts = {one["name"]: one["verdict"] for one in result["properties"]}
+    assert "violated" not in verdicts.values(), shown.out + shown.err
+    held = {name for name, verdict in verdicts.items() if verdict == "holds"}
     assert held >= {
-        "readers_see_prefixes",
         "no_event_is_lost",
         "no_event_is_applied_twice",
         "final_state_is_the_sources",
         "tables_end_as_the_sources",
     }
+    # Whether a reader comes in the middle of the load, or two workers meet, takes luck.
+    by_luck = {"readers_see_prefixes", "reads_never_go_back"}
     if not pair[0].is_mariadb:
-        assert "engine_commits_follow_the_log" in held
+        by_luck |= set(OF_THE_WORKERS)
+    assert code == 0 or (code == 2 and not by_luck <= held)
     assert result["evidence"]["unknown_gtids"] == 0
     assert result["transactions"] >= 800
     for text in (shown.out, shown.err, report.read_text()):
@@ -159,12 +164,12 @@ def test_interrupted_run_takes_its_schema_away(pair, number, tmp_path):
     with subprocess.Popen(
         command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     ) as process:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_S
         while not has_rows(source, f"{SCHEMA}_2.journal") and time.monotonic() < deadline:
             time.sleep(0.1)
         assert process.poll() is None, process.stderr.read()
         process.send_signal(number)
-        process.wait(60)
+        process.wait(PATIENCE_S)
         assert process.returncode == 130
     assert not has_schema(source, f"{SCHEMA}_2")
     wait_until_applied(source, replica)

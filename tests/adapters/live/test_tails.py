@@ -16,6 +16,14 @@ def test_what_is_left_is_a_prefix(tmp_path):
     assert file.read_bytes() == data[: 20_000 - lost]
 
 
+def test_cut_before_a_place_loses_what_stands_before_it_and_all_after_it(tmp_path):
+    file = tmp_path / "bin.000001"
+    for seed in range(20):
+        file.write_bytes(bytes(20_000))
+        assert cut_tail(file, Random(seed), end=9_000) == 20_000 - file.stat().st_size
+        assert 3_000 <= file.stat().st_size < 9_000
+
+
 def test_beginning_stays(tmp_path):
     file = tmp_path / "bin.000001"
     for size in (10, 1_024, 1_500):

@@ -1,0 +1,62 @@
+"""Live runs of the tests: one round, or as many as it takes a control that needs luck to fire."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from contextlib import closing
+
+from adapters.live.target import LiveRequest, target_named
+from adapters.live.targets import TARGETS
+from paraply.live_judging import LiveResult, new_result, take_round
+
+PATIENCE_S = 120
+"""For what a slow machine takes long to do; who is done sooner does not wait."""
+_CONTROL_ROUNDS_MAX = 6
+
+
+def run(
+    target: str,
+    mode: str,
+    fault: str = "none",
+    *,
+    until: Collection[str] = (),
+    transactions: int = 300,
+    domains: int = 1,
+    replicas: int = 1,
+) -> LiveResult:
+    """Run one round, or a few: the next one while none of the properties ``until`` is broken."""
+    chosen = target_named(target, TARGETS)
+    request = LiveRequest(
+        mode=mode,
+        fault=fault,
+        rounds=_CONTROL_ROUNDS_MAX if until else 1,
+        transactions=transactions,
+        domains=domains,
+        replicas=replicas,
+        duration_s=PATIENCE_S,
+        seed=7,
+    )
+    result = new_result(chosen, request)
+    with closing(chosen.run(request)) as rounds:
+        for one in rounds:
+            take_round(result, one)
+            if broken(result) & set(until):
+                break
+    found = {name: answer.why() for name, answer in result.answers.items() if answer.broken}
+    print(f"live: {target} {mode} {fault} {result.evidence} {result.notes} {found}")
+    return result
+
+
+def broken(result: LiveResult) -> set[str]:
+    """Return what a run broke."""
+    return {name for name, answer in result.answers.items() if answer.broken}
+
+
+def held(result: LiveResult) -> set[str]:
+    """Return what held: its situation occurred, and nothing broke it."""
+    return {name for name, answer in result.answers.items() if answer.held and not answer.broken}
+
+
+def documented(target: str, mode: str, fault: str) -> set[str]:
+    """Return what a fault is documented to break."""
+    return set(target_named(target, TARGETS).documented.get(f"{mode}/{fault}", ()))
