@@ -53,6 +53,8 @@ def told(request: LiveRequest, number: int, seed: int, recorded: GroupRun) -> Li
     """Return a recorded run as a round."""
     trace = recorded.trace
     refused = sum(not step.decided for step in trace.transactions)
+    delivered = {str(one.gtid) for step in trace.transactions for one in step.decided.values()}
+    logged = {one.gtid for log in recorded.seen.logs.values() for one in log}
     differing = sorted(name for name, sums in recorded.checksums.items() if len(sums) > 1)
     evidence: dict[str, int | str] = {
         "server": trace.server_version,
@@ -63,6 +65,7 @@ def told(request: LiveRequest, number: int, seed: int, recorded: GroupRun) -> Li
         "views": sum(isinstance(step, ViewInstalled) for step in trace.steps),
         "differing_tables": ", ".join(differing),
         "reads": sum(map(len, recorded.seen.snapshots.values())),
+        "unknown_gtids": len(logged - delivered),
     }
     return LiveRound(
         number=number,

@@ -156,11 +156,6 @@ class GroupRows:
         if uuid in self._seen.finals and uuid in self._stories:
             yield self._stories[uuid].read(self._seen.finals[uuid], lambda _: True)
 
-    @property
-    def unknown_gtids(self) -> int:
-        """Return how many transactions of members' logs were never delivered."""
-        return sum(len(story.unknown) for story in self._stories.values())
-
 
 def _forget_set_up(log: SourceLog) -> None:
     """Let the rows with which the tables were filled, which have no tag, be the initial state."""

@@ -15,10 +15,11 @@ from adapters.servers.group_replication import APPLIER_CHANNEL, GroupReplication
 from adapters.servers.network import PrivateNetwork
 from paraply.live_conformance import dialect_for
 from paraply.live_judging import new_result, take_round
-from properties.registry import property_named
+from properties.registry import property_named, verdict_of
 from reference_impl.group.recorded import compare_with_reference
 from tests.live.decoding import compare_with_own_tool
 from vocabulary.errors import ParaplyError
+from vocabulary.verdict import Verdict
 
 pytestmark = pytest.mark.live
 
@@ -65,11 +66,15 @@ def test_servers_count_the_conflicts_that_the_record_shows(recorded):
     assert all(len(sums) == 1 for sums in run.checksums.values())
 
 
-def test_members_decide_alike(recorded):
+def test_members_decide_alike_and_show_prefixes_of_their_own_logs(recorded):
     _, run, _ = recorded
-    history = told(LiveRequest(mode="multi-primary"), 1, 11, run).history
+    one = told(LiveRequest(mode="multi-primary"), 1, 11, run)
     for name in MYSQL_GROUP.properties:
-        assert property_named(name).violations(history) == (), name
+        assert property_named(name).violations(one.history) == (), name
+    reads = {name: len(seen) for name, seen in run.seen.snapshots.items()}
+    print(f"live: {reads} snapshots, {one.evidence['unknown_gtids']} unknown GTIDs")
+    for name in ("final_state_is_the_sources", "position_covers_all_that_is_applied"):
+        assert verdict_of(one.history, property_named(name)) is Verdict.HOLDS, name
 
 
 def test_every_log_reads_as_the_servers_own_tool_prints_it(recorded):
