@@ -92,6 +92,9 @@ def targets_text(targets: Sequence[LiveTarget]) -> str:
     for target in targets:
         lines += [f"{target.name}: {target.summary}", f"  modes: {', '.join(target.modes)}"]
         lines.append(f"  workloads: {', '.join(target.workloads)}")
+        for refused, reason in target.refused.items():
+            mode, _, workload = refused.partition("/")
+            lines.append(f"  not in mode {mode}: {workload} ({reason})")
         if target.faults:
             rows = [
                 (

@@ -199,6 +199,7 @@ def test_list_has_every_target_with_its_controls(capsys):
         assert f"{target.name}: " in shown
     assert "forged-idempotent" in shown
     assert "control" in shown
+    assert "not in mode multi-primary: ddl (" in shown
 
 
 def test_targets_name_properties_modes_and_faults_that_exist():
