@@ -116,10 +116,14 @@ def one_group_has_two_of_a_domain(history: History) -> bool:
     return False
 
 
-def _stated(history: History) -> Iterator[tuple[Report, frozenset[TransactionId]]]:
+def _stated(
+    history: History, *, only_at_rest: bool = False
+) -> Iterator[tuple[Report, frozenset[TransactionId]]]:
     """Yield every report of a position, with what the position covers."""
     covering = Covering(history)
     for report in reports(history):
+        if only_at_rest and not report.is_at_rest:
+            continue
         if covering.is_position(report.event.gtid_set):
             yield report, covering.covered_by(report.event.gtid_set)
 
@@ -129,7 +133,7 @@ def _position_is_stated(history: History) -> bool:
 
 
 def _data_is_stated(history: History) -> bool:
-    return any(report.data and report.is_at_rest for report, _ in _stated(history))
+    return any(report.data for report, _ in _stated(history, only_at_rest=True))
 
 
 @always(source="On crash-safe slave; facts on MariaDB 1.8", witness=_position_is_stated)
@@ -153,8 +157,8 @@ def position_covers_all_that_is_applied(history: History) -> tuple[PositionBehin
             member=report.event.member, position=report.event.gtid_set,
             transaction=min(report.data - covered), when=report.event.kind,
         )
-        for report, covered in _stated(history)
-        if report.is_at_rest and not report.data <= covered
+        for report, covered in _stated(history, only_at_rest=True)
+        if not report.data <= covered
     )  # fmt: skip
 
 
@@ -163,7 +167,7 @@ def stop_points_are_prefixes(history: History) -> tuple[StopLeftGap, ...]:
     """Where a replica stops, what it has of each domain is a prefix of the domain's log."""
     logs = Covering(history).logs
     found = []
-    for report, _ in _stated(history):
+    for report, _ in _stated(history, only_at_rest=True):
         if report.event.kind is not EventKind.STOPPED:
             continue
         for domain, log in logs.items():
