@@ -7,6 +7,7 @@ it can be replayed with ``@reproduce_failure``.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -34,6 +35,16 @@ settings.register_profile(
 )
 # The plugin loads a profile named on the command line after this file was read.
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector leave alone what lives to the end: modules and collected tests.
+
+    Every full collection would walk those millions of objects anew, which took a seventh of the
+    time of all tests.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def corpus_folder() -> Path:
