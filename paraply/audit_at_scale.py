@@ -7,8 +7,7 @@ before it as the auditor remembers (:mod:`properties.logs.parts`). Then the bord
 judged with another knowledge of the tables than the log before it gives, is judged again; with
 the whole log before it, in the end, where nothing shorter will do. In the end rows are followed
 across the borders (:mod:`paraply.rows_across_parts`). So what is said is what one auditor says that
-reads everything, and so is every count but those that :data:`DIFFERENCES` names; of the
-parallelism profile what is said of single transactions is not told.
+reads everything, and so is every count but those that :data:`DIFFERENCES` names.
 """
 
 from __future__ import annotations
@@ -49,11 +48,8 @@ WIDENING = 4
 DIFFERENCES = (
     "audited in parts: each part is scheduled after its own approach, and the times add up; "
     "dependencies on transactions before the approach count as finished",
-)
-
-NOT_TOLD = (
-    "at scale, width over time, what blocks, and the critical path are not told: paraply audit "
-    "without --spark tells them"
+    "audited in parts: width over time, what blocks and the critical path are those of the parts, "
+    "one after the other",
 )
 
 T = TypeVar("T")
@@ -293,7 +289,6 @@ class _AuditInParts:
         for part in parts:
             assumed |= dict.fromkeys(part.assumptions)
         result.assumptions += assumed
-        result.assumptions.append(NOT_TOLD)
         if len(parts) > 1:
             result.assumptions += DIFFERENCES
         return ScaledAudit(

@@ -9,7 +9,9 @@ traced, and memory stays bounded. A chain longer than that is described by its l
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from vocabulary.audit_result import Blocker, PathLink, TransactionRef
 
@@ -17,6 +19,8 @@ RING_MAX = 100_000
 LINKS_SHOWN = 100
 """Links listed at either end of the path."""
 BLOCKERS_SHOWN = 20
+
+L = TypeVar("L")
 
 Cause = tuple[str, str]
 """Kind (``key``, ``table``, ``ddl``, ``statement``, ``metadata``) and name."""
@@ -49,6 +53,7 @@ class CriticalPath:
 
     def __init__(self, ring_max: int = RING_MAX) -> None:
         self._ring_max = ring_max
+        self._first = 1
         self._ring: dict[int, _Link] = {}
         self._end = 0
         self._end_time = 0
@@ -68,31 +73,34 @@ class CriticalPath:
         if self._traced is None and self._end <= ref.ordinal - self._ring_max // 2:
             self._traced = self._trace()
 
+    def begin_at(self, ordinal: int) -> None:
+        """Trace the chain no further back than to a transaction, from now on."""
+        self._first, self._traced = ordinal, None
+
+    def tell(self, path: TracedPath) -> None:
+        """Let a chain that was traced elsewhere be the longest."""
+        self._traced = path
+
     def trace(self) -> TracedPath:
         """Return the longest chain of the log so far."""
         return self._traced if self._traced is not None else self._trace()
 
     def _trace(self) -> TracedPath:
-        last: list[_Link] = []
         reasons: Counter[Cause] = Counter()
         newest_first: list[_Link] = []
         ordinal = self._end
-        while ordinal:
+        while ordinal >= self._first:
             link = self._ring.get(ordinal)
             if link is None:
                 break
             newest_first.append(link)
             ordinal = link.waits_for
-        whole = ordinal == 0
+        whole = ordinal < self._first
         newest_first.reverse()
         for link in newest_first:
             if link.waits_for:
                 reasons[link.cause] += 1
-        last = newest_first
-        if len(last) > 2 * LINKS_SHOWN:
-            last = last[:LINKS_SHOWN] + last[-LINKS_SHOWN:]
         count = len(newest_first)
-        ranked = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
         return TracedPath(
             links=tuple(
                 PathLink(
@@ -101,12 +109,51 @@ class CriticalPath:
                     because=link.cause[1],
                     work=link.work,
                 )
-                for link in last
+                for link in first_and_last(newest_first)
             ),
-            blockers=tuple(
-                Blocker(kind=kind, name=name, transactions=number, share=round(number / count, 4))
-                for (kind, name), number in ranked[:BLOCKERS_SHOWN]
-            ),
+            blockers=ranked(reasons, count),
             traced=count,
             whole=whole,
         )
+
+
+def first_and_last(links: Sequence[L]) -> Sequence[L]:
+    """Return the links that are listed of a chain."""
+    if len(links) <= 2 * LINKS_SHOWN:
+        return links
+    return (*links[:LINKS_SHOWN], *links[-LINKS_SHOWN:])
+
+
+def ranked(reasons: Counter[Cause], traced: int) -> tuple[Blocker, ...]:
+    """Return what a chain of ``traced`` transactions waits for most."""
+    most = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))[:BLOCKERS_SHOWN]
+    return tuple(
+        Blocker(kind=kind, name=name, transactions=number, share=round(number / traced, 4))
+        for (kind, name), number in most
+    )
+
+
+def one_after_the_other(paths: Iterable[tuple[TracedPath, int]]) -> TracedPath:
+    """Return the chain of several, each with what is added to its ordinals."""
+    links: list[PathLink] = []
+    reasons: Counter[Cause] = Counter()
+    traced, whole = 0, True
+    for path, shift in paths:
+        links += (
+            replace(
+                link,
+                transaction=replace(link.transaction, ordinal=link.transaction.ordinal + shift),
+                waits_for=link.waits_for and link.waits_for + shift,
+            )
+            for link in path.links
+        )
+        for blocker in path.blockers:
+            reasons[blocker.kind, blocker.name] += blocker.transactions
+        traced += path.traced
+        whole &= path.whole
+    return TracedPath(
+        links=tuple(first_and_last(links)),
+        blockers=ranked(reasons, traced),
+        traced=traced,
+        whole=whole,
+    )

@@ -11,7 +11,8 @@ What the replay of rows and the schedules remember has no bounded reach. The rep
 nothing where the part begins, and is done again from what the parts before left
 (:mod:`properties.logs.replay_borders`). Each part is scheduled after its own approach, and counts
 the time it adds to it: the sums are exact where the workers drain between parts, as both readings
-of the metadata do between files, and otherwise near.
+of the metadata do between files, and otherwise near. So are width over time, what blocks and the
+critical path: those of the parts, one after the other.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from properties.logs.audit import AuditOptions, Auditor
+from properties.logs.critical_path import TracedPath, one_after_the_other
 from properties.logs.lint_findings import Tally
+from properties.logs.overlap_rules import COMMIT_GROUP, LOGICAL_CLOCK
 from properties.logs.replayed_part import ReplayedPart, add_replayed, take_replayed
 from properties.logs.safety_evidence import SafetyEvidence
 from properties.logs.width_over_time import WidthOverTime
-from properties.logs.worker_timeline import WorkerTimeline
+from properties.logs.worker_timeline import ROUND, WorkerTimeline
 from vocabulary.audit_result import (
     AuditResult,
     LintFinding,
@@ -68,6 +71,11 @@ class Part:
     lint: list[LintFinding] = field(default_factory=list)
     replayed: ReplayedPart = field(default_factory=ReplayedPart)
     schemas: dict[str, TableSchema | None] = field(default_factory=dict)
+    width: WidthOverTime = field(default_factory=WidthOverTime)
+    """By rounds counted from the part's approach."""
+    rounds_before: Counter[str] = field(default_factory=Counter)
+    """Rounds of the approach, by model."""
+    path: TracedPath = field(default_factory=TracedPath)
     half: LintFinding | None = None
     """What to say if the log ends here, inside a transaction."""
     open_group: int = 0
@@ -99,6 +107,7 @@ def begin_part(auditor: Auditor) -> Counter[tuple[object, ...]]:
     """Drop what ``auditor`` has counted and found; return the times it has reached so far."""
     auditor.settle()
     reached = _times(auditor)
+    auditor._parallelism.path.begin_at(auditor._transactions + 1)
     auditor._replay.begin_at(auditor._replay.nothing(), 0)
     auditor._transactions = auditor._row_changes = 0
     auditor._uncertain_keys = auditor._incomplete = 0
@@ -197,6 +206,9 @@ def end_part(auditor: Auditor, reached: Counter[tuple[object, ...]]) -> Part:
     for what, number in _times(auditor).items():
         if what[0] == "line":
             counts[what] = number - reached[what]
+    part.width, part.path = judge.width, judge.path.trace()
+    for model in judge._timelines:
+        part.rounds_before[model] = reached["line", model, "end", ROUND]
     return part
 
 
@@ -214,6 +226,11 @@ def total(parts: Sequence[Part], shifts: Sequence[int], options: AuditOptions) -
                 counts[what] += number
         _take_findings(auditor, part, shift)
     _fill(auditor, counts, widths, options)
+    judge = auditor._parallelism
+    judge.path.tell(
+        one_after_the_other((part.path, shift) for part, shift in zip(parts, shifts, strict=True))
+    )
+    _add_widths(judge.width, parts, LOGICAL_CLOCK if judge._clock_seen else COMMIT_GROUP)
     replayed = [(part.replayed, shift) for part, shift in zip(parts, shifts, strict=True)]
     add_replayed(auditor._replay, replayed)
     if parts:
@@ -320,6 +337,13 @@ def _fill_line(
     line.transactions = counts["line", model, "transactions"]
     line.end = [counts["line", model, "end", column] for column in range(line.columns)]
     line.width_max = widths.get(model, 0)
+
+
+def _add_widths(width: WidthOverTime, parts: Sequence[Part], model: str) -> None:
+    rounds = 0
+    for part in parts:
+        width.add(part.width, rounds - part.rounds_before[model])
+        rounds += part.counts["line", model, "end", ROUND]
 
 
 def _close(auditor: Auditor, last: Part, shift: int) -> None:

@@ -23,14 +23,36 @@ class WidthOverTime:
 
     def observe(self, level: int) -> None:
         """Add a transaction of round ``level``, from 1."""
+        self._reach(level)
+        self.counts[(level - 1) // self.slice_rounds] += 1
+
+    def add(self, later: WidthOverTime, shift: int) -> None:
+        """Add what another counted, whose round 1 is round ``1 + shift`` here, at the earliest 1.
+
+        A slice is spread evenly over its rounds, which is exact where slices are of one round.
+        """
+        size = later.slice_rounds
+        for number, count in enumerate(later.counts):
+            if count:
+                first = max(1, number * size + 1 + shift)
+                last = max(first, min((number + 1) * size, later.rounds) + shift)
+                self._spread(first, last, count)
+
+    def _spread(self, first: int, last: int, count: int) -> None:
+        self._reach(last)
+        size, spread = self.slice_rounds, 0
+        for at in range((first - 1) // size, (last - 1) // size + 1):
+            rounds = min(last, (at + 1) * size) - first + 1
+            reached = count * rounds // (last - first + 1)
+            self.counts[at] += reached - spread
+            spread = reached
+
+    def _reach(self, level: int) -> None:
         self.rounds = max(self.rounds, level)
         while level > self._slices_max * self.slice_rounds:
             self._double()
-        at = (level - 1) // self.slice_rounds
-        counts = self.counts
-        if at >= len(counts):
-            counts.extend([0] * (at + 1 - len(counts)))
-        counts[at] += 1
+        slices = (level - 1) // self.slice_rounds + 1
+        self.counts.extend([0] * (slices - len(self.counts)))
 
     def _double(self) -> None:
         counts = self.counts

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from properties.logs.audit import AuditOptions, Auditor
-from properties.logs.critical_path import LINKS_SHOWN, CriticalPath
+from properties.logs.critical_path import LINKS_SHOWN, CriticalPath, one_after_the_other
 from properties.logs.dependency_safety import get_touches
 from properties.logs.naive_conflict_graph import check_all_pairs
 from properties.logs.parallelism import MODELS
@@ -230,6 +230,49 @@ def test_width_over_time_is_the_mean_count_of_each_slice_in_whatever_order(count
     ]
     # No coarser than it must be.
     assert size == 1 or len(counts) > slices_max * size // 2
+
+
+LEVELS = st.lists(st.integers(1, 30), min_size=1, max_size=40)
+
+
+def width_of(levels, slices_max):
+    width = WidthOverTime(slices_max)
+    for level in levels:
+        width.observe(level)
+    return width
+
+
+@given(LEVELS, LEVELS, st.integers(0, 20))
+def test_width_of_two_parts_is_that_of_both_where_slices_are_of_one_round(first, second, shift):
+    width = width_of(first, 400)
+    width.add(width_of(second, 400), shift)
+    both = width_of([*first, *(level + shift for level in second)], 400)
+    assert width.slices() == both.slices()
+
+
+@given(LEVELS, LEVELS, st.integers(1, 7), st.integers(1, 7), st.integers(-30, 20))
+def test_width_of_two_parts_loses_nobody_however_slices_lie(first, second, one, other, shift):
+    width = width_of(first, one)
+    width.add(width_of(second, other), shift)
+    assert sum(width.counts) == len(first) + len(second)
+    assert width.rounds == max(*first, max(second) + shift)
+    assert len(width.slices()) <= one
+
+
+def test_paths_of_two_parts_follow_each_other():
+    parts = [CriticalPath(), CriticalPath()]
+    for part in parts:
+        for n in range(1, 4):
+            part.observe(ref(n), n - 1, ("key", "k"), 1, n)
+    # The second part begins at its second transaction, and follows three of the first.
+    parts[1].begin_at(2)
+    path = one_after_the_other([(parts[0].trace(), 0), (parts[1].trace(), 2)])
+    assert [(link.transaction.ordinal, link.waits_for) for link in path.links] == [
+        (1, 0), (2, 1), (3, 2), (4, 3), (5, 4),
+    ]  # fmt: skip
+    (blocker,) = path.blockers
+    assert (blocker.name, blocker.transactions, blocker.share) == ("k", 4, 0.8)
+    assert (path.traced, path.whole) == (5, True)
 
 
 # --- a scheduler by definition --------------------------------------------------------------

@@ -13,9 +13,9 @@ from properties.logs.compiled import columns as C
 from properties.logs.compiled.batches import BatchSource
 from properties.logs.compiled.model_kernel import WORK_SHIFT
 from properties.logs.compiled.state import State
-from properties.logs.critical_path import BLOCKERS_SHOWN, LINKS_SHOWN, START, Cause, TracedPath
+from properties.logs.critical_path import START, Cause, TracedPath, first_and_last, ranked
 from properties.logs.transaction_facts import get_reference
-from vocabulary.audit_result import Blocker, PathLink, TransactionRef
+from vocabulary.audit_result import PathLink, TransactionRef
 from vocabulary.keys import ConflictKey
 
 
@@ -42,8 +42,13 @@ class CompiledPath:
     barriers: dict[int, Cause] = field(default_factory=dict)
     odd: dict[int, TransactionRef] = field(default_factory=dict)
     state: State | None = None
+    _first: int = 1
     _kept: TracedPath | None = None
     _names: dict[int, str] = field(default_factory=dict)
+
+    def begin_at(self, ordinal: int) -> None:
+        """Trace the chain no further back than to a transaction, from now on."""
+        self._first, self._kept = ordinal, None
 
     def keep(self) -> None:
         """Trace the chain now, because its links will be overwritten."""
@@ -70,16 +75,12 @@ class CompiledPath:
         latest = int(state.scalars[C.S_ORDINAL])
         ordinal = int(state.scalars[C.S_PATH_END])
         links: list[_Link] = []
-        while ordinal > max(0, latest - self.links_max):
+        while ordinal >= max(self._first, latest - self.links_max + 1):
             links.append(self._link(state, ordinal))
             ordinal = links[-1].waits_for
-        whole = ordinal == 0
+        whole = ordinal < self._first
         links.reverse()
         reasons = Counter(link.cause for link in links if link.waits_for)
-        ranked = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
-        shown = links
-        if len(links) > 2 * LINKS_SHOWN:
-            shown = links[:LINKS_SHOWN] + links[-LINKS_SHOWN:]
         return TracedPath(
             links=tuple(
                 PathLink(
@@ -88,14 +89,9 @@ class CompiledPath:
                     because=link.cause[1],
                     work=link.work,
                 )
-                for link in shown
+                for link in first_and_last(links)
             ),
-            blockers=tuple(
-                Blocker(
-                    kind=kind, name=name, transactions=number, share=round(number / len(links), 4)
-                )
-                for (kind, name), number in ranked[:BLOCKERS_SHOWN]
-            ),
+            blockers=ranked(reasons, len(links)),
             traced=len(links),
             whole=whole,
         )
