@@ -15,7 +15,7 @@ Flow = tuple[bytes, int, bytes, int]
 _ETHERNET_BYTES = 14
 _SOURCE, _DESTINATION = slice(26, 30), slice(30, 34)
 """Where an IPv4 frame has the addresses."""
-_SYN = 2
+_SYN, _ACK = 2, 16
 _WRAP = 1 << 32
 _HALF = 1 << 31
 
@@ -25,6 +25,23 @@ class _Direction:
     next_sequence: int
     early: dict[int, bytes] = field(default_factory=dict)
     """Segments that came before one in front of them."""
+    acknowledged: int | None = None
+    """The sequence number that the receiver asked for last."""
+
+    @property
+    def has_lost(self) -> bool:
+        """Return whether the receiver got what the capture has not.
+
+        Where the network is cut, what was sent may never arrive, and later segments may.
+        """
+        if not self.early or self.acknowledged is None:
+            return False
+        return 0 < (self.acknowledged - self.next_sequence) % _WRAP < _HALF
+
+    def acknowledge(self, sequence: int) -> None:
+        """Take note that the receiver has all before a sequence number."""
+        if self.acknowledged is None or (sequence - self.acknowledged) % _WRAP < _HALF:
+            self.acknowledged = sequence
 
     def accept(self, sequence: int, data: bytes) -> bytes:
         """Return what can be delivered now; what was sent twice is delivered once."""
@@ -48,18 +65,22 @@ def reassemble(frames: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, Flow,
     """Yield (time, flow, bytes) as the receiver gets them; a new connection yields b"" first.
 
     Raises:
-        ParaplyError: P641, a connection began before the capture, or frames were lost.
+        ParaplyError: P641, a connection began before the capture, or frames are missing that
+            their receiver got.
     """
     directions: dict[Flow, _Direction] = {}
     for time_ns, frame in frames:
         (total,) = struct.unpack_from(">H", frame, _ETHERNET_BYTES + 2)
         start = _ETHERNET_BYTES + (frame[_ETHERNET_BYTES] & 15) * 4
-        source, destination, sequence = struct.unpack_from(">HHI", frame, start)
+        source, destination, sequence, asked = struct.unpack_from(">HHII", frame, start)
         flags = frame[start + 13]
         # The length is 0 in frames above 64 KiB, which the interface does not have to cut.
         end = _ETHERNET_BYTES + total if total else len(frame)
         data = frame[start + (frame[start + 12] >> 4) * 4 : end]
         flow = (frame[_SOURCE], source, frame[_DESTINATION], destination)
+        back = directions.get((flow[2], flow[3], flow[0], flow[1]))
+        if flags & _ACK and back is not None:
+            back.acknowledge(asked)
         if flags & _SYN:
             directions[flow] = _Direction((sequence + 1) % _WRAP)
             yield time_ns, flow, b""
@@ -75,7 +96,7 @@ def reassemble(frames: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, Flow,
         if delivered:
             yield time_ns, flow, delivered
     for flow, direction in directions.items():
-        if direction.early:
+        if direction.has_lost:
             raise ParaplyError(
                 CAPTURE_INCOMPLETE,
                 reason=f"frames of connection {flow[1]} to {flow[3]} were lost",

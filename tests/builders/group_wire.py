@@ -13,10 +13,10 @@ PROTOCOL = 10
 GROUP = 0xABCD
 
 
-def frame(source, destination, sequence, data=b"", *, syn=False, total=None) -> bytes:
+def frame(source, destination, sequence, data=b"", *, syn=False, total=None, ack=0) -> bytes:
     """One Ethernet frame with IPv4 and TCP headers of 20 bytes each."""
     tcp = struct.pack(
-        ">HHIIBBHHH", source, destination, sequence, 0, 5 << 4, 2 if syn else 16, 0, 0, 0
+        ">HHIIBBHHH", source, destination, sequence, ack, 5 << 4, 2 if syn else 16, 0, 0, 0
     )
     length = 40 + len(data) if total is None else total
     ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, length, 0, 0, 64, 6, 0, b"\x7f\0\0\1", b"\x7f\0\0\1")

@@ -44,11 +44,24 @@ def test_length_zero_means_the_rest_of_a_large_frame():
     assert _joined(frames) == DATA
 
 
-def test_lost_frame_is_a_user_error():
+def answered(frames, *acknowledged):
+    """Return frames of a connection after which its receiver asks for what follows so many."""
+    back = [(9, frame(2000, 1000, 500, ack=101 + count)) for count in acknowledged]
+    return [*frames, *back]
+
+
+def test_lost_frame_that_the_receiver_has_is_a_user_error():
     frames = stream(DATA, cut=300)
     del frames[3]
     with pytest.raises(ParaplyError, match=r"P641.*lost"):
-        list(reassemble(frames))
+        list(reassemble(answered(frames, 600, len(DATA), 600)))
+
+
+@pytest.mark.parametrize("acknowledged", [(), (300,), (300, 600)])
+def test_what_a_cut_network_lost_ends_the_stream_where_the_receiver_stopped(acknowledged):
+    frames = stream(DATA, cut=300)
+    del frames[3]
+    assert _joined(answered(frames, *acknowledged)) == DATA[:600]
 
 
 def test_connection_older_than_the_capture_is_a_user_error():
