@@ -123,9 +123,8 @@ class GroupRows:
             for decision in step.decided.values()
         }
         self._keys = Keys(seen.statements)
-        found = (
-            (self._ids.get(parse_gtid(one.gtid)), one) for one in seen.logs.get(seen.witness, ())
-        )
+        log = [one for one in seen.logs.get(seen.witness, ()) if one.gtid]
+        found = ((self._ids.get(parse_gtid(one.gtid)), one) for one in log)
         known = [(number, one) for number, one in found if number is not None]
         # Who wrote a row before whom every member knows alike, from the order of certification.
         self._log = numbered_log(sorted(known, key=lambda each: each[0]), self._keys, origin="")
