@@ -15,6 +15,7 @@ from pathlib import Path
 MAGIC = b"\xfebin"
 _HEADER = struct.Struct("<IBIIIH")
 _FORMAT_DESCRIPTION, _GTID, _ANONYMOUS_GTID, _MARIADB_GTID = 15, 33, 34, 162
+_GTIDS = (_GTID, _ANONYMOUS_GTID, _MARIADB_GTID)
 _IN_USE = 1
 _COMMIT_ID_FLAG = 2
 _MARIADB_GTID_BODY_MIN = 19
@@ -54,8 +55,7 @@ class ForgedLog:
                 del body[-4:]
             self.events.append(RawEvent(time_s, code, server_id, flags, body))
             at += size
-        gtids = (_GTID, _ANONYMOUS_GTID, _MARIADB_GTID)
-        self._gtids = [event for event in self.events if event.code in gtids]
+        self._gtids = [event for event in self.events if event.code in _GTIDS]
 
     @classmethod
     def read(cls, path: Path) -> ForgedLog:
@@ -63,6 +63,10 @@ class ForgedLog:
 
     def __len__(self) -> int:
         return len(self._gtids)
+
+    def starts(self) -> list[int]:
+        """Return at which of ``events`` the transactions begin."""
+        return [at for at, event in enumerate(self.events) if event.code in _GTIDS]
 
     def set_timestamp(
         self,

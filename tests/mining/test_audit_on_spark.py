@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from ci.bench import workload
-from ci.bench.generate_log import generate
 from mining.engines import OnSpark
 from paraply.audit import AuditRequest
 from paraply.audit_at_scale import PartSizes, audit_in_parts
+from tests.builders.hot_logs import hot_log
 from tests.builders.log_forger import ForgedLog
 from vocabulary.verdict import Verdict
 
 
-def test_spark_judges_parts_as_this_process_does(tmp_path, spark, monkeypatch):
-    monkeypatch.setattr(workload, "SBTEST_ROWS", 100)
-    monkeypatch.setattr(workload, "ACCOUNTS", 100)
-    monkeypatch.setattr("ci.bench.generate_log.BLOCK_TRANSACTIONS", 40)
-    sound = tmp_path / "sound.000001"
-    generate(sound, dialect="mysql", size_bytes=150_000, seed=5)
+def test_spark_judges_parts_as_this_process_does(tmp_path, spark):
+    sound = hot_log(tmp_path / "sound.000001", size_bytes=150_000, seed=5, block_transactions=40)
     log = ForgedLog.read(sound)
     log.set_timestamp(len(log) - 1, last_committed=1)
     path = log.save(tmp_path / "forged.000001")

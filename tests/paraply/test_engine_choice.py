@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from ci.bench import workload
-from ci.bench.generate_log import generate
 from paraply import audit as line_of_work
 from paraply.audit import AuditRequest, audit
+from tests.builders.hot_logs import hot_log
 from vocabulary.errors import ParaplyError
 
 
 @pytest.fixture
-def log(tmp_path, monkeypatch):
-    monkeypatch.setattr(workload, "SBTEST_ROWS", 100)
-    monkeypatch.setattr(workload, "ACCOUNTS", 100)
-    monkeypatch.setattr("ci.bench.generate_log.BLOCK_TRANSACTIONS", 20)
-    path = tmp_path / "bin.000001"
-    generate(path, dialect="mysql", size_bytes=150_000)
-    return str(path)
+def log(tmp_path):
+    return str(hot_log(tmp_path / "bin.000001", size_bytes=150_000, block_transactions=20))
 
 
 @pytest.mark.parametrize(

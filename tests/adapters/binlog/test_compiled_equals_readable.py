@@ -13,9 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ci.bench import workload
 from ci.bench.dialects import TABLES
-from ci.bench.generate_log import generate
 from properties.logs import (
     critical_path,
     overlap_rules,
@@ -29,11 +27,11 @@ from properties.logs.compiled import columns as C
 from properties.logs.compiled.batches import NotCompilable
 from properties.logs.conflict_index import Horizon
 from tests.builders.engines import audit_by_compiled, audit_by_readable, differences
+from tests.builders.hot_logs import hot_log
 from tests.builders.log_forger import ForgedLog
 from vocabulary.verdict import Verdict
 
 DIALECTS = ("mariadb", "mysql")
-GTID_CODES = (33, 34, 162)
 ROWS_CODES = (23, 24, 25, 30, 31, 32)
 FIRST_ROWS = 8
 """Last committed of a transaction that may overlap anything but the DDL at the beginning."""
@@ -45,17 +43,12 @@ LOADED = 40
 def small_logs(tmp_path_factory):
     """One generated log per dialect, with few and therefore hot rows."""
     folder = tmp_path_factory.mktemp("generated")
-    patch = pytest.MonkeyPatch()
-    patch.setattr(workload, "SBTEST_ROWS", 200)
-    patch.setattr(workload, "ACCOUNTS", 200)
-    patch.setattr("ci.bench.generate_log.BLOCK_TRANSACTIONS", 100)
-    logs = {}
-    for dialect in DIALECTS:
-        path = folder / f"{dialect}.000001"
-        generate(path, dialect=dialect, size_bytes=800_000, seed=7)
-        logs[dialect] = path
-    patch.undo()
-    return logs
+    return {
+        dialect: hot_log(
+            folder / f"{dialect}.000001", dialect=dialect, size_bytes=800_000, seed=7, rows=200
+        )
+        for dialect in DIALECTS
+    }
 
 
 def assert_alike(*files, schema=None, options=None, **sizes):
@@ -109,7 +102,7 @@ def test_transaction_longer_than_the_largest_buffer_goes_to_the_readable_decoder
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_two_files_are_one_stream_with_two_clocks(small_logs, dialect, tmp_path):
     whole = ForgedLog.read(small_logs[dialect])
-    gtids = [at for at, event in enumerate(whole.events) if event.code in GTID_CODES]
+    gtids = whole.starts()
     cut = gtids[len(gtids) * 2 // 3]
     second = ForgedLog.read(small_logs[dialect])
     second.events = second.events[: gtids[0]] + second.events[cut:]
@@ -123,7 +116,7 @@ def test_conflict_across_a_gap_or_last_committed_zero_says_what_would_still_help
     small_logs, tmp_path
 ):
     log = ForgedLog.read(small_logs["mysql"])
-    gtids = [at for at, event in enumerate(log.events) if event.code in GTID_CODES]
+    gtids = log.starts()
     # Without its beginning the log holds no DDL, which last_committed=0 would overlap.
     cut = gtids[LOADED + 60 : LOADED + 62]
     log.events = log.events[: gtids[0]] + log.events[gtids[LOADED] : cut[0]] + log.events[cut[1] :]
@@ -238,7 +231,7 @@ def forge_rows(log, rng):
 
 def drop_or_repeat(log, rng):
     """Drop whole transactions, repeat some, or move one to another place."""
-    gtids = [at for at, event in enumerate(log.events) if event.code in GTID_CODES]
+    gtids = log.starts()
     spans = list(zip(gtids, [*gtids[1:], len(log.events) - 1], strict=True))
     for _ in range(rng.randint(1, 3)):
         first, last = rng.choice(spans[LOADED:])
@@ -370,7 +363,7 @@ sys.exit(bool(found))
 
 def test_kernels_run_uncompiled_with_the_same_result(small_logs, tmp_path, repository):
     log = ForgedLog.read(small_logs["mysql"])
-    gtids = [at for at, event in enumerate(log.events) if event.code in GTID_CODES]
+    gtids = log.starts()
     log.events = log.events[: gtids[LOADED]] + log.events[-1:]
     path = log.save(tmp_path / "tiny.000001")
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
