@@ -1,10 +1,11 @@
 """Run every live target long enough to mean something, and store what came out.
 
 ``python -m ci.live_results [--only TARGET...] [--list] [--out DIR]`` takes over an hour with all
-servers. Each mode runs healthy until it has at least 20,000 transactions, then under every fault of
-the target; ``--list`` only prints the commands. Results go into docs/live-results.jsonl, and its
-page is written again; histories that break something stay in the folder. What no server is there
-for is named and left out.
+servers. Each mode runs healthy until it has at least 20,000 transactions, then with several domains
+and replicas, then under every fault of the target; ``--list`` only prints the commands. Servers
+for ``--dsn`` are started first, at sockets of fixed names. Results go into docs/live-results.jsonl,
+and its page is written again; histories that break something stay in the folder. What no server is
+there for is named and left out.
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from adapters.live.existing_target import EXISTING
 from adapters.live.target import LiveRequest, LiveTarget
 from adapters.live.targets import TARGETS
 from ci.check import ROOT
+from ci.existing_servers import data_source_names, servers_named_in
 from paraply.live_judging import command_of, new_result
+from vocabulary.errors import ParaplyError
 
 _HEALTHY: dict[str, dict[str, int]] = {
     "mysql-gr": {"rounds": 4, "transactions": 5_500},
@@ -35,7 +39,7 @@ _STRUCK: dict[str, dict[str, int]] = {
     "mysql-semisync": {},
     "mariadb/cut-network": {"transactions": 1_500},
     "mariadb/cut-relay-log": {"transactions": 1_500},
-    "mariadb/cut-source-log": {"transactions": 1_500},
+    "mariadb/cut-source-log": {"rounds": 3},
     "mariadb/forged-commit-ids": {"rounds": 3, "seed": 310},
     "mariadb/forged-idempotent": {"rounds": 3, "seed": 310},
     "mariadb/kill-replica": {"transactions": 400, "seed": 310},
@@ -43,21 +47,30 @@ _STRUCK: dict[str, dict[str, int]] = {
     "mariadb/kill-source": {"transactions": 600},
     "mariadb/kill-source-ddl": {"transactions": 600},
     "mysql/kill-waiter": {"rounds": 3},
+    "mysql/cut-source-log": {"rounds": 4},
     # Every worker that is rolled back sleeps a second or more.
     "mysql/forged-idempotent": {"transactions": 300},
 }
 """What differs from the usual under faults, by target or by target and fault."""
 _STRUCK_USUAL = {"transactions": 1_000}
-_SEED, _STRUCK_SEED = 100, 300
+_WIDER: dict[str, Any] = {"replicas": 2, "domains": 3, "rounds": 3}
+"""What is run besides of each mode, healthy: 6,000 transactions in several domains or databases."""
+_OF_PAIRS = ("mariadb", "mysql")
+_SEED, _WIDER_SEED, _STRUCK_SEED = 100, 200, 300
 _NO_SERVER = 3
-_FROM_OUTSIDE = "existing"
-"""Has no servers of its own."""
+_EXISTING_ROUNDS = 3
 
 
 def requests(target: LiveTarget, mode: str) -> Iterator[LiveRequest]:
-    """Yield what is run of one mode of a target: healthy, then every fault."""
+    """Yield what is run of one mode of a target: healthy, in several domains, every fault."""
+    if target is EXISTING:
+        for names in data_source_names():
+            yield LiveRequest(mode=mode, seed=_SEED, rounds=_EXISTING_ROUNDS, servers=names)
+        return
     healthy: dict[str, Any] = _HEALTHY.get(target.name, _HEALTHY_USUAL)
     yield LiveRequest(mode=mode, seed=_SEED, **healthy)
+    if target.name in _OF_PAIRS:
+        yield LiveRequest(mode=mode, seed=_WIDER_SEED, **_WIDER)
     for fault in target.faults:
         of_target = _STRUCK.get(target.name, _STRUCK_USUAL)
         own: dict[str, Any] = {
@@ -66,20 +79,28 @@ def requests(target: LiveTarget, mode: str) -> Iterator[LiveRequest]:
         yield LiveRequest(mode=mode, fault=fault, **own)
 
 
-def commands(only: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield name and command of all that is stored, of the targets named or of all."""
+def commands(only: list[str]) -> Iterator[str]:
+    """Yield the command of all that is stored, of the targets named or of all."""
     for target in TARGETS:
-        if target.name != _FROM_OUTSIDE and (not only or target.name in only):
+        if not only or target.name in only:
             for mode in target.modes:
                 for request in requests(target, mode):
-                    name = f"{target.name}-{mode}-{request.fault}"
-                    yield name, command_of(new_result(target, request))
+                    yield command_of(new_result(target, request))
 
 
-def _store(command: str, name: str, out: Path) -> int:
+def _store(command: str, number: int, out: Path) -> int:
     """Run one command and store its result at once; return its exit code."""
-    result = out / f"{name}.json"
+    result = out / f"{number}.json"
     print(command, flush=True)
+    try:
+        with servers_named_in(command):
+            return _stored(command, result, out)
+    except ParaplyError as reason:
+        print(f"left out: {reason.text}", flush=True)
+        return _NO_SERVER
+
+
+def _stored(command: str, result: Path, out: Path) -> int:
     done = subprocess.run(
         [sys.executable, "-m", *command.split(), "--allow-expected",
          "--json", str(result), "--out", str(out)],
@@ -87,7 +108,7 @@ def _store(command: str, name: str, out: Path) -> int:
     )  # fmt: skip
     if done.returncode == _NO_SERVER:
         # The server is not there, or its version has no such mode.
-        print(f"{name}: left out, see above", flush=True)
+        print("left out, see above", flush=True)
     else:
         stored = [sys.executable, "-m", "paraply.live_results_page", "--add", str(result)]
         subprocess.run(stored, cwd=ROOT, check=True)
@@ -102,11 +123,13 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "live-results")
     options = parser.parse_args()
     if options.list:
-        for _, command in commands(options.only):
-            print(command)
+        print(*commands(options.only), sep="\n")
         return 0
     options.out.mkdir(parents=True, exist_ok=True)
-    codes = [_store(command, name, options.out) for name, command in commands(options.only)]
+    codes = [
+        _store(command, number, options.out)
+        for number, command in enumerate(commands(options.only), start=1)
+    ]
     return 1 if 1 in codes else 0
 
 

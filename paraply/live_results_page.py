@@ -58,7 +58,9 @@ def merged(stored: Sequence[Result], new: Sequence[Result]) -> list[Result]:
 def _key(result: Result) -> tuple[str, ...]:
     layout = [str(result["request"].get(name, "")) for name in _LAYOUT]
     is_fault = "0" if result["fault"] == HEALTHY else "1"
-    return (result["target"], is_fault, result["fault"], result["mode"], *layout)
+    # Servers that are already there may be of either family.
+    family, _, _ = str(result["evidence"].get("server", "")).partition(" ")
+    return (result["target"], is_fault, result["fault"], result["mode"], *layout, family)
 
 
 def _trimmed(result: Result) -> Result:
@@ -80,9 +82,14 @@ def _lines(results: Sequence[Result]) -> Iterator[str]:
         yield from ("", f"## {target}", "")
         yield f"{', '.join(servers)}; {total:,} transactions in {len(own)} configurations."
         healthy = [one for one in own if one["fault"] == HEALTHY]
-        if healthy:
-            yield from ("", "### Nothing done to the servers", "")
-            yield from _healthy(healthy)
+        for title, chosen in (
+            ("Nothing done to the servers", [one for one in healthy if not is_wider(one)]),
+            ("Several domains or replicas, nothing done to the servers",
+             [one for one in healthy if is_wider(one)]),
+        ):  # fmt: skip
+            if chosen:
+                yield from ("", f"### {title}", "")
+                yield from _healthy(chosen)
         struck = [one for one in own if one["fault"] != HEALTHY]
         if struck:
             yield from ("", "### Faults", "")
@@ -93,6 +100,17 @@ def _lines(results: Sequence[Result]) -> Iterator[str]:
             yield from (f"- {_cell(note)}" for note in notes)
     yield from ("", "## Commands", "")
     yield from (f"- `{one['command']}`" for one in results)
+
+
+def is_wider(result: Result) -> bool:
+    """Return whether a result is of more replicas or domains than one."""
+    return bool(_wider(result))
+
+
+def _wider(result: Result) -> list[str]:
+    """Return how many replicas and domains there were, where they were several."""
+    given = result["request"]
+    return [f"{given[name]} {name}" for name in ("replicas", "domains") if given.get(name, 1) != 1]
 
 
 def _healthy(results: Sequence[Result]) -> Iterator[str]:
@@ -127,12 +145,13 @@ def _healthy(results: Sequence[Result]) -> Iterator[str]:
 
 
 def _column(result: Result) -> str:
-    request = result["request"]
-    extra = [
-        f"{request[name]} {name}" for name in ("replicas", "domains") if request.get(name, 1) != 1
-    ]
-    if request.get("workload", "mixed") != "mixed":
-        extra.append(f"load {request['workload']}")
+    extra = _wider(result)
+    workload = result["request"].get("workload", "mixed")
+    if workload != "mixed":
+        extra.append(f"load {workload}")
+    existing = result["command"].partition("--dsn ")[2].split()
+    if existing:
+        extra += [str(result["evidence"]["server"]), f"{len(existing) - 1} replicas"]
     return ", ".join([result["mode"], *extra])
 
 

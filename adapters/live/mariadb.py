@@ -37,11 +37,13 @@ class MariadbLab(PairLab):
         installation = find_mariadb(request.basedir)
         super().__init__(request, installation, FAULTS, domains=request.domains)
         self._touches_seen: dict[str, int] = {}
+        self._has_lost_touches = False
 
     @property
     def records_touches(self) -> bool:
         """Return whether triggers record what is touched: not where that is lost or ambiguous."""
-        return self.fault is None or not (self.fault.is_crash or self.fault.reuses_gtids)
+        is_kept = self.fault is None or not (self.fault.is_crash or self.fault.reuses_gtids)
+        return is_kept and not self._has_lost_touches
 
     def _replica_options(self) -> Sequence[str]:
         return (
@@ -76,7 +78,7 @@ class MariadbLab(PairLab):
         """Run the load, inject the fault, let the replicas catch up, and tell what was seen."""
         request = self.request
         seed = request.seed + number - 1
-        self._begin_logs()
+        self._begin()
         members = [Member(name=replica.name) for replica in self.replicas]
         clients = Clients(
             [self.source],
@@ -129,6 +131,9 @@ class MariadbLab(PairLab):
         notes: Sequence[str],
         retries: int,
     ) -> LiveRound:
+        if self.records_touches and any(r.is_crash for member in members for r in member.restarts):
+            # A replica that had to be killed has lost what of the record was not on disk.
+            self._has_lost_touches = self.is_spoilt = True
         log = source_log(self._log(self.source), self.keys)
         lost = [tag for tag in load.confirmed if tag not in log.tags and not _is_ddl(log, tag)]
         for member, replica in zip(members, self.replicas, strict=True):
@@ -153,8 +158,10 @@ class MariadbLab(PairLab):
         notes = [
             *notes,
             *(f"{m.name}: {m.applier_error}" for m in members if m.applier_error),
-            *(f"logged by a replica, and not by the source: {gtid}" for gtid in foreign),
         ]
+        if foreign:
+            more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
+            notes.append(f"logged by a replica, and not by the source: {foreign[0]}{more}")
         if lost:
             notes.append(f"{len(lost)} confirmed transactions are not in the source's log")
         evidence: dict[str, int | str] = {

@@ -82,11 +82,11 @@ class MysqlLab(PairLab):
         request = self.request
         seed = request.seed + number - 1
         inject = None if self.fault is None else self.fault.inject
+        self._begin()
         for replica in self.replicas:
             if inject is None:
                 replica.query("STOP REPLICA SQL_THREAD")
             forget_windows(replica)
-        self._begin_logs()
         clients = Clients(
             [self.source],
             workload=self.workload,

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from adapters.live.forging import forge_last_committed
 from adapters.live.pair import Fault
-from adapters.live.strikes import by_name, cut_relay_log, forging, kill_replica
+from adapters.live.strikes import (
+    by_name,
+    cut_relay_log,
+    cut_source_log,
+    forging,
+    kill_replica,
+)
 
 _forge = forging(forge_last_committed, "were made to depend on the first alone")
 
 COMMIT_ORDER_OFF, FORGED = "commit-order-off", "forged-last-committed"
 FORGED_IDEMPOTENT = "forged-idempotent"
+CUT_SOURCE_LOG = "cut-source-log"
 MYSQL_FAULTS = by_name(
     Fault(name=COMMIT_ORDER_OFF, replica_options=("--replica-preserve-commit-order=OFF",),
           meaning="control: replica_preserve_commit_order=OFF on the replicas"),
@@ -22,4 +29,6 @@ MYSQL_FAULTS = by_name(
           meaning="the first replica is killed (SIGKILL) and started again, three times"),
     Fault(name="cut-relay-log", inject=cut_relay_log, is_crash=True,
           meaning="the first replica is killed, and the end of its relay log is lost"),
+    Fault(name=CUT_SOURCE_LOG, inject=cut_source_log, workload="rows", reuses_gtids=True,
+          meaning="control: the source is killed, and the end of its log is lost"),
 )  # fmt: skip

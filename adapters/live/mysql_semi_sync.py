@@ -1,7 +1,7 @@
 """MySQL semi-synchronous replication: the same story as MariaDB's, told by other statements.
 
-MySQL has no snapshot that knows its place in the binary log: what reads see is judged by what they
-show alone.
+MySQL has no snapshot that knows its place in the binary log. What the source has executed is asked
+before each read, which then has to show it: an engine commit comes first.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from adapters.live.semi_sync import ALONE_MS, SemiSyncLab, rounds_of
-from adapters.live.semi_sync_told import MomentKind
+from adapters.live.semi_sync_told import Moment, MomentKind
 from adapters.live.semi_sync_ways import MYSQL_WAYS
 from adapters.live.target import LiveRequest, LiveRound
 from adapters.live.workload import schema_name
 from adapters.servers import find_mysql
+from adapters.servers.replication import executed_position
 
 
 def run(request: LiveRequest) -> Iterator[LiveRound]:
@@ -55,6 +56,8 @@ class MysqlSemiSyncLab(SemiSyncLab):
         self.replica.query("START REPLICA")
 
     def read(self) -> None:
-        """Read the journal at the source."""
+        """Read the journal at the source, after what it has executed."""
+        executed = executed_position(self.source)
         rows = self.source.query(f"SELECT w FROM {schema_name(0)}.journal", read_timeout=20)
-        self.note(MomentKind.READ, (int(tag) for (tag,) in rows))
+        tags = frozenset(int(tag) for (tag,) in rows)
+        self.moments.append(Moment(kind=MomentKind.READ, tags=tags, executed=executed))

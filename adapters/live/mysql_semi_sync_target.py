@@ -29,6 +29,7 @@ MYSQL_SEMI_SYNC = LiveTarget(
         "what_was_confirmed_survives",
         "waits_are_abandoned_only_for_cause",
         "readers_at_the_source_see_prefixes",
+        "position_covers_only_what_is_applied",
         "recovery_decides_by_the_binlog",
         "replicas_receive_prefixes",
         "gtids_are_not_given_twice",

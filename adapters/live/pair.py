@@ -172,8 +172,10 @@ class PairLab(ABC):
         with server.connect() as connection, connection.cursor() as cursor:
             return reader.read(cursor)
 
-    def _begin_logs(self) -> None:
-        """Let every server go on in a new log file: the first one of the round."""
+    def _begin(self) -> None:
+        """Let every server go on, in a new log file: the first one of the round."""
+        for replica in self.replicas:
+            replica.query(f"START {self.applier}")
         for server in (self.source, *self.replicas):
             server.query("FLUSH NO_WRITE_TO_BINLOG BINARY LOGS")
             self._marks[server.name] = server.binary_logs()[-1].name
@@ -196,21 +198,18 @@ class PairLab(ABC):
         return error_on_the_way(self.source, replica)
 
     def _final(self, replica: Server, *, is_whole: bool) -> Final:
-        """Return all that the replica has, at rest; what its workers recorded is complete then."""
+        """Return all that the replica has, and leave it at rest: its workers have recorded all."""
         compared = [f"{schema}.{table}" for schema in self.schemas for table in TABLES]
         if not is_whole:
             compared = []
         replica.query(f"STOP {self.applier}")
-        final = Final(
+        return Final(
             snapshot=self._snapshot(replica),
             tags=self.tags(replica),
             gtid_position=self.stated_position(replica),
             differing=differing_tables(replica, self.source, compared),
             compared=tuple(compared),
         )
-        if is_whole:
-            replica.query(f"START {self.applier}")
-        return final
 
 
 Inject = Callable[[PairLab, Clients, Sequence[Member], random.Random], Sequence[str]]

@@ -47,6 +47,8 @@ class Moment:
     file: str = ""
     offset: int = 0
     """Where the source says that a read lies in its binary log."""
+    executed: str = ""
+    """What the source had executed just before a read."""
     note: str = ""
     """Why a wait was abandoned."""
     member: str = SOURCE
@@ -108,6 +110,7 @@ class _Story:
                     session=PROMOTED if is_promoted else "reader",
                     observed=tuple(Observation(f"journal({one})", one) for one in ids),
                     position=str(self._place(moment)) if moment.file else "",
+                    gtid_set=moment.executed,
                 )
             case MomentKind.CONFIRMED | MomentKind.ABANDONED:
                 kind = (

@@ -16,6 +16,7 @@ from adapters.live.target import ROUND_FAILED
 from adapters.live.workload import ACCOUNTS, HOT_ROWS, Clients, schema_name
 from adapters.servers import wait_until_applied
 from adapters.servers.binlog_dump import log_end
+from adapters.servers.replication import applied_place
 from vocabulary.errors import ParaplyError
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ _HOLD_S = 1.0
 _WAITS_FOR_ITS_TURN = ("Waiting for prior transaction", "Waiting for preceding transaction")
 """What MariaDB and MySQL call it."""
 _WAITER_TRIES, _WAITER_PATIENCE_S = 6, 3.0
-_STOP_SECONDS_MAX = 30
+_STOP_SECONDS_MAX = 120
+_STOP_AFTER_KILL_SECONDS_MAX = 10
+"""An applier of which a worker was killed may never come to stand still."""
 _PATIENCE_S = 60.0
 
 
@@ -96,16 +99,15 @@ def cut_source_log(
 ) -> Sequence[str]:
     """Lose the end of the source's log (sync_binlog=0), and not what its engine has.
 
-    Of what is lost the replicas have some: they ask the source for what comes after it. The load
-    goes on until the source has given the GTIDs that it lost anew, however long that takes.
+    Of what is lost the first replica has some: it asks the source for what comes after it. The load
+    goes on until the source has given GTIDs that it lost anew, however long that takes.
     """
     share = lab.request.transactions // 4
     with clients.going_on():
         clients.wait_for(share, lab.request.duration_s / 2)
-        end = log_end(lab.source)
-        for replica in lab.replicas:
-            wait_until_applied(lab.source, replica)
+        wait_until_applied(lab.source, lab.replicas[0])
         lab.source.kill()
+        end = applied_place(lab.replicas[0])
         lost = cut_tail(lab.source.datadir / end.file, dice, end=end.offset)
         lab.source.start()
         clients.wait_for(len(clients.load.confirmed) + share, lab.request.duration_s)
@@ -124,13 +126,13 @@ def stop_and_start(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
     """Stop the first replica's applier in good order, and let it go on."""
-    strike(lab, clients, dice, lambda: _stop_and_start(lab, members))
+    strike(lab, clients, dice, lambda: _stop_and_start(lab, members, _STOP_SECONDS_MAX))
     return ()
 
 
-def _stop_and_start(lab: PairLab, members: Sequence[Member]) -> None:
+def _stop_and_start(lab: PairLab, members: Sequence[Member], seconds_max: int) -> None:
     replica = lab.replicas[0]
-    replica.query(f"STOP {lab.applier}", read_timeout=_STOP_SECONDS_MAX)
+    replica.query(f"STOP {lab.applier}", read_timeout=seconds_max)
     members[0].restarts.append(restart_of(lab, is_crash=False))
     replica.query(f"START {lab.applier}")
 
@@ -156,7 +158,7 @@ def kill_waiter(
                     killed += 1
                     break
         try:
-            _stop_and_start(lab, members)
+            _stop_and_start(lab, members, _STOP_AFTER_KILL_SECONDS_MAX)
         except ParaplyError as reason:
             notes.append(f"after KILL of a worker the applier could not be stopped: {reason}")
             replica.kill()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
+from adapters.servers.binlog_dump import LogPlace
 from adapters.servers.errors import REPLICA_BEHIND, REPLICA_STOPPED
 from adapters.servers.reachable import Reachable
 from adapters.servers.server import Server
@@ -109,6 +111,14 @@ def is_receiving(replica: Reachable) -> bool:
     return _status(replica).get(f"{_threads(replica)}_IO_Running") == "Yes"
 
 
+def applied_place(replica: Reachable) -> LogPlace:
+    """Return a place in the source's log up to which the replica has applied everything."""
+    status, peer = _status(replica), "Master" if replica.is_mariadb else "Source"
+    return LogPlace(
+        file=str(status[f"Relay_{peer}_Log_File"]), offset=int(status[f"Exec_{peer}_Log_Pos"])
+    )
+
+
 def applier_error(replica: Reachable) -> str:
     """Return why receiver or applier has stopped, empty while both run or try again."""
     status, threads = _status(replica), _threads(replica)
@@ -126,7 +136,8 @@ def _threads(replica: Reachable) -> str:
     return "Slave" if replica.is_mariadb else "Replica"
 
 
-def _status(replica: Reachable) -> dict[str, object]:
+def _status(replica: Reachable) -> dict[str, Any]:
+    """Return the first row of the replica's status, empty where it follows nobody."""
     import pymysql.cursors
 
     with (

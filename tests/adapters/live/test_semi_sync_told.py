@@ -102,3 +102,16 @@ def test_replica_that_comes_back_has_what_it_says():
     back = Moment(kind=MomentKind.REPLICA_BACK, tags=tags((1, 2)), member="replica1")
     history = told(crashed, wait, moment(LOST), back, promoted(1, 2))
     assert verdict(history, "replicas_receive_prefixes") is Verdict.HOLDS
+
+
+def test_read_has_to_show_what_was_executed_before_it():
+    name = "position_covers_only_what_is_applied"
+    shown = {
+        executed: verdict(told(Moment(kind=READ, tags=tags((1, 2)), executed=executed)), name)
+        for executed in ("", gtid(2), gtid(3))
+    }
+    assert list(shown.values()) == [Verdict.UNKNOWN, Verdict.HOLDS, Verdict.VIOLATED]
+
+
+def gtid(number):
+    return update(number, number).gtid

@@ -1,0 +1,61 @@
+"""Servers for ``paraply live --dsn``: a source and two replicas of a family, at fixed sockets.
+
+The commands that name them are the same each time, wherever the servers' own directories are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from adapters.live.windows import OPTIONS as WINDOW_OPTIONS
+from adapters.servers import ServerRoom, find_mariadb, find_mysql, replicate
+from ci.check import ROOT
+
+_FAMILIES = {
+    "mariadb": (find_mariadb, ("--slave-parallel-threads=8", "--slave-parallel-mode=optimistic")),
+    "mysql": (find_mysql, (*WINDOW_OPTIONS, "--replica-parallel-workers=8")),
+}
+"""How each is found, and what its servers are started with besides."""
+_OPTIONS = ("--sync-binlog=0", "--innodb-flush-log-at-trx-commit=2", "--binlog-row-metadata=FULL")
+_NAMES = ("source", "replica1", "replica2")
+_FOLDER = Path("out", "live-servers")
+"""Of the sockets, from the root of the repository."""
+
+
+def data_source_names() -> Iterator[tuple[str, ...]]:
+    """Yield the names of the servers of each family, the source first."""
+    for family in _FAMILIES:
+        yield tuple(f"mysql://root@/?socket={_socket(family, name)}" for name in _NAMES)
+
+
+@contextmanager
+def servers_named_in(command: str) -> Iterator[None]:
+    """Have the servers that a command names, if it names any of these.
+
+    Raises ``ParaplyError`` P601 where they are not installed.
+    """
+    with ExitStack() as stack:
+        for family, (find, options) in _FAMILIES.items():
+            if str(_socket(family, _NAMES[0])) not in command:
+                continue
+            installation = find()
+            room = stack.enter_context(ServerRoom())
+            source, *replicas = [
+                room.start(installation, name=name, options=(*_OPTIONS, *options))
+                for name in _NAMES
+            ]
+            for server in (source, *replicas):
+                socket = ROOT / _socket(family, server.name)
+                socket.parent.mkdir(parents=True, exist_ok=True)
+                socket.unlink(missing_ok=True)
+                socket.symlink_to(server.socket)
+                stack.callback(socket.unlink)
+            for replica in replicas:
+                replicate(source, replica)
+        yield
+
+
+def _socket(family: str, name: str) -> Path:
+    return _FOLDER / f"{family}-{name}"
