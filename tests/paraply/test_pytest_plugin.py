@@ -11,11 +11,17 @@ SERIAL = "adapters.conformance.rules.correct:Serial"
 ONE_NUMBER = "adapters.conformance.rules.faulty:WaitsForOneNumber"
 
 
-def run(pytester, applier, *arguments):
+def run_with_plugin(pytester, *arguments):
+    """Run pytest in a process of its own, without the plugin of Hypothesis, which loads slowly."""
     return pytester.runpytest_subprocess(
-        "-p", "paraply.pytest_plugin", f"--paraply-applier={applier}",
-        "--paraply-schedules=20", "-rsx", *arguments, timeout=60,
-    )  # fmt: skip
+        "-p", "no:hypothesispytest", "-p", "paraply.pytest_plugin", *arguments, timeout=60
+    )
+
+
+def run(pytester, applier, *arguments):
+    return run_with_plugin(
+        pytester, f"--paraply-applier={applier}", "--paraply-schedules=20", "-rsx", *arguments
+    )
 
 
 def test_every_case_is_an_item_and_xdist_shares_them(pytester):
@@ -61,5 +67,5 @@ def test_case_that_does_not_exist_is_a_usage_error(pytester):
 
 def test_without_an_applier_nothing_is_added(pytester):
     pytester.makepyfile("def test_one(): pass")
-    result = pytester.runpytest_subprocess("-p", "paraply.pytest_plugin", timeout=60)
+    result = run_with_plugin(pytester)
     result.assert_outcomes(passed=1)
