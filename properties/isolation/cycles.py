@@ -15,8 +15,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-import networkx as nx
-
 from properties.isolation.versions import Dependency, Kind
 
 DEPENDENCIES = Kind.WW | Kind.WR
@@ -81,6 +79,9 @@ def find_cycles(dependencies: Iterable[Dependency], shape: Shape) -> list[Cycle]
     A part is one of the graph of all dependencies that the shape admits. Parts come in the order
     of their smallest transaction.
     """
+    # Imported only here: it takes as long to load as all properties, and few runs search a cycle.
+    import networkx as nx
+
     admitted = [one for one in dependencies if one.kind & (shape.anchor | shape.path)]
     graph = nx.DiGraph()
     graph.add_edges_from((one.source, one.target) for one in admitted)
