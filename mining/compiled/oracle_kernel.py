@@ -15,12 +15,15 @@ from mining.compiled import columns as C
 from mining.compiled.campaign_kernel import run_once
 
 Ints = NDArray[np.int64]
+_NO, _YES, _NOTHING = np.bool_(False), np.bool_(True), np.int64(0)
+"""What numba does not take for literals: it would compile ``_run`` anew for each of them."""
+
 Arrays = tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints]
 """What ``run_once`` takes after the settings."""
 
 
 @njit(cache=True)
-def _run(p: Ints, arrays: Arrays, given: int, are_fractions: bool) -> int:
+def _run(p: Ints, arrays: Arrays, given: int | np.int64, are_fractions: np.bool_) -> int:
     """Run what the program begins with; return the verdict."""
     dice, outcome = arrays[0], arrays[8]
     dice[C.D_ASKED], dice[C.D_GIVEN], dice[C.D_FRACTIONS] = 0, given, are_fractions
@@ -34,7 +37,7 @@ def run_edits(p: Ints, arrays: Arrays, base: Ints, edits: Ints, bit: int, below:
     program = arrays[1]
     for at in range(len(edits)):
         start, length, put = edits[at]
-        given = 0
+        given = _NOTHING
         for place in range(len(base) + 1):
             if place == start and put >= 0:
                 program[given, C.G_TAKEN] = put
@@ -42,7 +45,7 @@ def run_edits(p: Ints, arrays: Arrays, base: Ints, edits: Ints, bit: int, below:
             if place < len(base) and not start <= place < start + length:
                 program[given, C.G_TAKEN] = base[place]
                 given += 1
-        verdict = _run(p, arrays, given, False)
+        verdict = _run(p, arrays, given, _NO)
         is_found = verdict & bit and _is_below(p, arrays, below)
         if verdict == C.OVERFLOWN or is_found:
             return at + 1
@@ -71,7 +74,7 @@ def run_draws(p: Ints, arrays: Arrays, draws: Ints, bit: int) -> int:
     program, outcome = arrays[1], arrays[8]
     for at in range(len(draws)):
         program[: draws.shape[1], C.G_TAKEN] = draws[at]
-        verdict = _run(p, arrays, draws.shape[1], True)
+        verdict = _run(p, arrays, draws.shape[1], _YES)
         if outcome[2] > draws.shape[1]:
             outcome[0] = verdict = C.OVERFLOWN
         if verdict & bit:  # An overflown run has every bit.
@@ -83,9 +86,9 @@ def run_draws(p: Ints, arrays: Arrays, draws: Ints, bit: int) -> int:
 def run_all(p: Ints, arrays: Arrays, runs_max: int, bit: int) -> tuple[int, bool]:
     """Run every program, depth first, until one breaks; tell whether there are no more."""
     program, outcome = arrays[1], arrays[8]
-    given = 0
+    given = _NOTHING
     for count in range(1, runs_max + 1):
-        if _run(p, arrays, given, False) & bit:
+        if _run(p, arrays, given, _NO) & bit:
             return count, False
         place = outcome[2] - 1
         while place >= 0 and program[place, C.G_TAKEN] + 1 == program[place, C.G_OPTIONS]:

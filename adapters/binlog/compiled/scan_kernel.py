@@ -211,7 +211,7 @@ def scan(
         types[:] = 0
         types[kind] = 1
         events = 1
-        maps = 0
+        maps = np.int64(0)  # A literal 0 would have scan_rows compiled once more for it.
         at = start + length
         done = False
         while not done:
