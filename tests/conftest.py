@@ -40,8 +40,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 def pytest_collection_finish() -> None:
     """Let the garbage collector leave alone what lives to the end: modules and collected tests.
 
-    Every full collection would walk those millions of objects anew, which took a seventh of the
-    time of all tests.
+    Every full collection would walk those millions of objects anew.
     """
     gc.collect()
     gc.freeze()
