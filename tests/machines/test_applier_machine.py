@@ -11,7 +11,7 @@ from reference_impl.applier.subject import APPLIER
 from tests.machines.applier_system import ReferenceApplier, workload_of
 from tests.machines.hunting import assert_breaks, assert_reaches, bound, hunt, promises_of
 
-HUNT = hunt(stories=1_000, steps=30)
+HUNT = hunt(stories=8_000, steps=30)
 """Deep enough for every fault below."""
 
 

@@ -12,7 +12,7 @@ from reference_impl.certifier_subject import CERTIFIER
 from tests.machines.hunting import assert_breaks, bound, hunt, promises_of
 from tests.machines.systems import ReferenceCertifier
 
-HUNT = hunt(stories=400, steps=12)
+HUNT = hunt(stories=4_000, steps=12)
 """Deep enough for every fault below."""
 
 

@@ -12,7 +12,7 @@ from reference_impl.group.subject import GROUP
 from tests.machines.hunting import assert_breaks, bound, hunt, promises_of
 from tests.machines.systems import ReferenceGroup
 
-HUNT = hunt(stories=1_500, steps=30)
+HUNT = hunt(stories=10_000, steps=30)
 """Deep enough for every fault below."""
 
 

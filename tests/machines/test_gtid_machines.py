@@ -14,7 +14,7 @@ from tests.machines.gtid_systems import ReferenceReplica, ReferenceServers
 from tests.machines.hunting import assert_breaks, assert_reaches, bound, hunt, promises_of
 
 STEPS = settings(max_examples=40, stateful_step_count=40)
-HUNT = hunt(stories=1_500, steps=40)
+HUNT = hunt(stories=8_000, steps=40)
 """Deep enough for every fault below."""
 
 

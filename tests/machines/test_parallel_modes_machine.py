@@ -11,7 +11,7 @@ from reference_impl.mariadb.subject import MARIADB_PARALLEL
 from tests.machines.hunting import assert_breaks, assert_reaches, bound, hunt, promises_of
 from tests.machines.parallel_modes_system import ReferenceReplica, workload_of
 
-HUNT = hunt(stories=8_000, steps=30)
+HUNT = hunt(stories=16_000, steps=30)
 """Deep enough for every fault below."""
 
 

@@ -12,7 +12,7 @@ from reference_impl.semi_sync.subject import SEMI_SYNC
 from tests.machines.hunting import assert_breaks, assert_reaches, bound, hunt, promises_of
 from tests.machines.semi_sync_system import ReferenceServers
 
-HUNT = hunt(stories=4_000, steps=25)
+HUNT = hunt(stories=12_000, steps=25)
 """Most faults are found within 150 stories."""
 
 NEEDS_ITS_OWN_SEARCH = {
