@@ -101,7 +101,7 @@ def _certain_items(one: Transaction) -> frozenset[Item]:
     """Return the rows by which it is certified: of a table without a key they are not known."""
     if ISOLATED in one.flags:
         return frozenset()
-    return frozenset(one.write_set) - {row.table for row in one.rows}
+    return one.write_set - one.keyless_tables
 
 
 def _followers(history: History) -> Iterator[tuple[Transaction, int, int, Transaction, Item]]:

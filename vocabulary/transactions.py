@@ -95,6 +95,11 @@ class Transaction:
     """Where the log has it, as ``file:offset``."""
 
     @property
+    def keyless_tables(self) -> WriteSet:
+        """Return the tables whose rows have no key: the table itself stands for them."""
+        return self.write_set & {row.table for row in self.rows}
+
+    @property
     def is_barrier(self) -> bool:
         """Return whether its conflicts cannot be decided by items, so that it must run alone."""
         return self.kind is not TransactionKind.ROWS or not self.write_set

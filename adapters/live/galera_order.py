@@ -35,7 +35,7 @@ class _Owed:
 
     def depends_seqno(self, one: Transaction, told: int) -> int:
         """Return the sender's depends_seqno without what only its own index may have added."""
-        if ISOLATED in one.flags or _has_keyless_rows(one):
+        if ISOLATED in one.flags or one.keyless_tables:
             return told
         writers = (self.writers.get(item, 0) for item in one.write_set)
         return min(told, max((self.floor, *writers)))
@@ -43,13 +43,8 @@ class _Owed:
     def add(self, one: Transaction, seqno: int) -> None:
         """Take in the next transaction of the order."""
         self.writers.update(dict.fromkeys(one.write_set, seqno))
-        if _has_keyless_rows(one):
+        if one.keyless_tables:
             self.floor = seqno
-
-
-def _has_keyless_rows(one: Transaction) -> bool:
-    """Return whether some row is known by its table alone."""
-    return any(row.table in one.write_set for row in one.rows)
 
 
 def with_order(transactions: Sequence[Transaction], seen: SeenInside) -> tuple[Transaction, ...]:
