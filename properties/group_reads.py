@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from properties.member_stream import MemberStream, member_streams
 from properties.registry import Violation, always, sometimes
-from properties.replica_reads import PrefixRange, prefixes_that_explain
+from properties.replica_reads import PrefixRange, prefixes_that_explain, steps_back
 from vocabulary.events import Event, EventKind, Observation
 from vocabulary.history import History
 from vocabulary.transactions import INITIAL_STATE, TransactionId
@@ -158,19 +158,17 @@ def _member_is_read_twice(history: History) -> bool:
 @always(source="monotonic reads at one member", witness=_member_is_read_twice)
 def member_reads_never_go_back(history: History) -> tuple[MemberReadWentBack, ...]:
     """Of two snapshots of one member the later never shows less, by the member's own commits."""
-    shown: dict[str, TransactionId] = {}
-    found = []
-    for read in _reads(history):
-        before = shown.get(read.member, INITIAL_STATE)
-        explained = read.explained
-        if explained.limit is not None and explained.limit <= before:
-            found.append(
-                MemberReadWentBack(
-                    member=read.member,
-                    missed=read.at(explained.limit),
-                    item=explained.limit_item,
-                    shown_before=read.at(before),
-                )
-            )
-        shown[read.member] = max(before, explained.least)
-    return tuple(found)
+    reads = list(_reads(history))
+    # One is enough to name places: the order is the member's, the same in all its reads.
+    of_member = {read.member: read for read in reads}
+    return tuple(
+        MemberReadWentBack(
+            member=member,
+            missed=of_member[member].at(missed),
+            item=explained.limit_item,
+            shown_before=of_member[member].at(before),
+        )
+        for member, explained, missed, before in steps_back(
+            (read.member, read.explained) for read in reads
+        )
+    )

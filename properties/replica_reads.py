@@ -103,6 +103,21 @@ def prefixes_that_explain(
     return PrefixRange(least, least_item, limit, limit_item)
 
 
+def steps_back(
+    reads: Iterable[tuple[str, PrefixRange]],
+) -> Iterator[tuple[str, PrefixRange, TransactionId, TransactionId]]:
+    """Yield the reads that show less than one before at the same member.
+
+    Each with its member, what it misses, and what had been shown before.
+    """
+    shown: dict[str, TransactionId] = {}
+    for member, read in reads:
+        before = shown.get(member, INITIAL_STATE)
+        if read.limit is not None and read.limit <= before:
+            yield member, read, read.limit, before
+        shown[member] = max(before, read.least)
+
+
 def _reads(history: History) -> Iterator[tuple[Event, PrefixRange]]:
     writers = writers_of(history)
     for event in history.events_of(EventKind.READ):
@@ -136,22 +151,12 @@ def _two_reads(history: History) -> bool:
 @always(source="monotonic prefix consistency", witness=_two_reads)
 def reads_never_go_back(history: History) -> tuple[ReadWentBack, ...]:
     """Of two reads on one replica, the later never shows less."""
-    shown: dict[str, TransactionId] = {}
-    found = []
-    for event, read in _reads(history):
-        before = shown.get(event.member, INITIAL_STATE)
-        least = max(before, read.least)
-        if read.limit is not None and read.limit <= before:
-            found.append(
-                ReadWentBack(
-                    member=event.member,
-                    missed=read.limit,
-                    item=read.limit_item,
-                    shown_before=before,
-                )
-            )
-        shown[event.member] = least
-    return tuple(found)
+    return tuple(
+        ReadWentBack(member=member, missed=missed, item=read.limit_item, shown_before=before)
+        for member, read, missed, before in steps_back(
+            (event.member, read) for event, read in _reads(history)
+        )
+    )
 
 
 def _final_reads(history: History) -> dict[str, Event]:
