@@ -324,7 +324,7 @@ def observations(
     for item, versions in log.writers.items():
         if item in seen or not str(item).startswith(tuple(tables)):
             continue
-        absent = [writer for writer, is_there in versions if not is_there]
+        absent = [writer for writer, was_left in versions if not was_left]
         if item in log.inserted_first:
             absent.insert(0, INITIAL_STATE)
         explained = [writer for writer in absent if writer == INITIAL_STATE or is_there(writer)]
