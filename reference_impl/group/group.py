@@ -13,7 +13,7 @@ from reference_impl.certification.certifier import CertificationRequest
 from reference_impl.certification.dialects import Dialect
 from reference_impl.certification.gtids import Gtid, GtidSet, format_gtid_set
 from reference_impl.certification.parts import Parts
-from reference_impl.group.member import Member, Settings, Status
+from reference_impl.group.member import Member, Status
 from reference_impl.group.messages import (
     BacklogAppliedMessage,
     ExecutedSetMessage,
@@ -23,6 +23,7 @@ from reference_impl.group.messages import (
     ViewChangeMessage,
 )
 from reference_impl.group.sessions import Session
+from reference_impl.group.settings import Settings
 from reference_impl.recorder import Recorder
 from vocabulary.events import EventKind
 from vocabulary.timestamps import VIEW_CHANGE

@@ -6,7 +6,7 @@ applier.cc, certification_handler.cc and recovery.cc of plugin/group_replication
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 
 from reference_impl.certification.certifier import PreemptiveCollection
@@ -23,6 +23,7 @@ from reference_impl.group.messages import (
     ViewChangeMessage,
 )
 from reference_impl.group.sessions import Session
+from reference_impl.group.settings import Settings
 from reference_impl.recorder import Recorder
 from vocabulary.events import EventKind, Outcome
 from vocabulary.timestamps import may_overlap
@@ -39,35 +40,6 @@ class Status(Enum):
     CATCHING_UP = "catching up"
     """Recovered: it certifies the stream, and is not yet online."""
     ONLINE = "online"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """How all members of a group are configured.
-
-    Attributes:
-        is_single_primary: only one member takes writes, and conflict detection starts off.
-        preserves_commit_order: remote transactions commit in the order of the relay log.
-        block_size: group_replication_gtid_assignment_block_size.
-        preemptive_rows_threshold: items at which preemptive collection strikes; 0 turns it off,
-            and so do several primaries: nothing would be left to refuse their conflicts with.
-        waits_for_backlog: a new primary, or a member that comes online, takes no writes before
-            it has applied what was certified until then (BEFORE_ON_PRIMARY_FAILOVER).
-        sessions_commit_apart: a session learns that its transaction is certified, and commits it,
-            some time after the member has certified it; else in the same step.
-    """
-
-    is_single_primary: bool = False
-    preserves_commit_order: bool = True
-    block_size: int = 1
-    preemptive_rows_threshold: int = 0
-    waits_for_backlog: bool = True
-    sessions_commit_apart: bool = False
-
-    @property
-    def collects_preemptively(self) -> bool:
-        """Return whether a member may forget certification info before it is stable."""
-        return self.is_single_primary and self.preemptive_rows_threshold > 0
 
 
 class Member:
@@ -308,8 +280,14 @@ class Member:
 
     def applicable(self) -> list[RelayEntry]:
         """Return the entries of the relay log that may be applied next, the oldest first."""
+        if self.settings.preserves_commit_order:
+            return self.ready_among(1)
+        return self.ready_among(len(self.relay_log))
+
+    def ready_among(self, count: int) -> list[RelayEntry]:
+        """Return those of the first entries that wait for no other entry and for no session."""
         ready: list[RelayEntry] = []
-        for position, entry in enumerate(self.relay_log):
+        for position, entry in enumerate(self.relay_log[:count]):
             waits = any(
                 not may_overlap(earlier.timestamp, entry.timestamp)
                 for earlier in self.relay_log[:position]
@@ -318,8 +296,6 @@ class Member:
             waits = waits or (entry.timestamp.is_view_change and bool(self.committing()))
             if not waits and not self.locks(entry.items, entry.alters):
                 ready.append(entry)
-            if self.settings.preserves_commit_order:
-                break
         return ready
 
     def apply(self, entry: RelayEntry) -> None:

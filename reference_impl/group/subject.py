@@ -9,8 +9,8 @@ from reference_impl.certification.dialects import DIALECTS
 from reference_impl.certification.parts import STANDARD_PARTS, Parts
 from reference_impl.certifier_subject import BROKEN_BY_TIMESTAMPS, VIEW_CHANGES
 from reference_impl.group.group import Group
-from reference_impl.group.member import Settings
 from reference_impl.group.run import TABLE, Budget, GroupRun
+from reference_impl.group.settings import Settings
 from reference_impl.recorder import Recorder
 from reference_impl.subject import KnownBreaches, Option, Subject, Workload, register_subject
 from vocabulary.history import OptionValue

@@ -5,7 +5,8 @@ from __future__ import annotations
 from reference_impl.certification.parts import STANDARD_PARTS
 from reference_impl.certifier_run import HERE, CertifierRun
 from reference_impl.group.group import Group
-from reference_impl.group.member import Settings, Status
+from reference_impl.group.member import Status
+from reference_impl.group.settings import Settings
 from reference_impl.recorder import Recorder
 from vocabulary.history import HistoryHeader
 from vocabulary.transactions import TransactionKind

@@ -11,7 +11,8 @@ import pytest
 from reference_impl.certification.gtids import Gtid
 from reference_impl.certification.parts import STANDARD_PARTS
 from reference_impl.group.group import Group
-from reference_impl.group.member import Settings, Status
+from reference_impl.group.member import Status
+from reference_impl.group.settings import Settings
 from reference_impl.recorder import Recorder
 from vocabulary.events import EventKind
 from vocabulary.history import HistoryHeader

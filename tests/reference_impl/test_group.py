@@ -13,7 +13,8 @@ from properties.search import random_schedules
 from properties.timestamps import sequence_numbers_increase
 from reference_impl.certification.parts import STANDARD_PARTS
 from reference_impl.group.group import Group
-from reference_impl.group.member import Settings, Status
+from reference_impl.group.member import Status
+from reference_impl.group.settings import Settings
 from reference_impl.recorder import Recorder
 from reference_impl.subject import Workload
 from tests.reference_impl.test_golden_traces import ScriptedGroup
