@@ -103,7 +103,7 @@ def _neighbours(history: History) -> Iterator[tuple[_Stay, Certified, Certified]
 
 @sometimes(source="MySQL manual, Group Replication, Consistency Guarantees: EVENTUAL")
 def members_commit_in_different_orders(history: History) -> bool:
-    """Two members commit two transactions in different orders, each its own one first."""
+    """Two members commit two transactions in different orders, as each may with its own."""
     orders = [
         [one for one, _ in sorted(stream.committed_at.items(), key=lambda each: each[1])]
         for stream in member_streams(history)

@@ -78,16 +78,22 @@ class GroupSubject(Subject):
                 and not options["waits_for_backlog"]
             ),
             breaks=frozenset(
-                {"first_certified_wins", "changes_land_as_certified", "members_converge"}
+                {
+                    "changes_land_as_certified",
+                    "first_certified_wins",
+                    "members_converge",
+                    "own_transactions_commit_after_what_they_saw",
+                }
             ),
             because="a new primary writes rows whose writers were forgotten before it applied them",
         ),
         KnownBreaches(
             where="preserve_commit_order=false",
             applies=lambda options: not options["preserve_commit_order"],
-            breaks=frozenset({"refusals_are_deserved"}),
-            because="a snapshot may lack what a transaction in it had seen: the version that is "
-            "stored for a row is the whole snapshot of its writer",
+            breaks=frozenset({"refusals_are_deserved", "remote_transactions_commit_as_certified"}),
+            because="workers commit in any order that last_committed allows. A snapshot may then "
+            "lack what a transaction in it had seen: the version that is stored for a row is the "
+            "whole snapshot of its writer",
             scope=Workload(
                 transactions=6,
                 rows=4,
@@ -120,6 +126,7 @@ class GroupSubject(Subject):
             "certification",
             "executed_sets",
             "garbage_collection",
+            "group_commit_order",
             "landing",
             "timestamps",
             "view_change",
