@@ -78,6 +78,9 @@ class Dialect:
         collects_on_join: whether a member that joins makes the others collect, from the executed
             sets that the view change exchanges.
         collects_only_if_stable_grew: whether a round that taught nothing new leaves the window.
+        hands_on_stable_set: whether a joiner learns from its donor what the group has found stable,
+            and not only the certification info that collecting it left. It shows in a timestamp
+            only with ``collects_only_if_stable_grew``; else each round opens a window.
         recovering_members_report: whether a round waits for members still in recovery.
         may_certify_gtid_again: whether a specified GTID that was certified but never committed
             here may be certified again (a worker that rolled back and retried).
@@ -94,6 +97,7 @@ class Dialect:
     logs_view_change: bool = True
     collects_on_join: bool = True
     collects_only_if_stable_grew: bool = False
+    hands_on_stable_set: bool = True
     recovering_members_report: bool = True
     may_certify_gtid_again: bool = False
     orders_empty: bool = True
@@ -134,6 +138,7 @@ MYSQL_8_4 = Dialect(
     marks_first_remote=True,
     logs_view_change=False,
     collects_only_if_stable_grew=True,
+    hands_on_stable_set=False,
     recovering_members_report=False,
     may_certify_gtid_again=True,
 )

@@ -136,9 +136,8 @@ class Follower:
         is_joiner = is_first and self.member in view.joined
         if is_joiner:
             self._import(number)
-        # A joiner imports what the others have collected, and not what they found stable.
-        if view.joined and state.certifier.dialect.collects_on_join and not is_joiner:
-            self._collect_on_join(view)
+        if view.joined and state.certifier.dialect.collects_on_join:
+            self._collect_on_join(view, is_joiner=is_joiner)
         if view.joined:
             state.certifier.on_view_change()
         # A joiner has what it was given: nothing to compare.
@@ -154,10 +153,17 @@ class Follower:
             extracted,
         )
 
-    def _collect_on_join(self, view: ViewInstalled) -> None:
+    def _collect_on_join(self, view: ViewInstalled, *, is_joiner: bool) -> None:
         told = [self._set(view.executed[m]) for m in view.members if m not in view.joined]
-        stable = self.state.round.compute_stable_set(told)
-        if stable and self.state.certifier.on_stable_set(stable) is not None:
+        stable = self.state.round.compute_stable_set(told) if told else None
+        certifier = self.state.certifier
+        if not stable:
+            return
+        # A joiner imports what the others have collected already.
+        if is_joiner:
+            if certifier.dialect.hands_on_stable_set:
+                certifier.stable_set |= stable
+        elif certifier.on_stable_set(stable) is not None:
             self.state.counted.collections_on_join += 1
 
     def _on_donated(self, number: int, step: InfoDonated) -> None:

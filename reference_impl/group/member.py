@@ -166,7 +166,7 @@ class Member:
         if not self.online <= frozenset(message.members):
             self.learn_online(self.online & frozenset(message.members))
         self.collection.on_view_change()
-        # A joiner comes with its donor's information, collected already.
+        # A joiner comes with its donor's information, which is collected already.
         if message.joined not in (None, self.name) and self.dialect.collects_on_join:
             reports = [message.executed[m] for m in message.members if m in self.online]
             if reports:
@@ -355,7 +355,8 @@ class Member:
         self.certifier.import_certification_info(
             state.certification_info, state.extracted, self.executed
         )
-        self.certifier.stable_set = state.stable_set
+        if self.dialect.hands_on_stable_set:
+            self.certifier.stable_set = state.stable_set
         self.certifier.detects_conflicts = state.detects_conflicts
         self.recorder.record(
             EventKind.RECOVERED,

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from reference_impl.certification.parts import Parts
-from reference_impl.group.following import Follower
 from reference_impl.group.recorded import compare_with_reference
 from reference_impl.mutations.certification import VersionWithoutOwnGtid
 from reference_impl.mutations.stored_numbers import FindsItself
@@ -121,15 +120,9 @@ def test_ae_joiner_collects_what_the_others_had_found_stable_when_it_joined():
     assert given.last_committed == given.sequence_number - 1 > 1
 
 
-def test_joiner_that_knew_what_is_stable_would_number_otherwise(monkeypatch):
-    imports = Follower._import
-
-    def knows_what_is_stable(self, number):
-        imports(self, number)
-        self._collect_on_join(self.trace.steps[number])
-
-    monkeypatch.setattr(Follower, "_import", knows_what_is_stable)
-    assert differences(recorded(JOINER_COLLECTS)) == {"timestamp"}
+def test_joiner_that_knew_what_is_stable_would_number_otherwise():
+    knows = Parts(amend=lambda dialect: replace(dialect, hands_on_stable_set=True))
+    assert differences(recorded(JOINER_COLLECTS), parts=knows) == {"timestamp"}
 
 
 def test_conflicts_are_looked_for_only_with_several_primaries():
