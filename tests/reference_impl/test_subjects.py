@@ -13,6 +13,9 @@ from paraply.hunt import system_of
 from paraply.registries import property_named, registered_properties, registered_subjects
 from properties.campaign import run_campaign
 from properties.search import random_schedules, search
+from reference_impl.certification.dialects import DIALECTS
+from reference_impl.certifier_subject import CERTIFIER
+from reference_impl.group.subject import GROUP
 from reference_impl.subject import Option, Workload
 from vocabulary.errors import ParaplyError
 from vocabulary.schedule import RecordedSchedule, SeededSchedule
@@ -115,6 +118,13 @@ def test_subject_never_reaches_what_it_calls_unreachable(subject):
         workload = Workload(transactions=5, members=3, dialect=dialect)
         campaign = run_campaign(system_of(subject, workload), judged, random_schedules(1, RUNS))
         assert [tally.prop.name for tally in campaign.tallies if tally.reached] == []
+
+
+@pytest.mark.parametrize("subject", [CERTIFIER, GROUP], ids=lambda subject: subject.name)
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=lambda dialect: dialect.name)
+def test_view_changes_are_out_of_reach_in_exactly_the_dialects_that_log_none(subject, dialect):
+    is_unreachable = "a_view_change_is_logged" in subject.unreachable_in(dialect.name)
+    assert is_unreachable is not dialect.logs_view_change
 
 
 @OF_A_SUBJECT
