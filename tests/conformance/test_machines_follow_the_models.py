@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
-from hypothesis import Phase, settings
+from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from models.recorded import members, whole_members
@@ -23,11 +23,19 @@ from reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS
 from reference_impl.semi_sync.recovery_mutants import PromotesAny
 from tests.conformance.pairs import ONE_FILE, PAIRS, UNORDERED, Follower
 from tests.machines import applier_system, gtid_systems, parallel_modes_system
-from tests.machines.hunting import bound, hunt
+from tests.machines.hunting import Hunt, bound, judged_at_the_end
 from tests.machines.semi_sync_system import ReferenceServers
 from tests.machines.systems import ReferenceCertifier, ReferenceGroup
 
-STORIES = settings(hunt(stories=10, steps=25), phases=tuple(Phase))
+STEPS = 25
+STORIES = settings(
+    max_examples=10,
+    stateful_step_count=STEPS,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
 FIRM = {"abandons": 0, "shutdowns": 0}
 THREE = ("r1", "r2", "r3")
 
@@ -131,12 +139,7 @@ STORIES_OF = {
 
 def followed(machine, make, follower):
     """Return a machine whose stories are followed when they have ended."""
-
-    class Followed(bound(machine, make, [follower])):
-        def nothing_is_broken_so_far(self):
-            """Leave it to the end: what is refused once is refused there."""
-
-    return Followed
+    return judged_at_the_end(bound(machine, make, [follower]))
 
 
 @pytest.mark.parametrize("name", STORIES_OF)
@@ -151,6 +154,4 @@ def test_story_of_a_mutant_is_refused_by_the_specification():
     pair, machine, _ = STORIES_OF["quorum"]
     make = partial(ReferenceServers, cluster=PromotesAny, **FIRM)
     with pytest.raises(AssertionError, match="not a run of quorum"):
-        run_state_machine_as_test(
-            followed(machine, make, Follower(pair)), settings=hunt(stories=500, steps=25)
-        )
+        Hunt(steps=STEPS).run(followed(machine, make, Follower(pair)))

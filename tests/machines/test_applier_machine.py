@@ -9,10 +9,9 @@ from paraply.registries import mutant_named, property_named
 from properties.machines.applier import ApplierMachine
 from reference_impl.applier.subject import APPLIER
 from tests.machines.applier_system import ReferenceApplier, workload_of
-from tests.machines.hunting import assert_breaks, assert_reaches, bound, hunt, promises_of
+from tests.machines.hunting import Hunt, assert_breaks, assert_reaches, bound, promises_of
 
-HUNT = hunt(stories=8_000, steps=30)
-"""Deep enough for every fault below."""
+HUNT = Hunt(steps=30)
 
 
 def machine_of(workload, *, parts=None, judged=None):

@@ -9,11 +9,10 @@ from hypothesis.stateful import run_state_machine_as_test
 from paraply.registries import mutant_named, property_named
 from properties.machines.group import GroupMachine
 from reference_impl.group.subject import GROUP
-from tests.machines.hunting import assert_breaks, bound, hunt, promises_of
+from tests.machines.hunting import Hunt, assert_breaks, bound, promises_of
 from tests.machines.systems import ReferenceGroup
 
-HUNT = hunt(stories=10_000, steps=30)
-"""Deep enough for every fault below."""
+HUNT = Hunt(steps=30)
 
 
 def machine_of(dialect, *, judged=None, **changes):

@@ -11,11 +11,10 @@ from properties.machines.gtid import FailoverMachine, PositionMachine
 from reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS
 from reference_impl.mariadb_gtid.topology_subject import GTID_TOPOLOGY
 from tests.machines.gtid_systems import ReferenceReplica, ReferenceServers
-from tests.machines.hunting import assert_breaks, assert_reaches, bound, hunt, promises_of
+from tests.machines.hunting import Hunt, assert_breaks, assert_reaches, bound, promises_of
 
 STEPS = settings(max_examples=40, stateful_step_count=40)
-HUNT = hunt(stories=8_000, steps=40)
-"""Deep enough for every fault below."""
+HUNT = Hunt(steps=40)
 
 
 def position_machine(dialect, *, subject=GTID_POSITIONS, judged=None):

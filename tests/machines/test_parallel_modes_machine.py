@@ -8,11 +8,10 @@ from hypothesis.stateful import run_state_machine_as_test
 from paraply.registries import mutant_named, property_named
 from properties.machines.parallel_modes import ParallelModesMachine
 from reference_impl.mariadb.subject import MARIADB_PARALLEL
-from tests.machines.hunting import assert_breaks, assert_reaches, bound, hunt, promises_of
+from tests.machines.hunting import Hunt, assert_breaks, assert_reaches, bound, promises_of
 from tests.machines.parallel_modes_system import ReferenceReplica, workload_of
 
-HUNT = hunt(stories=16_000, steps=30)
-"""Deep enough for every fault below."""
+HUNT = Hunt(steps=30, stories=1_000)
 
 
 def machine_of(workload, *, parts=None, judged=None):
