@@ -29,7 +29,7 @@ CACHE = ObligationCache()
 SYSTEMS = {build().name: build for entry in THEOREMS for build in entry.systems}
 
 
-ASKED_MAX = 100
+ASKED_MAX = 40
 """Obligations of a system that the solvers are asked here; `make prove` asks them all of them.
 
 The kernel is asked every one in tests/paraply/test_prove.py, where no solver is installed.
