@@ -8,6 +8,7 @@ each in place of an older one of the same target, mode, fault and layout; ``--wr
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ PAGE_PATH = "docs/live-results.md"
 RESULTS_PATH = "docs/live-results.jsonl"
 HEALTHY = "none"
 _EVIDENCE_CHARACTERS_MAX = 200
+_NUMBER = re.compile(r"\d[\d,.:-]*")
 _LAYOUT = ("workload", "replicas", "domains", "workers", "clients")
 
 _INTRODUCTION = """\
@@ -94,10 +96,9 @@ def _lines(results: Sequence[Result]) -> Iterator[str]:
         if struck:
             yield from ("", "### Faults", "")
             yield from _faults(struck)
-        notes = sorted({note for one in own for note in one["notes"]})
-        if notes:
+        if any(one["notes"] for one in own):
             yield from ("", "### What the runs noted", "")
-            yield from (f"- {_cell(note)}" for note in notes)
+            yield from _notes(own)
     yield from ("", "## Commands", "")
     yield from (f"- `{one['command']}`" for one in results)
 
@@ -182,6 +183,20 @@ def _faults(results: Sequence[Result]) -> Iterator[str]:
             f" {_unknown(words['unknown'])} |"
             f" {', '.join([*broken, *_silent(one)])} | {_cell(evidence)} |"
         )
+
+
+def _notes(results: Sequence[Result]) -> Iterator[str]:
+    """Yield what was noted under each fault; what differs in numbers alone is shown once."""
+    for fault in dict.fromkeys(one["fault"] for one in results):
+        notes = [note for one in results if one["fault"] == fault for note in one["notes"]]
+        alike: dict[str, list[str]] = {}
+        for note in sorted(notes, key=lambda note: (len(note), note), reverse=True):
+            alike.setdefault(_NUMBER.sub("#", note), []).append(note)
+        if alike:
+            yield f"- {fault if fault != HEALTHY else 'nothing done'}:"
+        for same in sorted(alike.values()):
+            times = f" (noted {len(same)} times, with other numbers)" if len(set(same)) > 1 else ""
+            yield f"    - {_cell(same[0].removeprefix(f'{fault}: '))}{times}"
 
 
 def _silent(result: Result) -> list[str]:

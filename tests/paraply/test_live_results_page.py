@@ -42,6 +42,21 @@ def test_page_shows_verdicts_counts_and_commands():
     assert "- `paraply live toy --mode plain --fault break`" in text
 
 
+def test_notes_that_differ_in_numbers_are_shown_once_under_their_fault():
+    first, second, other = (result_json(result(healthy(), fault=f)) for f in ("cut", "cut", "kill"))
+    first["notes"] = ["12 bytes were lost", "cut: control"]
+    second["notes"] = ["4,096 bytes were lost"]
+    other["notes"] = ["12 bytes were lost"]
+    _, _, noted = page([first, second, other]).partition("### What the runs noted\n\n")
+    assert noted.partition("\n\n")[0].splitlines() == [
+        "- cut:",
+        "    - 4,096 bytes were lost (noted 2 times, with other numbers)",
+        "    - control",
+        "- kill:",
+        "    - 12 bytes were lost",
+    ]
+
+
 def test_control_that_stays_silent_is_said_to():
     text = page(merged([], [result_json(result(healthy(), fault="break"))]))
     assert "control silent: `no_event_is_lost`" in text
