@@ -6,6 +6,9 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 WORKERS ?= 2
 
+# Hundreds of short processes would compile the same modules again, and pytest all tests.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help install demo test check bench prove certificates stability cluster-test live-tests live fuzz \
   format docs pages lock clean
@@ -23,7 +26,7 @@ demo: $(READY) ## audit the shipped real binlogs and write the report to out/dem
 	@$(BIN)/python -m ci.demo
 
 test: $(READY) ## unit, property, golden and mutant tests (no server, no root)
-	@$(BIN)/python -m pytest -n $(WORKERS) -m "not live" --hypothesis-profile=ci $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not live" --hypothesis-profile=ci $(ARGS)
 
 check: $(READY) ## format, lint, types, layers, sizes, words, generated pages
 	@$(BIN)/python -m ci.check
