@@ -25,9 +25,9 @@ FAULTS = by_name(
           meaning="the first replica is killed, and the end of its relay log is lost"),
     Fault(name="cut-source-log", inject=cut_source_log, workload="rows", reuses_gtids=True,
           meaning="control: the source is killed, and the end of its log is lost"),
-    Fault(name="forged-commit-ids", inject=_forge, workload="chains",
+    Fault(name="forged-commit-ids", inject=_forge, workload="chains", begins_stopped=True,
           meaning="control: all transactions in the source's log get one commit id"),
-    Fault(name="forged-idempotent", inject=_forge, workload="chains",
+    Fault(name="forged-idempotent", inject=_forge, workload="chains", begins_stopped=True,
           replica_options=("--slave-exec-mode=IDEMPOTENT",),
           meaning="control: the same, and the replica hides row errors (IDEMPOTENT)"),
 )  # fmt: skip

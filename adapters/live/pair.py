@@ -41,6 +41,8 @@ class Fault:
     replica_options: tuple[str, ...] = ()
     workload: str = ""
     """The load that it needs, in place of the mixed one."""
+    begins_stopped: bool = False
+    """Whether replicas receive nothing of a round before ``inject`` lets them."""
     needs_link: bool = False
     """Whether the first replica follows its source over a link that can be cut."""
 
@@ -174,8 +176,10 @@ class PairLab(ABC):
 
     def _begin(self) -> None:
         """Let every server go on, in a new log file: the first one of the round."""
+        # Before the clients are let go: what they write sooner would be received and applied.
+        begin = "STOP" if self.fault is not None and self.fault.begins_stopped else "START"
         for replica in self.replicas:
-            replica.query(f"START {self.applier}")
+            replica.query(f"{begin} {self.applier}")
         for server in (self.source, *self.replicas):
             server.query("FLUSH NO_WRITE_TO_BINLOG BINARY LOGS")
             self._marks[server.name] = server.binary_logs()[-1].name

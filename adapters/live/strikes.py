@@ -193,14 +193,12 @@ def forging(forge: Callable[[Path], int], done: str) -> Inject:
     """Return what changes the source's log before any replica has received the round.
 
     ``forge`` changes one file of it and says how many transactions it changed, ``done`` what
-    became of those.
+    became of those. The fault has to begin with replicas that are stopped.
     """
 
     def inject(
         lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
     ) -> Sequence[str]:
-        for replica in lab.replicas:
-            replica.query(f"STOP {lab.applier}")
         clients.wait(lab.request.duration_s)
         clients.stop()
         files = lab.log_files(lab.source)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.live.mysql_faults import COMMIT_ORDER_OFF, CUT_SOURCE_LOG, FORGED
+from adapters.live.mysql_faults import COMMIT_ORDER_OFF, CUT_SOURCE_LOG, FORGED, FORGED_IDEMPOTENT
 from adapters.live.mysql_target import DATABASE, MYSQL
 from adapters.live.target import HEALTHY, LiveRequest
 from adapters.servers import find_mysql
@@ -71,6 +71,18 @@ def test_forged_timestamps_stop_a_replica_or_let_it_apply_what_conflicts():
     result = run("mysql", MODE, FORGED, until=wrong, transactions=600)
     assert broken(result)
     assert broken(result) <= wrong
+    assert result.evidence["unknown_gtids"] == 0
+
+
+def test_forged_timestamps_that_idempotent_mode_hides_are_found():
+    # Whether readers come in the middle takes luck; what is wrong in the end stays.
+    wrong = "tables_end_as_the_sources"
+    result = run("mysql", MODE, FORGED_IDEMPOTENT, until={wrong}, transactions=60)
+    assert broken(result) >= {wrong, "no_conflicting_parallel_apply"}
+    assert broken(result) <= documented("mysql", MODE, FORGED_IDEMPOTENT)
+    # The server itself notices nothing, and keeps the order of commits.
+    assert held(result) >= {"sound_log_never_fails", "no_event_is_lost", ORDER}
+    assert result.evidence["windows"] == result.evidence["transactions"] >= 60
     assert result.evidence["unknown_gtids"] == 0
 
 
