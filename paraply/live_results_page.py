@@ -1,8 +1,9 @@
 """docs/live-results.md: what live runs gave, from the results stored beside it.
 
 ``python -m paraply.live_results_page --add FILE...`` takes results of ``paraply live --json`` in,
-each in place of an older one of the same target, mode, fault and layout; ``--write`` and
-``--check`` are those of every generated page.
+each in place of an older one of the same target, mode, fault and layout, and writes the page;
+``--write`` and ``--check`` are those of every generated page. Exit code 3 where a file has no such
+results, with nothing stored.
 """
 
 from __future__ import annotations
@@ -14,8 +15,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from paraply.cli import Parser, report
+from paraply.errors import NOTHING_READ, USAGE
 from paraply.pages import ROOT, pages_main
+from vocabulary.errors import ParaplyError
+from vocabulary.verdict import EXIT_UNREADABLE
 
+MODULE = "paraply.live_results_page"
 PAGE_PATH = "docs/live-results.md"
 RESULTS_PATH = "docs/live-results.jsonl"
 HEALTHY = "none"
@@ -229,16 +235,51 @@ def generated() -> dict[str, str]:
     return {PAGE_PATH: page(read_results(ROOT / RESULTS_PATH))}
 
 
+def added(files: Sequence[str]) -> list[Result]:
+    """Return the results of files that ``paraply live --json`` wrote.
+
+    Raises:
+        ParaplyError: P307, a file cannot be read or has something else in it.
+    """
+    new: list[Result] = []
+    for file in files:
+        try:
+            found = json.loads(Path(file).read_text(encoding="utf-8"))
+            # Whatever the page needs of a result is asked for before anything is stored.
+            page(merged([], found))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ParaplyError(
+                NOTHING_READ,
+                where=file,
+                reason=f"{type(error).__name__}: {error}",
+                remedy="name files that `paraply live --json FILE` wrote",
+            ) from error
+        new += found
+    return new
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Take results in (``--add FILE...``), or write or check the page."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments[:1] == ["--add"]:
-        stored = ROOT / RESULTS_PATH
-        new = [one for file in arguments[1:] for one in json.loads(Path(file).read_text("utf-8"))]
-        lines = [json.dumps(one, sort_keys=True) for one in merged(read_results(stored), new)]
-        stored.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        arguments = ["--write"]
-    return pages_main("paraply.live_results_page", generated(), arguments)
+    parser = Parser(prog=f"python -m {MODULE}", add_help=False)
+    parser.add_argument("--add", nargs="+", metavar="FILE", default=[])
+    try:
+        given, arguments = parser.parse_known_args(argv)
+        if given.add:
+            if arguments not in ([], ["--write"]):
+                reason = f"--add writes the page, and does not go with {' '.join(arguments)}"
+                raise ParaplyError(USAGE, reason=reason, command=parser.prog)
+            _store(added(given.add))
+            arguments = ["--write"]
+    except ParaplyError as error:
+        report(error, sys.stderr)
+        return EXIT_UNREADABLE
+    return pages_main(MODULE, generated(), arguments)
+
+
+def _store(new: Sequence[Result]) -> None:
+    stored = ROOT / RESULTS_PATH
+    lines = [json.dumps(one, sort_keys=True) for one in merged(read_results(stored), new)]
+    stored.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 from collections import Counter
 
+import pytest
+
 from adapters.live.targets import TARGETS
 from ci.live_results import commands
+from paraply import live_results_page, pages
 from paraply.live_results_page import (
     HEALTHY,
     PAGE_PATH,
     RESULTS_PATH,
     generated,
     is_wider,
+    main,
     merged,
     page,
     read_results,
@@ -87,6 +91,51 @@ def test_paths_of_findings_are_not_stored():
 
 def test_page_of_nothing_has_no_tables():
     assert "|" not in page([])
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    """A source tree whose page is of no results yet."""
+    monkeypatch.setattr(live_results_page, "ROOT", tmp_path)
+    monkeypatch.setattr(pages, "ROOT", tmp_path)
+    assert main(["--write"]) == 0
+    return tmp_path
+
+
+@pytest.mark.parametrize("more", [[], ["--write"]])
+def test_results_of_a_file_are_stored_and_the_page_is_written(tree, more):
+    (tree / "one.json").write_text(json.dumps(results()[:1]))
+    (tree / "other.json").write_text(json.dumps(results()[1:]))
+    assert main(["--add", str(tree / "one.json"), str(tree / "other.json"), *more]) == 0
+    assert read_results(tree / RESULTS_PATH) == merged([], results())
+    assert (tree / PAGE_PATH).read_text() == page(merged([], results()))
+    assert main(["--check"]) == 0
+
+
+@pytest.mark.parametrize(
+    "text", [None, "{", "7", "[7]", '{"target": "toy"}', '[{"target": "toy"}]']
+)
+def test_file_without_results_is_named_and_nothing_is_stored(tree, text, capsys):
+    good, bad = tree / "good.json", tree / "bad.json"
+    good.write_text(json.dumps(results()))
+    if text is not None:
+        bad.write_text(text)
+    assert main(["--add", str(good), str(bad)]) == 3
+    assert f"P307 {bad}: nothing could be read" in capsys.readouterr().err
+    assert read_results(tree / RESULTS_PATH) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--add"], "expected at least one argument"),
+        (["--add", "a.json", "--check"], "does not go with --check"),
+        (["--add", "a.json", "--wirte"], "does not go with --wirte"),
+    ],
+)
+def test_wrong_usage_is_told_and_not_traced(tree, arguments, why, capsys):
+    assert main(arguments) == 3
+    assert why in capsys.readouterr().err
 
 
 def test_missing_file_has_no_results(tmp_path):
