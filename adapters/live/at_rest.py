@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from adapters.live.observed import Tag
 from adapters.live.target import ROUND_FAILED
+from adapters.live.waits import waits_on
 from adapters.servers.replication import applier_error, wait_until_applied
 from vocabulary.errors import ParaplyError
 
@@ -27,7 +28,8 @@ def error_on_the_way(source: Reachable, replica: Reachable) -> str:
     except ParaplyError as reason:
         error = applier_error(replica)
         if not error:
-            raise ParaplyError(ROUND_FAILED, where=replica.name, reason=reason) from reason
+            why = f"{reason}; {waits_on(replica)}"
+            raise ParaplyError(ROUND_FAILED, where=replica.name, reason=why) from reason
         return error
     return ""
 

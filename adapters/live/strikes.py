@@ -13,6 +13,7 @@ from adapters.live.observed import Member, Restart
 from adapters.live.pair import Fault, Inject, PairLab
 from adapters.live.tails import cut_tail
 from adapters.live.target import ROUND_FAILED
+from adapters.live.waits import waits_on
 from adapters.live.workload import ACCOUNTS, HOT_ROWS, Clients, schema_name
 from adapters.servers import wait_until_applied
 from adapters.servers.binlog_dump import log_end
@@ -150,17 +151,23 @@ def kill_waiter(
 
     def blow() -> None:
         nonlocal killed
+        struck = None
         for _ in range(_WAITER_TRIES):
             # A cold row: what comes after the transaction that needs it may do without.
             with _held_row(lab, dice.randint(HOT_ROWS + 1, ACCOUNTS)):
                 waiter = _waiter(replica)
                 if waiter is not None and _kill(replica, waiter):
                     killed += 1
+                    struck = waiter
                     break
         try:
             _stop_and_start(lab, members, _STOP_AFTER_KILL_SECONDS_MAX)
         except ParaplyError as reason:
-            notes.append(f"after KILL of a worker the applier could not be stopped: {reason}")
+            what = f"after KILL {struck} of a worker" if struck else "with no worker killed"
+            notes.append(
+                f"{replica.name}, {what}, did not stop within {_STOP_AFTER_KILL_SECONDS_MAX} s and"
+                f" was killed: {waits_on(replica)} ({reason})"
+            )
             replica.kill()
             _come_back(lab, members, notes)
 
