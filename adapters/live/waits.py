@@ -84,7 +84,7 @@ def waits_on(replica: Reachable) -> str:
 
 
 def told_waits(waiters: Sequence[Waiter], executed: str) -> str:
-    """Return what sessions wait for, the earliest transaction first.
+    """Return what sessions wait for, the earliest transaction first, a long UUID once.
 
     >>> told_waits([Waiter(session=7, state="Waiting for prior transaction to commit")], "0-1-5")
     "session 7 is at 'Waiting for prior transaction to commit'"
@@ -102,7 +102,11 @@ def told_waits(waiters: Sequence[Waiter], executed: str) -> str:
         are = "session {} is" if len(own) == 1 else "sessions {} are"
         behind = f", for a row of {' and '.join(map(str, rows_of))}" if rows_of else ""
         lines.append(f"{are.format(who)} at '{state}'{behind}")
-    return "; ".join(lines) or "no session of its applier has anything to do"
+    text = "; ".join(lines) or "no session of its applier has anything to do"
+    for uuid in {parse_gtid(one.gtid).source.uuid for one in waiters if one.gtid}:
+        head, first, tail = text.partition(uuid)
+        text = head + first + tail.replace(f"{uuid}:", ":")
+    return text
 
 
 def _place(one: Waiter) -> tuple[bool, int, int]:

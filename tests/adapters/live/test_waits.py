@@ -22,7 +22,7 @@ def test_workers_behind_transactions_that_nobody_has_are_told_with_those():
     told = told_waits([waiter(16, 141), waiter(15, 140)], f"{SOURCE}:1-137")
     assert told == (
         f"no worker has {SOURCE}:138-139, which others wait for;"
-        f" sessions 15 ({SOURCE}:140), 16 ({SOURCE}:141) are at '{TURN}'"
+        f" sessions 15 (:140), 16 (:141) are at '{TURN}'"
     )
 
 
@@ -45,8 +45,8 @@ def test_circle_over_rows_and_a_turn_is_told():
     )
     assert told == (
         f"session 49 ({SOURCE}:178) is at '{APPLIES}', for a row of 53;"
-        f" session 48 ({SOURCE}:179) is at '{TURN}';"
-        f" session 53 ({SOURCE}:185) is at '{APPLIES}', for a row of 48"
+        f" session 48 (:179) is at '{TURN}';"
+        f" session 53 (:185) is at '{APPLIES}', for a row of 48"
     )
 
 
