@@ -18,6 +18,7 @@ from adapters.live.workload import ACCOUNTS, HOT_ROWS, Clients, schema_name
 from adapters.servers import wait_until_applied
 from adapters.servers.binlog_dump import log_end
 from adapters.servers.replication import applied_place
+from vocabulary.counting import counted
 from vocabulary.errors import ParaplyError
 
 if TYPE_CHECKING:
@@ -172,7 +173,11 @@ def kill_waiter(
             _come_back(lab, members, notes)
 
     strike(lab, clients, dice, blow)
-    return (f"{killed} workers that waited for their turn were killed", *notes)
+    done = counted(
+        killed, "worker that waited for its turn was killed",
+        "workers that waited for their turn were killed",
+    )  # fmt: skip
+    return (done, *notes)
 
 
 def _waiter(replica: Server) -> int | None:
