@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from reference_impl.applier import deadlock_mutants, recovery_mutants, wake_up_mutants
 from reference_impl.applier import mutants as applier
-from reference_impl.applier import recovery_mutants, wake_up_mutants
 from reference_impl.mariadb import assumption_mutants, commit_mutants, waiting_mutants
 from reference_impl.mariadb import mutants as mariadb_modes
 from reference_impl.mariadb_gtid import gap_free_mutants, positions_mutants, topology_mutants
@@ -32,6 +32,7 @@ __all__ = [
     "certification",
     "chunked_collection",
     "commit_mutants",
+    "deadlock_mutants",
     "gap_free_mutants",
     "garbage_collection",
     "group_commits",
