@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 
 _APPLIER = "system user"
 _HAS_NOTHING = (
+    "Replica has read all relay log; waiting for more updates",
+    "Slave has read all relay log; waiting for more updates",
     "Waiting for an event from Coordinator",
     "Waiting for master to send event",
     "Waiting for source to send event",
     "Waiting for work from SQL thread",
 )
-"""States of receivers and workers that wait for something to do."""
+"""States of receivers, coordinators and workers that wait for something to do."""
 _TURN = "Waiting for preceding transaction to commit"
 _GTIDS = (
     "SELECT t.processlist_id, e.gtid FROM performance_schema.threads t"

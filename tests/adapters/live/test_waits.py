@@ -104,6 +104,8 @@ def test_mariadb_is_asked_for_states_alone():
                  "Waiting for prior transaction to commit", None),
                 (8, "system user", "", None, "Slave_worker", 1,
                  "Waiting for work from SQL thread", None),
+                (9, "system user", "", None, "Slave_SQL", 1,
+                 "Slave has read all relay log; waiting for more updates", None),
             ],
             "SELECT @@gtid_binlog_pos": [("0-1-5",)],
         },
