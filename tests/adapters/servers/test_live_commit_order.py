@@ -11,11 +11,12 @@ import pytest
 from adapters.binlog.transactions import read_transactions
 from adapters.live.waits import waits_on
 from adapters.servers import ServerRoom, find_mysql, replicate, wait_until_applied
+from tests.adapters.servers.waiting import wait_for
 from vocabulary.errors import ParaplyError
 
 pytestmark = pytest.mark.live
 
-PATIENCE_SECONDS = 8
+PATIENCE_SECONDS = 15
 """innodb_lock_wait_timeout of the replica."""
 LOCK_WAITS = (
     "SELECT COUNT(*) FROM performance_schema.data_lock_waits w JOIN performance_schema.data_locks l"
@@ -35,12 +36,9 @@ THIRD = (
 """No two of them write a row in common. Without a key, who looks for row 2 locks row 1 as well."""
 
 
-def wait_for(server, query, count):
+def wait_until_counted(server, query, count):
     """Return once the query counts that many."""
-    deadline = time.monotonic() + 30
-    while server.query(query)[0][0] != count:
-        assert time.monotonic() < deadline, f"never {count}: {query}; {waits_on(server)}"
-        time.sleep(0.02)
+    wait_for(lambda: server.query(query)[0][0] == count, f"never {count}: {query}")
 
 
 def hold_row(session, row):
@@ -106,20 +104,20 @@ def test_circle_over_two_rows_and_a_turn_is_ended_by_the_lock_wait_timeout_alone
             hold_row(first_gate, 1)
             hold_row(third_gate, 3)
             commit_together(source, FIRST, SECOND, THIRD)
-            wait_for(replica, LOCK_WAITS.format(table="gate"), 2)
-            wait_for(replica, TURNS, int(in_order == "ON"))
+            wait_until_counted(replica, LOCK_WAITS.format(table="gate"), 2)
+            wait_until_counted(replica, TURNS, int(in_order == "ON"))
             third_gate.rollback()
-            wait_for(replica, LOCK_WAITS.format(table="two"), int(in_order == "ON"))
+            wait_until_counted(replica, LOCK_WAITS.format(table="two"), int(in_order == "ON"))
             first_gate.rollback()
             if in_order == "ON":
                 # The first waits for a row of the third, the third for one of the second.
-                wait_for(replica, LOCK_WAITS.format(table="one"), 1)
+                wait_until_counted(replica, LOCK_WAITS.format(table="one"), 1)
                 told = waits_on(replica)
                 assert told.count("for a row of") == 2
                 assert replica.query(TURNS)[0][0] == 1
                 # Else the third, when it tries again, may close the circle again and again.
                 hold_row(third_gate, 3)
-                wait_for(replica, "SELECT COUNT(*) FROM d.two WHERE v = 1", 1)
+                wait_until_counted(replica, "SELECT COUNT(*) FROM d.two WHERE v = 1", 1)
                 third_gate.rollback()
         wait_until_applied(source, replica)
         for table in ("gate", "one", "two"):

@@ -10,6 +10,7 @@ import pytest
 from adapters.servers import ServerRoom, find_mariadb, replicate, wait_until_applied
 from reference_impl.mariadb.modes import Mode
 from reference_impl.mariadb.subject import MARIADB_PARALLEL
+from tests.adapters.servers.waiting import wait_for
 from vocabulary.errors import ParaplyError
 
 pytestmark = pytest.mark.live
@@ -47,14 +48,6 @@ def pair():
 
 def set_mode(replica, mode):
     replica.run(["STOP SLAVE", f"SET GLOBAL slave_parallel_mode='{mode}'"])
-
-
-def wait_for(condition, complaint):
-    """Return once the condition holds."""
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, complaint
-        time.sleep(0.02)
 
 
 def rows(server, table, value):
