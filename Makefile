@@ -37,16 +37,16 @@ bench: $(READY) ## speed, side by side with baselines; one of them: make bench A
 prove: $(READY) ## prove every theorem with two solvers and a kernel without one, refute the rest
 	@$(BIN)/paraply prove $(ARGS)
 
-certificates: $(READY) ## make the kernel's certificates again, after a change of models/
-	@$(BIN)/python -m models.certificates
-	@$(BIN)/python -m paraply.proof_dropping
-	@$(BIN)/python -m paraply.proof_finding
-	@$(BIN)/python -m paraply.proof_witnesses
-	@$(BIN)/python -m paraply.proof_pages --write
+certificates: $(READY) ## make the kernel's certificates again, after a change of paraply/models/
+	@$(BIN)/python -m paraply.models.judging.certificates
+	@$(BIN)/python -m ci.pages.proofs.dropping
+	@$(BIN)/python -m ci.pages.proofs.finding
+	@$(BIN)/python -m ci.pages.proofs.witnesses
+	@$(BIN)/python -m ci.pages.proofs.pages --write
 
 stability: $(READY) ## ten seeds and ten orders of every obligation in both solvers (twenty minutes)
-	@$(BIN)/python -m paraply.proof_stability
-	@$(BIN)/python -m paraply.proof_pages --write
+	@$(BIN)/python -m paraply.proving.stability
+	@$(BIN)/python -m ci.pages.proofs.pages --write
 
 cluster-test: $(READY) ## a campaign on a Spark cluster of this machine, a worker killed in the middle
 	@$(BIN)/python -m ci.cluster_test $(ARGS)

@@ -24,7 +24,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pyspark
 
-from mining.java import ensure_java_home
+from paraply.mining.java import ensure_java_home
 
 ROOT = Path(__file__).resolve().parent.parent
 SPARK_HOME = Path(pyspark.__file__).resolve().parent

@@ -10,8 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from paraply.vocabulary.verdict import EXIT_UNREADABLE
 from tests.builders.log_forger import ForgedLog
-from vocabulary.verdict import EXIT_UNREADABLE
 
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "tests" / "fixtures" / "binlogs"

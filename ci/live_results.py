@@ -17,13 +17,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from adapters.live.existing_target import EXISTING
-from adapters.live.target import LiveRequest, LiveTarget
-from adapters.live.targets import TARGETS
 from ci.check import ROOT
 from ci.existing_servers import data_source_names, servers_named_in
-from paraply.live_judging import command_of, new_result
-from vocabulary.errors import ParaplyError
+from paraply.adapters.live.existing.target import EXISTING
+from paraply.adapters.live.target import LiveRequest, LiveTarget
+from paraply.adapters.live.targets import TARGETS
+from paraply.observing.judging import command_of, new_result
+from paraply.vocabulary.errors import ParaplyError
 
 _HEALTHY: dict[str, dict[str, int]] = {
     "mysql-gr": {"rounds": 4, "transactions": 5_500},
@@ -110,7 +110,7 @@ def _stored(command: str, result: Path, out: Path) -> int:
         # The server is not there, or its version has no such mode.
         print("left out, see above", flush=True)
     else:
-        stored = [sys.executable, "-m", "paraply.live_results_page", "--add", str(result)]
+        stored = [sys.executable, "-m", "ci.pages.live_results", "--add", str(result)]
         subprocess.run(stored, cwd=ROOT, check=True)
     return done.returncode
 

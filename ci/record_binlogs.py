@@ -16,11 +16,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from adapters.servers import Flavour, Installation, Server, ServerRoom, find_mariadb, find_mysql
 from ci.binlogs import truth
 from ci.binlogs.scenarios import SCENARIOS, Scenario, extra_options
 from ci.binlogs.session import Session, server_uuid
-from vocabulary.errors import ParaplyError
+from paraply.adapters.servers import (
+    Flavour,
+    Installation,
+    Server,
+    ServerRoom,
+    find_mariadb,
+    find_mysql,
+)
+from paraply.vocabulary.errors import ParaplyError
 
 OUT = Path(__file__).resolve().parent.parent / "tests" / "fixtures" / "binlogs"
 

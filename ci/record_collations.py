@@ -1,7 +1,7 @@
 """Record what collations hold equal, from a live MariaDB and a live MySQL.
 
-Writes ``adapters/binlog/collation_data/``; the README there documents the format. Nothing is
-computed from Unicode tables of our own: every number comes from ``WEIGHT_STRING`` of a server.
+Writes ``paraply/adapters/binlog/collation_data/``; the README there documents the format. Nothing
+is computed from Unicode tables of our own: every number comes from ``WEIGHT_STRING`` of a server.
 
     python -m ci.record_collations [--mariadb-basedir DIR] [--mysql-basedir DIR] [--out DIR]
 
@@ -15,12 +15,12 @@ import json
 import sys
 from pathlib import Path
 
-from adapters.servers import ServerRoom, find_mariadb, find_mysql
 from ci.collations.measure import Asked, ServerCollation, Weight, pair_windows
 from ci.collations.tables import CONTRACTIONS_MAX, Table, write_compressed
-from vocabulary.errors import ParaplyError
+from paraply.adapters.servers import ServerRoom, find_mariadb, find_mysql
+from paraply.vocabulary.errors import ParaplyError
 
-OUT = Path(__file__).resolve().parent.parent / "adapters" / "binlog" / "collation_data"
+OUT = Path(__file__).resolve().parent.parent / "paraply" / "adapters" / "binlog" / "collation_data"
 UNICODE_CHARSETS = ("utf8mb3", "ucs2", "utf16", "utf16le", "utf32")
 MULTI_BYTE_CHARSETS = frozenset(
     ("big5", "cp932", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "sjis", "ujis")

@@ -11,10 +11,10 @@ import re
 import sys
 from pathlib import Path
 
-from adapters.live.galera import GaleraLab
-from adapters.live.target import LiveRequest
-from adapters.servers import ServerRoom
-from vocabulary.errors import ParaplyError
+from paraply.adapters.live.galera.lab import GaleraLab
+from paraply.adapters.live.target import LiveRequest
+from paraply.adapters.servers import ServerRoom
+from paraply.vocabulary.errors import ParaplyError
 
 _READ = re.compile(
     rb"applying event 1,|wsrep_ordered_commit|wsrep_after_apply|release_commit\(\) for trx"

@@ -9,10 +9,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from adapters.live.group_run import record_group_run
-from adapters.servers import ServerRoom, find_mysql
-from vocabulary.errors import ParaplyError
-from vocabulary.group_trace_jsonl import write_group_trace
+from paraply.adapters.live.group.run import record_group_run
+from paraply.adapters.servers import ServerRoom, find_mysql
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.group_trace_jsonl import write_group_trace
 
 
 def main() -> int:

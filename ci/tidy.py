@@ -54,7 +54,6 @@ def violations(root: Path) -> list[str]:
                 f"{relative}:{number}: {why}" for pattern, why in BANNED.items()
                 if pattern.search(line)
             ]  # fmt: skip
-    for package in ("vocabulary", "reference_impl", "properties", "models", "adapters", "mining"):
-        if not (root / package / "py.typed").exists():
-            found.append(f"{package}/py.typed is missing: type checkers would ignore the package")
+    if not (root / "paraply" / "py.typed").exists():
+        found.append("paraply/py.typed is missing: type checkers would ignore the package")
     return found

@@ -13,15 +13,15 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn, TextIO
 
-from adapters.conformance.protocol import PROTOCOL_VERSION
+from paraply.adapters.conformance.protocol import PROTOCOL_VERSION
 from paraply.commands import COMMANDS, Command
 from paraply.errors import USAGE
-from paraply.report.escape import visible
-from paraply.report.page import page_for, use_page, use_plain
+from paraply.reporting.escape import visible
+from paraply.reporting.page import page_for, use_page, use_plain
 from paraply.version import VERSION
-from vocabulary.errors import ParaplyError
-from vocabulary.history import FORMAT_VERSION
-from vocabulary.verdict import EXIT_UNREADABLE
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.history import FORMAT_VERSION
+from paraply.vocabulary.verdict import EXIT_UNREADABLE
 
 EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141

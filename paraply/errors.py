@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vocabulary.errors import register
+from paraply.vocabulary.errors import register
 
 USAGE = register("P301", "{reason}", "see {command} --help")
 REPORT_NOT_WRITTEN = register(

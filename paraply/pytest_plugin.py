@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from adapters.conformance.cases import FAMILIES, Case, cases_named, suite
-from adapters.conformance.host import host_command
-from adapters.conformance.launching import CommandLauncher
-from paraply.conforming import SCHEDULES, CaseResult, Conformance, Result
-from paraply.expected_failures import read_expected_failures
-from paraply.report.conform_text import failure_lines
-from vocabulary.errors import ParaplyError
+from paraply.adapters.conformance.cases import FAMILIES, Case, cases_named, suite
+from paraply.adapters.conformance.host import host_command
+from paraply.adapters.conformance.launching import CommandLauncher
+from paraply.conforming.expected_failures import read_expected_failures
+from paraply.conforming.suite import SCHEDULES, CaseResult, Conformance, Result
+from paraply.reporting.conform.text import failure_lines
+from paraply.vocabulary.errors import ParaplyError
 
 _CONFORMANCE = pytest.StashKey[Conformance]()
 _LAUNCHER = pytest.StashKey[CommandLauncher]()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import properties.all as _properties
-import reference_impl.mutations.all as _mutations
-import reference_impl.subjects as _subjects
-from properties.registry import property_named, registered_properties
-from reference_impl.mutants import mutant_named, registered_mutants
-from reference_impl.subject import registered_subjects, subject_named
+import paraply.properties.all as _properties
+import paraply.reference_impl.mutations.all as _mutations
+import paraply.reference_impl.subjects as _subjects
+from paraply.properties.registry import property_named, registered_properties
+from paraply.reference_impl.mutants import mutant_named, registered_mutants
+from paraply.reference_impl.subject import registered_subjects, subject_named
 
 __all__ = [
     "_mutations",

@@ -13,16 +13,16 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from adapters.binlog.keys.builder import KeyBuilder, follow
-from adapters.binlog.schema.registry import SchemaRegistry
-from adapters.binlog.table_map import TableMap
-from adapters.binlog.transactions import read_transactions
 from ci.bench.generate_log import generate
 from ci.bench.measure import Run, interleave, run_here, run_measured
 from ci.bench.registry import Goal, Options, Report, benchmark
-from properties.logs.naive_conflict_graph import check_all_pairs
-from properties.logs.overlap_rules import COMMIT_GROUP
-from vocabulary.log import LoggedTransaction
+from paraply.adapters.binlog.keys.builder import KeyBuilder, follow
+from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.adapters.binlog.table_map import TableMap
+from paraply.adapters.binlog.transactions import read_transactions
+from paraply.properties.logs.naive_conflict_graph import check_all_pairs
+from paraply.properties.logs.overlap_rules import COMMIT_GROUP
+from paraply.vocabulary.log import LoggedTransaction
 
 DECODER = "mariadb-binlog"
 SPEED_GOAL = 0.5

@@ -10,13 +10,13 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from adapters.conformance.cases import cases_named
-from adapters.conformance.host import host_command
-from adapters.conformance.launching import CommandLauncher
 from ci.bench.registry import Goal, Options, Report, benchmark
-from paraply.conforming import Conformance
+from paraply.adapters.conformance.cases import cases_named
+from paraply.adapters.conformance.host import host_command
+from paraply.adapters.conformance.launching import CommandLauncher
+from paraply.conforming.suite import Conformance
 
-SAMPLES = Path(__file__).parents[2] / "adapters" / "conformance" / "samples"
+SAMPLES = Path(__file__).parents[2] / "paraply" / "adapters" / "conformance" / "samples"
 SCHEDULES = 5
 START_SECONDS_MAX = 1.0
 
@@ -58,7 +58,7 @@ def conform(options: Options) -> Report:
 def _commands(folder: Path) -> Mapping[str, Sequence[str]]:
     """Return the appliers to run; the Go sample is built first."""
     found: dict[str, Sequence[str]] = {
-        "rule class": host_command("adapters.conformance.rules.correct:LogicalClock"),
+        "rule class": host_command("paraply.adapters.conformance.rules.correct:LogicalClock"),
         "python": [sys.executable, "-I", "-S", str(SAMPLES / "python" / "lc_sn_threads.py")],
     }
     node, go = shutil.which("node"), shutil.which("go")
@@ -75,7 +75,7 @@ def _commands(folder: Path) -> Mapping[str, Sequence[str]]:
 
 def _start_seconds() -> float:
     """Return how long the command takes for one case on one schedule."""
-    rule = "adapters.conformance.rules.correct:LogicalClock"
+    rule = "paraply.adapters.conformance.rules.correct:LogicalClock"
     words = ["conform", "--case", "B-prefix-01", "--schedules", "1", "--applier", rule]
     started = time.perf_counter()
     subprocess.run(

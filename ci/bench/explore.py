@@ -16,14 +16,13 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from ci.bench.measure import Run, interleave, run_here
 from ci.bench.registry import Goal, Options, Report, benchmark
-from paraply.exploring import properties_of
-from paraply.hunt import system_of
+from paraply.counterexamples.hunt import properties_of, system_of
+from paraply.properties.campaign import Campaign, run_campaign
+from paraply.properties.registry import Property
+from paraply.properties.search import random_schedules
+from paraply.reference_impl.subject import Subject, Workload
 from paraply.registries import registered_subjects, subject_named
-from properties.campaign import Campaign, run_campaign
-from properties.registry import Property
-from properties.search import random_schedules
-from reference_impl.subject import Subject, Workload
-from vocabulary.schedule import Exploration
+from paraply.vocabulary.schedule import Exploration
 
 HISTORIES = 300
 """Enough for a second or two of each contestant."""

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from ci.bench.measure import Run, interleave, run_here
 from ci.bench.registry import Goal, Options, Report, benchmark
-from vocabulary.gtid_set import Gtid, GtidSet, GtidSource
-from vocabulary.gtid_set_text import parse_gtid_set
-from vocabulary.intervals import IntervalSet
+from paraply.vocabulary.gtid_set import Gtid, GtidSet, GtidSource
+from paraply.vocabulary.gtid_set_text import parse_gtid_set
+from paraply.vocabulary.intervals import IntervalSet
 
 INTERVALS = 10_000
 INTERVAL_LENGTH_MAX = 40

@@ -24,16 +24,16 @@ import pyarrow.parquet as pq
 
 from ci.bench.measure import Run, interleave, run_here, run_sampled
 from ci.bench.registry import Goal, Options, Report, benchmark
-from mining.engines import OnSpark
-from mining.history_tables import CODEC, check_files, read_columns, write_columns
-from properties.tables.compiled.timestamps import (
+from paraply.mining.engines import OnSpark
+from paraply.mining.history_tables import CODEC, check_files, read_columns, write_columns
+from paraply.properties.tables.compiled.timestamps import (
     Columns,
     TableChecker,
     check_in_chunks,
     check_whole,
 )
-from properties.tables.timestamps import TableCounts, TableRow, summarise
-from vocabulary.errors import ParaplyError
+from paraply.properties.tables.timestamps import TableCounts, TableRow, summarise
+from paraply.vocabulary.errors import ParaplyError
 
 SQL_TRANSACTIONS_MAX = 1_000_000
 """Their time and memory grow at least in proportion."""

@@ -16,10 +16,10 @@ import networkx as nx
 
 from ci.bench.measure import Run, Runs, interleave, run_here
 from ci.bench.registry import Goal, Options, Report, benchmark
-from properties.isolation.compiled.cycles import CompiledSearch
-from properties.isolation.judging import Isolation, judge, readable_search, versions_of
-from properties.isolation.prefixes import judge_prefixes
-from vocabulary.client_history import (
+from paraply.properties.isolation.compiled.cycles import CompiledSearch
+from paraply.properties.isolation.judging import Isolation, judge, readable_search, versions_of
+from paraply.properties.isolation.prefixes import judge_prefixes
+from paraply.vocabulary.client_history import (
     Access,
     AccessKind,
     ClientHistory,

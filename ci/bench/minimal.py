@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
 from ci.bench.registry import Goal, Options, Report, benchmark
-from paraply.hunt import hunt_subject, system_of
+from paraply.counterexamples.hunt import hunt_subject, system_of
+from paraply.counterexamples.shrinking import Smallest, shrink_workload
+from paraply.properties.registry import Property
+from paraply.reference_impl.mutants import Mutant
 from paraply.registries import mutant_named, property_named
-from paraply.shrinking import Smallest, shrink_workload
-from properties.registry import Property
-from reference_impl.mutants import Mutant
-from vocabulary.history import History
-from vocabulary.schedule import RecordedSchedule
+from paraply.vocabulary.history import History
+from paraply.vocabulary.schedule import RecordedSchedule
 
 MUTANTS = (
     "first_item_decides",

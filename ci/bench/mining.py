@@ -12,18 +12,18 @@ from multiprocessing import get_context
 
 from ci.bench.measure import Run, interleave, run_here
 from ci.bench.registry import Goal, Options, Report, benchmark
-from mining.campaign import BatchTask, StopWhen, read_campaign, run_campaign
-from mining.clusters import MinimiseTask, clusters_of
-from mining.compiled import columns as C
-from mining.compiled.applier import run_many, settings_of
-from mining.engines import InProcess, OnSpark
-from mining.plan import Plan
-from mining.systems import systems_of
-from paraply.foreign_systems import smallest_of_system
-from paraply.mining_result import judge
-from properties.registry import property_named
-from vocabulary.errors import ParaplyError
-from vocabulary.schedule import SeededSchedule
+from paraply.campaigning.result import judge
+from paraply.counterexamples.foreign_systems import smallest_of_system
+from paraply.mining.campaign import BatchTask, StopWhen, read_campaign, run_campaign
+from paraply.mining.clusters import MinimiseTask, clusters_of
+from paraply.mining.compiled import columns as C
+from paraply.mining.compiled.applier import run_many, settings_of
+from paraply.mining.engines import InProcess, OnSpark
+from paraply.mining.plan import Plan
+from paraply.mining.systems import systems_of
+from paraply.properties.registry import property_named
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.schedule import SeededSchedule
 
 LARGE = {"transactions": "12", "rows": "6", "workers": "4"}
 REFERENCE_RUNS = 400

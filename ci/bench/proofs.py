@@ -6,15 +6,14 @@ import statistics
 import time
 
 from ci.bench.registry import Goal, Options, Report, benchmark
-from models.bounded import breach_of
-from models.counterexamples import COUNTEREXAMPLES
-from models.judges import JUDGES
-from models.proving import safety_statement
-from models.solver import Answer
-from models.system import System, obligations
-from models.theorems import THEOREMS
-from models.traces import replay
-from paraply.proof_pages import stored_runs
+from paraply.models.claims.refuted import COUNTEREXAMPLES
+from paraply.models.claims.theorems import THEOREMS
+from paraply.models.judging.bounded import breach_of
+from paraply.models.judging.judges import JUDGES
+from paraply.models.judging.proving import safety_statement
+from paraply.models.judging.solver import Answer
+from paraply.models.judging.traces import replay, stored_runs
+from paraply.models.language.system import System, obligations
 
 SECONDS_MAX = 60.0
 """All theorems in Z3, on two cores."""

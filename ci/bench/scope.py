@@ -11,7 +11,7 @@ import statistics
 import time
 
 from ci.bench.registry import Goal, Options, Report, benchmark
-from mining.small_scope import FAULTS, ScopeResult, explore_scope, find_smallest, words
+from paraply.mining.small_scope import FAULTS, ScopeResult, explore_scope, find_smallest, words
 
 TRANSACTIONS = 6
 SCHEDULES = 6_184_256

@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable
 
 from ci.bench.registry import Goal, Options, Report, benchmark
-from models.applier import parallel_applier
-from models.concrete import Scope
-from models.explicit.search import Found, StateSpace
-from models.two_phase_commit import two_phase_commit
+from paraply.models.explicit.search import Found, StateSpace
+from paraply.models.language.concrete import Scope
+from paraply.models.systems.applier import parallel_applier
+from paraply.models.systems.two_phase_commit import two_phase_commit
 
 GENERATED_WANTED = 1_000_000.0
 _WRITES = ((0, 0), (1, 0), (1, 1), (2, 1), (3, 2), (4, 0), (5, 2))

@@ -12,21 +12,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ci.bench.registry import Goal, Options, Report, benchmark
-from models.applier import parallel_applier
-from models.certification import certification
-from models.commit_order import commit_order
-from models.compiled_reading import CompiledReading
-from models.low_water_mark import low_water_mark
-from models.members import members as two_members
-from models.recorded import members, replicas, sources
-from models.recorded.following import Recorded, follow
-from models.restart import restart
-from models.semi_sync import semi_sync
-from models.system import System
+from paraply.models.language.compiled_reading import CompiledReading
+from paraply.models.language.system import System
+from paraply.models.recorded import members, replicas, sources
+from paraply.models.recorded.following import Recorded, follow
+from paraply.models.systems.applier import parallel_applier
+from paraply.models.systems.certification import certification
+from paraply.models.systems.commit_order import commit_order
+from paraply.models.systems.low_water_mark import low_water_mark
+from paraply.models.systems.members import members as two_members
+from paraply.models.systems.restart import restart
+from paraply.models.systems.semi_sync import semi_sync
+from paraply.properties.search import random_schedules
+from paraply.reference_impl.subject import Workload
 from paraply.registries import subject_named
-from properties.search import random_schedules
-from reference_impl.subject import Workload
-from vocabulary.history import History, OptionValue
+from paraply.vocabulary.history import History, OptionValue
 
 STEPS_WANTED = 20_000.0
 RUNS = 200

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from adapters.servers import Flavour, replicate, wait_until_applied
 from ci.binlogs import keys, schema_changes, shop, types
 from ci.binlogs.session import Session, server_uuid
+from paraply.adapters.servers import Flavour, replicate, wait_until_applied
 
 MARIADB = frozenset({Flavour.MARIADB})
 MYSQL = frozenset({Flavour.MYSQL})

@@ -13,7 +13,7 @@ from typing import Any
 
 import pymysql
 
-from adapters.servers import Server, ServerRoom
+from paraply.adapters.servers import Server, ServerRoom
 
 RETRIED = frozenset({1062, 1205, 1213, 1451, 1452, 3101})
 """Duplicate key, lock wait, deadlock, foreign key, certification: part of a real load."""

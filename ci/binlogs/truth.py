@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from adapters.servers import Installation, Server
+from paraply.adapters.servers import Installation, Server
 
 SYSTEM_SCHEMAS = ("information_schema", "mysql", "performance_schema", "sys")
 _BYTES_TYPES = frozenset(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import pymysql.cursors
 
-from adapters.servers import Server
+from paraply.adapters.servers import Server
 
 Weight = tuple[bytes, ...]
 """One byte string per level."""

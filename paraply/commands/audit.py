@@ -11,21 +11,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
-from adapters.binlog.blocks import BLOCK_BYTES
-from paraply.audit import APPLIERS, ENGINES, AuditRequest, audit
+from paraply.adapters.binlog.blocks import BLOCK_BYTES
+from paraply.auditing.input_files import bytes_total
+from paraply.auditing.pipeline import APPLIERS, ENGINES, AuditRequest, audit
 from paraply.errors import MALFORMED_WORKERS, STDIN_TWICE, STDOUT_TWICE, UNKNOWN_APPLIER, USAGE
-from paraply.input_files import bytes_total
 from paraply.number_arguments import positive
 from paraply.progress import progress
-from paraply.report.files import STANDARD_OUTPUT, make_folder, require_writable, write_report
-from paraply.report.html import render_html
-from paraply.report.json_form import render_json
-from paraply.report.junit import render_junit
-from paraply.report.terminal import render_terminal
-from vocabulary.audit_result import AuditResult
-from vocabulary.counting import counted
-from vocabulary.errors import ParaplyError
-from vocabulary.verdict import Verdict
+from paraply.reporting.audit.json_form import render_json
+from paraply.reporting.files import STANDARD_OUTPUT, make_folder, require_writable, write_report
+from paraply.reporting.html import render_html
+from paraply.reporting.junit import render_junit
+from paraply.reporting.terminal import render_terminal
+from paraply.vocabulary.audit_result import AuditResult
+from paraply.vocabulary.counting import counted
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.verdict import Verdict
 
 WORKERS_DEFAULT = "1,2,4,8,16,32"
 
@@ -188,7 +188,7 @@ def _require_spark(request: AuditRequest, arguments: argparse.Namespace) -> None
 
 def _audit_on_spark(request: AuditRequest, arguments: argparse.Namespace) -> AuditResult:
     # Imported only here: a plain audit needs neither Spark nor Arrow.
-    from paraply.audit_on_spark import VIOLATIONS_FILE, SparkRequest, audit_on_spark
+    from paraply.auditing.on_spark import VIOLATIONS_FILE, SparkRequest, audit_on_spark
 
     megabytes = arguments.part_megabytes
     spark = SparkRequest(
@@ -211,8 +211,8 @@ def _audit_on_spark(request: AuditRequest, arguments: argparse.Namespace) -> Aud
 
 
 def _audit_tables(request: AuditRequest, arguments: argparse.Namespace) -> int:
-    from paraply.audit_on_spark import VIOLATIONS_FILE, engine_of
-    from paraply.audit_tables import as_json, as_text, audit_tables
+    from paraply.auditing.on_spark import VIOLATIONS_FILE, engine_of
+    from paraply.auditing.tables import as_json, as_text, audit_tables
 
     for option in ("html", "junit"):
         if getattr(arguments, option) is not None:

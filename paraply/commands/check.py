@@ -5,15 +5,21 @@ from __future__ import annotations
 import argparse
 import sys
 
-from paraply.checking import DEFAULT_LEVEL, Checked, check_bank, check_clients, check_histories
 from paraply.errors import STDOUT_TWICE, USAGE
-from paraply.history_files import FileKind, clients_history, kind_of, own_histories
-from paraply.report.check_text import check_json, check_junit, check_text
-from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
-from paraply.report.page import add_plain_argument
-from properties.isolation.phenomena import LEVELS
-from vocabulary.client_history import ClientHistory
-from vocabulary.errors import ParaplyError
+from paraply.judging.checking import (
+    DEFAULT_LEVEL,
+    Checked,
+    check_bank,
+    check_clients,
+    check_histories,
+)
+from paraply.judging.history_files import FileKind, clients_history, kind_of, own_histories
+from paraply.properties.isolation.phenomena import LEVELS
+from paraply.reporting.check_text import check_json, check_junit, check_text
+from paraply.reporting.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.reporting.page import add_plain_argument
+from paraply.vocabulary.client_history import ClientHistory
+from paraply.vocabulary.errors import ParaplyError
 
 _EXAMPLE = """\
 examples:

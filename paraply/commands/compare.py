@@ -5,22 +5,22 @@ from __future__ import annotations
 import argparse
 import sys
 
-from paraply.comparing import (
+from paraply.auditing.comparing import (
     BINLOG,
     TRANSACTIONS,
     WORKERS,
     CompareRequest,
     compare,
 )
+from paraply.counterexamples.workload_arguments import command_line
 from paraply.errors import STDIN_TWICE
 from paraply.progress import progress
-from paraply.report.compare_text import compare_json, compare_text
-from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
-from paraply.workload_arguments import command_line
-from reference_impl.workloads.streams import STREAMS
-from reference_impl.workloads.zipfian import THETA_DEFAULT
-from vocabulary.errors import ParaplyError
-from vocabulary.verdict import Verdict
+from paraply.reference_impl.workloads.streams import STREAMS
+from paraply.reference_impl.workloads.zipfian import THETA_DEFAULT
+from paraply.reporting.compare_text import compare_json, compare_text
+from paraply.reporting.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.verdict import Verdict
 
 _EXAMPLE = """\
 workloads:

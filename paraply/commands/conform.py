@@ -9,30 +9,35 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from adapters.conformance.cases import Case, cases_named, suite
-from adapters.conformance.host import host_command
-from adapters.conformance.launching import CommandLauncher
-from adapters.conformance.protocol import Role
-from adapters.conformance.tracker_host import tracker_host_command
-from adapters.conformance.tracking import Precision, Tracker, TrackerFaultError, measure_precision
-from paraply.conform_breaches import other_choices
-from paraply.conforming import SCHEDULES, Applier, CaseResult, Conformance, Result
+from paraply.adapters.conformance.cases import Case, cases_named, suite
+from paraply.adapters.conformance.host import host_command
+from paraply.adapters.conformance.launching import CommandLauncher
+from paraply.adapters.conformance.protocol import Role
+from paraply.adapters.conformance.tracker_host import tracker_host_command
+from paraply.adapters.conformance.tracking import (
+    Precision,
+    Tracker,
+    TrackerFaultError,
+    measure_precision,
+)
+from paraply.conforming.breaches import other_choices
+from paraply.conforming.expected_failures import ExpectedFailure, read_expected_failures
+from paraply.conforming.suite import SCHEDULES, Applier, CaseResult, Conformance, Result
 from paraply.errors import USAGE
-from paraply.expected_failures import ExpectedFailure, read_expected_failures
 from paraply.number_arguments import positive
 from paraply.progress import progress
-from paraply.report.conform_files import conform_json, conform_junit, conform_tap
-from paraply.report.conform_html import write_conform_pages
-from paraply.report.conform_text import conform_text
-from paraply.report.counterexample_text import history_lines
-from paraply.report.escape import visible
-from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
-from paraply.report.page import add_plain_argument
-from properties.registry import verdict_of
-from vocabulary.errors import ParaplyError
-from vocabulary.programs import decode_program, parse_program
-from vocabulary.schedule import RecordedSchedule
-from vocabulary.verdict import Verdict, combine
+from paraply.properties.registry import verdict_of
+from paraply.reporting.conform.files import conform_json, conform_junit, conform_tap
+from paraply.reporting.conform.html import write_conform_pages
+from paraply.reporting.conform.text import conform_text
+from paraply.reporting.counterexample_text import history_lines
+from paraply.reporting.escape import visible
+from paraply.reporting.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.reporting.page import add_plain_argument
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.programs import decode_program, parse_program
+from paraply.vocabulary.schedule import RecordedSchedule
+from paraply.vocabulary.verdict import Verdict, combine
 
 TIMEOUT_S = 10.0
 
@@ -119,7 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
     role = Role(arguments.role)
     cases = cases_named(arguments.case, role)
     if arguments.self_test:
-        from paraply.conform_self_test import run_self_test
+        from paraply.conforming.self_test import run_self_test
 
         return run_self_test(cases, schedules=arguments.schedules, seed=arguments.seed)
     command = _command(arguments)

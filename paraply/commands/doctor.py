@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 
-from adapters.servers.installation import find_mariadb, find_mysql
-from paraply.report.explore_text import json_text
-from paraply.report.files import STANDARD_OUTPUT, write_report
-from paraply.report.plain_table import plain_table
+from paraply.adapters.servers.installation import find_mariadb, find_mysql
+from paraply.reporting.explore_text import json_text
+from paraply.reporting.files import STANDARD_OUTPUT, write_report
+from paraply.reporting.plain_table import plain_table
 from paraply.tools import first_line_of, program
-from vocabulary.errors import ParaplyError
+from paraply.vocabulary.errors import ParaplyError
 
 EXIT_LACKING = 3
 

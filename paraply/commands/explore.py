@@ -8,21 +8,23 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from paraply.counterexamples.hunt import properties_of
+from paraply.counterexamples.replaying import replay_command
+from paraply.counterexamples.workload_arguments import add_workload_arguments, workload_of
 from paraply.errors import REPORT_NOT_WRITTEN
-from paraply.exploring import Result, explore, properties_of, replay_command
+from paraply.exploring.explore import Result, explore
+from paraply.exploring.state_space import STATES_MAX, StateSpace, state_space
 from paraply.number_arguments import positive
 from paraply.progress import progress
+from paraply.properties.search import random_schedules
+from paraply.reference_impl.subject import Subject, Workload
 from paraply.registries import subject_named
-from paraply.report.explore_text import explore_json, explore_text
-from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
-from paraply.report.page import add_plain_argument
-from paraply.state_space import STATES_MAX, StateSpace, state_space
-from paraply.workload_arguments import add_workload_arguments, workload_of
-from properties.search import random_schedules
-from reference_impl.subject import Subject, Workload
-from vocabulary.errors import ParaplyError
-from vocabulary.history_jsonl import write_history
-from vocabulary.schedule import Exploration, Schedule
+from paraply.reporting.explore_text import explore_json, explore_text
+from paraply.reporting.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.reporting.page import add_plain_argument
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.history_jsonl import write_history
+from paraply.vocabulary.schedule import Exploration, Schedule
 
 SCHEDULES = 500
 RUNS_MAX = 1_000_000

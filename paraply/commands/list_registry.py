@@ -6,14 +6,14 @@ import argparse
 import sys
 from typing import Any
 
-from adapters.conformance.cases import suite
-from adapters.conformance.cases.case import FAMILIES
-from adapters.conformance.protocol import Role
+from paraply.adapters.conformance.cases import suite
+from paraply.adapters.conformance.cases.case import FAMILIES
+from paraply.adapters.conformance.protocol import Role
+from paraply.counterexamples.workload_arguments import option_text
 from paraply.registries import registered_mutants, registered_properties, registered_subjects
-from paraply.report.explore_text import json_text
-from paraply.report.files import STANDARD_OUTPUT, write_report
-from paraply.report.plain_table import entries, plain_table
-from paraply.workload_arguments import option_text
+from paraply.reporting.explore_text import json_text
+from paraply.reporting.files import STANDARD_OUTPUT, write_report
+from paraply.reporting.plain_table import entries, plain_table
 
 _EXAMPLE = """\
 examples:

@@ -11,8 +11,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
 
-from adapters.live.existing_target import EXISTING
-from adapters.live.target import (
+from paraply.adapters.live.existing.target import EXISTING
+from paraply.adapters.live.target import (
     HEALTHY,
     MODE_GONE,
     LiveRequest,
@@ -20,23 +20,23 @@ from adapters.live.target import (
     LiveTarget,
     target_named,
 )
-from adapters.live.targets import TARGETS
+from paraply.adapters.live.targets import TARGETS
 from paraply.errors import USAGE
-from paraply.live_judging import LiveResult, history_to_keep, new_result, take_round
-from paraply.live_pages import LivePages
 from paraply.number_arguments import positive, positive_seconds
-from paraply.report.files import (
+from paraply.observing.judging import LiveResult, history_to_keep, new_result, take_round
+from paraply.observing.pages import LivePages
+from paraply.reporting.files import (
     STANDARD_OUTPUT,
     require_folder,
     require_writable,
     write_report,
 )
-from paraply.report.live_text import result_json, result_text, targets_text
-from vocabulary.errors import ParaplyError
-from vocabulary.group_trace_jsonl import write_group_trace
-from vocabulary.history import History
-from vocabulary.history_jsonl import write_history
-from vocabulary.verdict import combine
+from paraply.reporting.live_text import result_json, result_text, targets_text
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.group_trace_jsonl import write_group_trace
+from paraply.vocabulary.history import History
+from paraply.vocabulary.history_jsonl import write_history
+from paraply.vocabulary.verdict import combine
 
 _EXAMPLE = """\
 examples:

@@ -8,26 +8,26 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from mining.campaign import Progress, StopWhen, read_campaign, run_campaign
-from mining.clusters import clusters_of, distinct, minimise_all
-from mining.engines import IN_PROCESS, Engine, InProcess, OnSpark
-from mining.java import ensure_java_home
-from mining.plan import Plan
-from mining.session import is_submitted
-from mining.store import store_at
-from paraply.foreign_systems import smallest_of_system
-from paraply.mining_comparison import compare, comparison_json, comparison_lines
-from paraply.mining_files import Filed, promotable, promote, read_index, write_counterexamples
-from paraply.mining_plan import add_plan_arguments, planned, usage, words_of
-from paraply.mining_progress import mining_progress
-from paraply.mining_result import judge, overall
+from paraply.campaigning.comparison import compare, comparison_json, comparison_lines
+from paraply.campaigning.files import Filed, promotable, promote, read_index, write_counterexamples
+from paraply.campaigning.plan import add_plan_arguments, planned, usage, words_of
+from paraply.campaigning.progress import mining_progress
+from paraply.campaigning.result import judge, overall
+from paraply.counterexamples.foreign_systems import smallest_of_system
+from paraply.mining.campaign import Progress, StopWhen, read_campaign, run_campaign
+from paraply.mining.clusters import clusters_of, distinct, minimise_all
+from paraply.mining.engines import IN_PROCESS, Engine, InProcess, OnSpark
+from paraply.mining.java import ensure_java_home
+from paraply.mining.plan import Plan
+from paraply.mining.session import is_submitted
+from paraply.mining.store import store_at
 from paraply.number_arguments import positive, positive_seconds
 from paraply.progress import progress as progress_bar
-from paraply.report.explore_text import json_text
-from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
-from paraply.report.mining_text import mining_json, mining_text
-from vocabulary.errors import ParaplyError
-from vocabulary.verdict import Verdict
+from paraply.reporting.explore_text import json_text
+from paraply.reporting.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.reporting.mining_text import mining_json, mining_text
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.verdict import Verdict
 
 OUT = "out/mine"
 CLUSTERS = 3
@@ -187,8 +187,8 @@ def _promote(folder: str, *names: str, regressions: Path) -> int:
 
 def _scope(arguments: argparse.Namespace) -> int:
     # Here and not above: no other way through this command compiles.
-    from mining.small_scope import explore_scope
-    from paraply.report.scope_text import scope_json, scope_text
+    from paraply.mining.small_scope import explore_scope
+    from paraply.reporting.scope_text import scope_json, scope_text
 
     fault, transactions = arguments.scope_fault, arguments.scope
     try:

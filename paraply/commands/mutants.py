@@ -8,19 +8,19 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from paraply.exploring import replay_command
-from paraply.hunt import RUNS_MAX
-from paraply.mutation_testing import MutantResult, try_mutant
+from paraply.counterexamples.hunt import RUNS_MAX
+from paraply.counterexamples.replaying import replay_command
+from paraply.exploring.mutation_testing import MutantResult, try_mutant
 from paraply.number_arguments import positive
 from paraply.progress import progress
+from paraply.properties.campaign import steps_of
 from paraply.registries import mutant_named, property_named, registered_mutants
-from paraply.report.counterexample_text import counterexample_lines
-from paraply.report.explore_text import history_records, json_text
-from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
-from paraply.report.page import page
-from paraply.report.plain_table import plain_table
-from properties.campaign import steps_of
-from vocabulary.verdict import Verdict
+from paraply.reporting.counterexample_text import counterexample_lines
+from paraply.reporting.explore_text import history_records, json_text
+from paraply.reporting.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.reporting.page import page
+from paraply.reporting.plain_table import plain_table
+from paraply.vocabulary.verdict import Verdict
 
 _EXAMPLE = """\
 examples:

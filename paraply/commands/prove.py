@@ -6,33 +6,39 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from models.bounded import breach_of
-from models.claims import Counterexample, Theorem
-from models.counterexamples import COUNTEREXAMPLES
-from models.judges import JUDGES
-from models.proving import ObligationCache, Proof, Refutation, prove, refute, safety_statement
-from models.quantifier_lint import lint
-from models.smtlib import script
-from models.solver import SOLVERS, Answer, installed
-from models.system import obligations
-from models.theorems import THEOREMS, theorem
-from models.traces import replay
 from paraply.errors import USAGE
+from paraply.models.claims.claim import Counterexample, Theorem
+from paraply.models.claims.refuted import COUNTEREXAMPLES
+from paraply.models.claims.theorems import THEOREMS, theorem
+from paraply.models.judging.bounded import breach_of
+from paraply.models.judging.judges import JUDGES
+from paraply.models.judging.proving import (
+    ObligationCache,
+    Proof,
+    Refutation,
+    prove,
+    refute,
+    safety_statement,
+)
+from paraply.models.judging.solver import SOLVERS, Answer, installed
+from paraply.models.judging.traces import replay, stored_runs
+from paraply.models.language.quantifier_lint import lint
+from paraply.models.language.smtlib import script
+from paraply.models.language.system import obligations
 from paraply.number_arguments import within
 from paraply.progress import progress
-from paraply.proof_pages import stored_runs
-from paraply.proof_stability import ROUNDS_MAX, TIMEOUTS_S, rounds
-from paraply.report.explore_text import json_text
-from paraply.report.files import (
+from paraply.proving.stability import ROUNDS_MAX, TIMEOUTS_S, rounds
+from paraply.reporting.explore_text import json_text
+from paraply.reporting.files import (
     STANDARD_OUTPUT,
     make_folder,
     require_writable,
     write_report,
 )
-from paraply.report.proof_text import counterexample_text, matrix_text
-from vocabulary.counting import counted
-from vocabulary.errors import ParaplyError
-from vocabulary.verdict import Verdict, combine
+from paraply.reporting.proof_text import counterexample_text, matrix_text
+from paraply.vocabulary.counting import counted
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.verdict import Verdict, combine
 
 _EXAMPLE = """\
 example:

@@ -7,21 +7,25 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from paraply.counterexamples.hunt import properties_of
+from paraply.counterexamples.replaying import Replay, replay
+from paraply.counterexamples.workload_arguments import (
+    add_workload_arguments,
+    workload_of,
+    workload_of_header,
+)
 from paraply.errors import USAGE
-from paraply.exploring import properties_of
-from paraply.recorded_files import FILE_NOT_READ, histories_in
+from paraply.judging.recorded_files import FILE_NOT_READ, histories_in
+from paraply.properties.registry import Property, verdict_of
+from paraply.reference_impl.subject import Subject, Workload
 from paraply.registries import mutant_named, subject_named
-from paraply.replaying import Replay, replay
-from paraply.report.explore_text import json_text
-from paraply.report.files import STANDARD_OUTPUT, require_writable, write_report
-from paraply.report.page import add_plain_argument
-from paraply.report.replay_text import replay_json, replay_text
-from paraply.workload_arguments import add_workload_arguments, workload_of, workload_of_header
-from properties.registry import Property, verdict_of
-from reference_impl.subject import Subject, Workload
-from vocabulary.errors import ParaplyError
-from vocabulary.history import History
-from vocabulary.verdict import Verdict, combine
+from paraply.reporting.explore_text import json_text
+from paraply.reporting.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.reporting.page import add_plain_argument
+from paraply.reporting.replay_text import replay_json, replay_text
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.history import History
+from paraply.vocabulary.verdict import Verdict, combine
 
 _EXAMPLE = """\
 examples:

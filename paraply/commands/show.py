@@ -7,13 +7,13 @@ import sys
 import webbrowser
 from pathlib import Path
 
-from paraply.campaign_pages import is_campaign, write_campaign_pages
+from paraply.campaigning.pages import is_campaign, write_campaign_pages
+from paraply.counterexamples.showing.pages import page_of, write_pages
+from paraply.judging.recorded_files import histories_in, history_files
 from paraply.progress import progress
-from paraply.recorded_files import histories_in, history_files
 from paraply.registries import property_named
-from paraply.report.files import require_writable, write_report
-from paraply.showing.pages import page_of, write_pages
-from vocabulary.errors import ParaplyError, register
+from paraply.reporting.files import require_writable, write_report
+from paraply.vocabulary.errors import ParaplyError, register
 
 NOTHING_TO_SHOW = register(
     "P350",

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from adapters import history_parquet
-from adapters.history_parquet import HistoryParquetWriter, read_parquet, write_parquet
+from paraply.adapters import history_parquet
+from paraply.adapters.history_parquet import HistoryParquetWriter, read_parquet, write_parquet
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.events import Event
+from paraply.vocabulary.history import HistoryHeader
+from paraply.vocabulary.notation_parser import parse_history
+from paraply.vocabulary.transactions import Transaction
 from tests.vocabulary.histories import histories
-from vocabulary.errors import ParaplyError
-from vocabulary.events import Event
-from vocabulary.history import HistoryHeader
-from vocabulary.notation_parser import parse_history
-from vocabulary.transactions import Transaction
 
 SHORT = parse_history(
     'seed=7 options={"workers":4} | T1{a 7 "7"} 2<1 +t[1,"x"] | T2{b}'

@@ -6,12 +6,12 @@ import contextlib
 import io
 
 from paraply.cli import main
+from paraply.counterexamples.showing.alternatives import alternatives_of
+from paraply.counterexamples.showing.document import Shown
+from paraply.properties.search import random_schedules, search
+from paraply.reference_impl.subject import Workload
 from paraply.registries import property_named, subject_named
-from paraply.report.show_html import show_html
-from paraply.showing.alternatives import alternatives_of
-from paraply.showing.document import Shown
-from properties.search import random_schedules, search
-from reference_impl.subject import Workload
+from paraply.reporting.show_html import show_html
 from tests.conftest import REPOSITORY
 
 LOG = REPOSITORY / "tests" / "fixtures" / "binlogs" / "mysql-9.7.4" / "load-full-metadata"
@@ -55,7 +55,7 @@ def campaign_page(folder):
 
 def conform_page(folder):
     """The table of a conformance run with a failure."""
-    rule = "adapters.conformance.rules.faulty:WaitsForOneNumber"
+    rule = "paraply.adapters.conformance.rules.faulty:WaitsForOneNumber"
     words = ["--case", "B-prefix-01", "--schedules", "20", "--applier", rule]
     _run("conform", *words, "--html", str(folder / "conform"))
     return folder / "conform" / "index.html"

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from paraply.report.show_html import show_html
-from paraply.report.table_page import index_html
-from paraply.showing.document import Shown
+from paraply.counterexamples.showing.document import Shown
+from paraply.reporting.show_html import show_html
+from paraply.reporting.table_page import index_html
+from paraply.vocabulary.notation_parser import parse_history
+from paraply.vocabulary.verdict import Verdict
 from tests.browser.chromium import Chromium, binary
 from tests.browser.pages import campaign_page, conform_page, history_page
-from vocabulary.notation_parser import parse_history
-from vocabulary.verdict import Verdict
 
 pytestmark = [
     pytest.mark.live,

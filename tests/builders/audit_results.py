@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from vocabulary.audit_result import (
+from paraply.vocabulary.audit_result import (
     AuditResult,
     Blocker,
     FileSummary,
@@ -19,7 +19,7 @@ from vocabulary.audit_result import (
     TableSummary,
     TransactionRef,
 )
-from vocabulary.verdict import Verdict
+from paraply.vocabulary.verdict import Verdict
 
 UUID = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
 WORKERS = (1, 2, 4, 8, 16, 32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from paraply.vocabulary.audit_result import Reason
 from tests.builders.audit_results import (
     empty_result,
     holding_result,
@@ -13,7 +14,6 @@ from tests.builders.audit_results import (
     truncated_result,
     violated_result,
 )
-from vocabulary.audit_result import Reason
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07<script>alert(1)</script>\"'&\u202egnp.exe\x00\x9b31m\n]]>"
 """Clears a screen, sets a title, runs a script, reverses text, ends a CDATA section."""

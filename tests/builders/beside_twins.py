@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from adapters.binlog.report import LogReport
-from adapters.binlog.table_map import TableMap
-from adapters.binlog.transactions import read_transactions
+from paraply.adapters.binlog.report import LogReport
+from paraply.adapters.binlog.table_map import TableMap
+from paraply.adapters.binlog.transactions import read_transactions
+from paraply.vocabulary.log import ABSENT, LoggedTransaction, RowImage
 from tests.builders.text_twins import read_twin
 from tests.builders.twin_values import is_printed_as
-from vocabulary.log import ABSENT, LoggedTransaction, RowImage
 
 Decoded = tuple[LoggedTransaction, dict[str, TableMap]]
 """A transaction, and the table definitions known after it."""

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from adapters.binlog.charsets import codec_of
-from adapters.binlog.column_types import WireColumn
-from vocabulary.log import RowImage
+from paraply.adapters.binlog.charsets import codec_of
+from paraply.adapters.binlog.column_types import WireColumn
+from paraply.vocabulary.log import RowImage
 
 
 def canonical_row(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
-from adapters.binlog.keys.builder import KeyBuilder
-from adapters.binlog.report import LogReport
-from adapters.binlog.schema.dump import load_schema_file
-from adapters.binlog.schema.registry import SchemaRegistry
-from adapters.binlog.transactions import read_transactions
-from paraply.compiled_audit import audit_compiled
-from properties.logs.audit import AuditOptions, Auditor
-from vocabulary.audit_result import AuditResult
+from paraply.adapters.binlog.keys.builder import KeyBuilder
+from paraply.adapters.binlog.report import LogReport
+from paraply.adapters.binlog.schema.dump import load_schema_file
+from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.adapters.binlog.transactions import read_transactions
+from paraply.auditing.compiled import audit_compiled
+from paraply.properties.logs.audit import AuditOptions, Auditor
+from paraply.vocabulary.audit_result import AuditResult
 
 
 @dataclass

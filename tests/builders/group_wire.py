@@ -6,8 +6,8 @@ import struct
 
 import zstandard
 
-from vocabulary.gtid_set_binary import encode_gtid_set
-from vocabulary.gtid_set_text import parse_gtid_set
+from paraply.vocabulary.gtid_set_binary import encode_gtid_set
+from paraply.vocabulary.gtid_set_text import parse_gtid_set
 
 PROTOCOL = 10
 GROUP = 0xABCD

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import count
 
-from adapters.binlog.keys.builder import KeyBuilder
-from adapters.binlog.schema.registry import SchemaRegistry
-from vocabulary.log import LoggedKind, LoggedTransaction, LogPosition, Operation, RowChange
+from paraply.adapters.binlog.keys.builder import KeyBuilder
+from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.vocabulary.log import LoggedKind, LoggedTransaction, LogPosition, Operation, RowChange
 
 HERE = LogPosition(file="bin.000001", offset=4)
 _ordinals = count(1)

@@ -5,6 +5,7 @@ The cases named after a server or applier are the reduced forms of faults that w
 
 from __future__ import annotations
 
+from paraply.vocabulary.log import ABSENT
 from tests.builders.key_cases import (
     conflict,
     delete,
@@ -14,7 +15,6 @@ from tests.builders.key_cases import (
     registry_of,
     update,
 )
-from vocabulary.log import ABSENT
 
 USERS = (
     "CREATE TABLE users (id int PRIMARY KEY, name varchar(20) COLLATE utf8mb4_general_ci,"

@@ -5,16 +5,16 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 
-from adapters.binlog.events import Event, RowsEvent
-from adapters.binlog.framing import BinlogReader, RawEvent
-from adapters.binlog.reading import read_events
-from adapters.binlog.report import LogReport
-from adapters.binlog.rows_events import decode_rows
-from adapters.binlog.source import Source, source_of_stream
-from adapters.binlog.transactions import read_transactions
+from paraply.adapters.binlog.events import Event, RowsEvent
+from paraply.adapters.binlog.framing import BinlogReader, RawEvent
+from paraply.adapters.binlog.reading import read_events
+from paraply.adapters.binlog.report import LogReport
+from paraply.adapters.binlog.rows_events import decode_rows
+from paraply.adapters.binlog.source import Source, source_of_stream
+from paraply.adapters.binlog.transactions import read_transactions
+from paraply.vocabulary.log import LoggedTransaction, RowChange
 from tests.builders.binlog_writer import BinlogWriter, optional_metadata
 from tests.builders.column_specs import ColumnSpec
-from vocabulary.log import LoggedTransaction, RowChange
 
 
 def source_of(data: bytes | bytearray, name: str = "bin.000001") -> Source:

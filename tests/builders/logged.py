@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vocabulary.keys import ConflictKey
-from vocabulary.log import (
+from paraply.vocabulary.keys import ConflictKey
+from paraply.vocabulary.log import (
     LoggedKind,
     LoggedTransaction,
     LogPosition,
@@ -19,7 +19,14 @@ from vocabulary.log import (
     RowChange,
     RowImage,
 )
-from vocabulary.schema import Column, ForeignKey, KeyPart, SchemaSource, TableSchema, UniqueKey
+from paraply.vocabulary.schema import (
+    Column,
+    ForeignKey,
+    KeyPart,
+    SchemaSource,
+    TableSchema,
+    UniqueKey,
+)
 
 FILE = "bin.000001"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 
-from paraply.report.html import render_html
-from paraply.report.json_form import render_json
-from paraply.report.junit import render_junit
-from paraply.report.terminal import render_terminal
+from paraply.reporting.audit.json_form import render_json
+from paraply.reporting.html import render_html
+from paraply.reporting.junit import render_junit
+from paraply.reporting.terminal import render_terminal
 from tests.builders.audit_situations import EVERY_SITUATION
 
 

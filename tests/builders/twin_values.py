@@ -9,10 +9,10 @@ import struct
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from adapters.binlog.charsets import collation_of
-from adapters.binlog.column_types import ColumnType, WireColumn
-from adapters.binlog.compressed import inflate_column
-from adapters.binlog.partial_json import PartialJson
+from paraply.adapters.binlog.charsets import collation_of
+from paraply.adapters.binlog.column_types import ColumnType, WireColumn
+from paraply.adapters.binlog.compressed import inflate_column
+from paraply.adapters.binlog.partial_json import PartialJson
 from tests.builders.text_twins import unquoted
 
 _INTEGER = re.compile(rb"(-?\d+)(?: \((\d+)\))?")

@@ -7,11 +7,11 @@ import json
 
 import pytest
 
-from adapters.servers import find_mariadb, find_mysql
 from ci.binlogs.scenarios import SCENARIOS
 from ci.record_binlogs import record
+from paraply.adapters.servers import find_mariadb, find_mysql
+from paraply.vocabulary.errors import ParaplyError
 from tests.builders.beside_twins import assert_decodes_as_printed, decode_logs
-from vocabulary.errors import ParaplyError
 
 pytestmark = pytest.mark.live
 

@@ -6,12 +6,12 @@ import argparse
 
 import pytest
 
-from adapters.live.existing_target import EXISTING
-from adapters.live.mariadb_target import MARIADB
-from adapters.live.mysql_target import MYSQL
-from adapters.live.target import HEALTHY
-from adapters.live.targets import TARGETS
 from ci.live_results import commands
+from paraply.adapters.live.existing.target import EXISTING
+from paraply.adapters.live.pair.mariadb_target import MARIADB
+from paraply.adapters.live.pair.mysql_target import MYSQL
+from paraply.adapters.live.target import HEALTHY
+from paraply.adapters.live.targets import TARGETS
 from paraply.commands.live import configure, requests_of
 
 HEALTHY_TRANSACTIONS_MIN = 20_000

@@ -10,8 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from models import applier as al1
-from models import (
+from paraply.models.claims.theorems import ROWS_END_TO_END
+from paraply.models.language.compiled_reading import CompiledReading
+from paraply.models.language.system import System
+from paraply.models.recorded import mariadb, members, quorums, replicas, sources, whole_members
+from paraply.models.recorded.following import Recorded, RecordedStep, follow
+from paraply.models.systems import applier as al1
+from paraply.models.systems import (
     batches,
     commit_order,
     crash_points,
@@ -23,17 +28,12 @@ from models import (
     semi_sync,
     trackers,
 )
-from models import certification as certifier
-from models import members as two
-from models.compiled_reading import CompiledReading
-from models.recorded import mariadb, members, quorums, replicas, sources, whole_members
-from models.recorded.following import Recorded, RecordedStep, follow
-from models.system import System
-from models.theorems import ROWS_END_TO_END
-from properties.registry import Expectation
-from reference_impl.subject import Workload
-from reference_impl.subjects import APPLIER  # noqa: F401 - registers the subjects
-from vocabulary.history import History
+from paraply.models.systems import certification as certifier
+from paraply.models.systems import members as two
+from paraply.properties.registry import Expectation
+from paraply.reference_impl.subject import Workload
+from paraply.reference_impl.subjects import APPLIER  # noqa: F401 - registers the subjects
+from paraply.vocabulary.history import History
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import pytest
 
-import reference_impl.mutations.all  # noqa: F401 - registers the mutants
-from models.applier import WL8440, parallel_applier
-from models.compiled_reading import CompiledReading
-from models.concrete import Scope, World
-from properties.search import random_schedules
-from reference_impl.applier.subject import APPLIER
-from reference_impl.mutants import mutant_named
-from reference_impl.subject import Workload
-from vocabulary.events import EventKind
-from vocabulary.transactions import TransactionKind
+import paraply.reference_impl.mutations.all  # noqa: F401 - registers the mutants
+from paraply.models.language.compiled_reading import CompiledReading
+from paraply.models.language.concrete import Scope, World
+from paraply.models.systems.applier import WL8440, parallel_applier
+from paraply.properties.search import random_schedules
+from paraply.reference_impl.applier.subject import APPLIER
+from paraply.reference_impl.mutants import mutant_named
+from paraply.reference_impl.subject import Workload
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.transactions import TransactionKind
 
 SPECIFICATION = CompiledReading(parallel_applier(WL8440))
 OPTIONS = {"workers": 3, "rotations": 0, "view_changes": 1, "reads": 0, "sessions": 1}

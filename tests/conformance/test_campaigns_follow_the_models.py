@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-import reference_impl.mutations.all  # noqa: F401 - registers the mutants
-from mining.campaign import run_campaign
-from mining.engines import InProcess
-from mining.plan import Plan
-from mining.systems import System
-from reference_impl.subject import subject_named
+import paraply.reference_impl.mutations.all  # noqa: F401 - registers the mutants
+from paraply.mining.campaign import run_campaign
+from paraply.mining.engines import InProcess
+from paraply.mining.plan import Plan
+from paraply.mining.systems import System
+from paraply.reference_impl.subject import subject_named
+from paraply.vocabulary.programs import decode_program
+from paraply.vocabulary.schedule import RecordedSchedule
 from tests.conformance.pairs import PAIRS, Follower
 from tests.mining.campaigns import rows_of
-from vocabulary.programs import decode_program
-from vocabulary.schedule import RecordedSchedule
 
 ROUNDS, BATCH = 3, 5
 """The first round is blind; the later ones vary what reached something new."""

@@ -12,10 +12,10 @@ from functools import cache
 
 import pytest
 
-from models.applier import Dialect, parallel_applier
-from models.compiled_reading import CompiledReading
-from models.concrete import Scope, World, evaluate
-from reference_impl.certification.dialects import (
+from paraply.models.language.compiled_reading import CompiledReading
+from paraply.models.language.concrete import Scope, World, evaluate
+from paraply.models.systems.applier import Dialect, parallel_applier
+from paraply.reference_impl.certification.dialects import (
     MYSQL_8_0,
     MYSQL_8_3,
     MYSQL_8_4,
@@ -23,10 +23,10 @@ from reference_impl.certification.dialects import (
     WL8440,
     WL8440_LITERAL,
 )
-from reference_impl.certification.parts import STANDARD_PARTS
-from reference_impl.certifier_run import ELSEWHERE, HERE, CertifierRun
-from vocabulary.timestamps import VIEW_CHANGE
-from vocabulary.transactions import TransactionKind
+from paraply.reference_impl.certification.parts import STANDARD_PARTS
+from paraply.reference_impl.certifier_run import ELSEWHERE, HERE, CertifierRun
+from paraply.vocabulary.timestamps import VIEW_CHANGE
+from paraply.vocabulary.transactions import TransactionKind
 
 POSITIONS, ROWS = 12, "abc"
 WALKS = 200

@@ -6,17 +6,17 @@ import shlex
 
 import pytest
 
-from models.compiled_reading import CompiledReading
-from models.counterexamples import COUNTEREXAMPLES
-from models.recorded.following import follow
+from ci.pages.proofs.reference_runs import RUNS
+from ci.pages.proofs.replays import counterexample_named, shown
+from ci.pages.proofs.replays_page import command
 from paraply.__main__ import main
-from paraply.reference_replays import counterexample_named, shown
-from paraply.reference_replays_page import command
-from paraply.reference_runs import RUNS
+from paraply.models.claims.refuted import COUNTEREXAMPLES
+from paraply.models.language.compiled_reading import CompiledReading
+from paraply.models.recorded.following import follow
 from paraply.registries import mutant_named, property_named, subject_named
-from vocabulary.programs import decode_program, parse_program
-from vocabulary.schedule import RecordedSchedule
-from vocabulary.verdict import Verdict
+from paraply.vocabulary.programs import decode_program, parse_program
+from paraply.vocabulary.schedule import RecordedSchedule
+from paraply.vocabulary.verdict import Verdict
 
 READ = [name for name, entry in RUNS.items() if entry.reading is not None]
 OF_MUTANTS = [name for name, entry in RUNS.items() if entry.mutant]

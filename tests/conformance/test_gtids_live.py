@@ -9,13 +9,19 @@ from random import Random
 
 import pytest
 
-from adapters.servers import ServerRoom, find_mariadb, find_mysql, replicate, wait_until_applied
-from reference_impl.mariadb_gtid.binlog_files import Logged, Refused
-from reference_impl.mariadb_gtid.servers import Server
-from reference_impl.mariadb_gtid.topology_subject import OWN_DOMAIN_STEP
-from vocabulary.errors import ParaplyError
-from vocabulary.gtid_set_text import parse_gtid_set
-from vocabulary.mariadb_gtid import MariadbGtid, MariadbPosition, parse_position
+from paraply.adapters.servers import (
+    ServerRoom,
+    find_mariadb,
+    find_mysql,
+    replicate,
+    wait_until_applied,
+)
+from paraply.reference_impl.mariadb_gtid.binlog_files import Logged, Refused
+from paraply.reference_impl.mariadb_gtid.servers import Server
+from paraply.reference_impl.mariadb_gtid.topology_subject import OWN_DOMAIN_STEP
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.gtid_set_text import parse_gtid_set
+from paraply.vocabulary.mariadb_gtid import MariadbGtid, MariadbPosition, parse_position
 
 pytestmark = pytest.mark.live
 

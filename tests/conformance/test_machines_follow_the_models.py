@@ -12,15 +12,15 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from models.recorded import members, whole_members
-from properties.machines.applier import ApplierMachine
-from properties.machines.certifier import CertifierMachine
-from properties.machines.group import GroupMachine
-from properties.machines.gtid import PositionMachine
-from properties.machines.parallel_modes import ParallelModesMachine
-from properties.machines.semi_sync import SemiSyncMachine
-from reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS
-from reference_impl.semi_sync.recovery_mutants import PromotesAny
+from paraply.models.recorded import members, whole_members
+from paraply.properties.machines.applier import ApplierMachine
+from paraply.properties.machines.certifier import CertifierMachine
+from paraply.properties.machines.group import GroupMachine
+from paraply.properties.machines.gtid import PositionMachine
+from paraply.properties.machines.parallel_modes import ParallelModesMachine
+from paraply.properties.machines.semi_sync import SemiSyncMachine
+from paraply.reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS
+from paraply.reference_impl.semi_sync.recovery_mutants import PromotesAny
 from tests.conformance.pairs import ONE_FILE, PAIRS, UNORDERED, Follower
 from tests.machines import applier_system, gtid_systems, parallel_modes_system
 from tests.machines.hunting import Hunt, bound, judged_at_the_end

@@ -12,22 +12,22 @@ from pathlib import Path
 
 import pytest
 
-import properties.all
-from adapters.binlog.transactions import read_transactions
-from adapters.live.galera_log import read_provider_log
-from adapters.live.galera_told import cluster_history
-from adapters.live.galera_windows import seen_inside
-from adapters.live.observed import Member
-from adapters.live.source_log import Keys
-from adapters.live.translation import Run
-from adapters.live.workload import create_statements, schema_name
-from properties.registry import property_named, verdict_of
-from vocabulary.events import EventKind
-from vocabulary.timestamps import LogicalTimestamp
-from vocabulary.transactions import ISOLATED
-from vocabulary.verdict import Verdict
+import paraply.properties.all
+from paraply.adapters.binlog.transactions import read_transactions
+from paraply.adapters.live.galera.log import read_provider_log
+from paraply.adapters.live.galera.told import cluster_history
+from paraply.adapters.live.galera.windows import seen_inside
+from paraply.adapters.live.observed import Member
+from paraply.adapters.live.source_log import Keys
+from paraply.adapters.live.translation import Run
+from paraply.adapters.live.workload import create_statements, schema_name
+from paraply.properties.registry import property_named, verdict_of
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.timestamps import LogicalTimestamp
+from paraply.vocabulary.transactions import ISOLATED
+from paraply.vocabulary.verdict import Verdict
 
-assert properties.all
+assert paraply.properties.all
 
 FOLDER = Path(__file__).parent.parent / "data" / "galera" / "mariadb-10.11.19"
 MEMBERS = ("m1", "m2", "m3")

@@ -12,18 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from reference_impl.certification.parts import Parts
-from reference_impl.group.recorded import compare_with_reference
-from reference_impl.mutations.certification import VersionWithoutOwnGtid
-from reference_impl.mutations.stored_numbers import FindsItself
-from vocabulary.group_trace import (
+from paraply.reference_impl.certification.parts import Parts
+from paraply.reference_impl.group.recorded import compare_with_reference
+from paraply.reference_impl.mutations.certification import VersionWithoutOwnGtid
+from paraply.reference_impl.mutations.stored_numbers import FindsItself
+from paraply.vocabulary.group_trace import (
     ExecutedSetDelivered,
     InfoDonated,
     TransactionDelivered,
     ViewInstalled,
 )
-from vocabulary.group_trace_jsonl import read_group_trace
-from vocabulary.gtid_set import EMPTY_GTID_SET
+from paraply.vocabulary.group_trace_jsonl import read_group_trace
+from paraply.vocabulary.gtid_set import EMPTY_GTID_SET
 
 FOLDER = Path(__file__).parent.parent / "data" / "group_replication"
 MULTI_PRIMARY = "mysql-9.7.4-multi-primary.jsonl.gz"
@@ -228,7 +228,7 @@ def test_mutants_of_the_certifier_are_noticed(mutant):
 
 
 def test_record_survives_writing_and_reading(tmp_path):
-    from vocabulary.group_trace_jsonl import write_group_trace
+    from paraply.vocabulary.group_trace_jsonl import write_group_trace
 
     for name in ("trace.jsonl", "trace.jsonl.gz"):
         write_group_trace(beginning(), tmp_path / name)

@@ -9,14 +9,14 @@ from collections import Counter
 
 import pytest
 
-from models import commit_order
-from models.compiled_reading import CompiledReading
-from models.concrete import Scope
-from models.proving import safety_statement
-from models.recorded.following import Recorded, RecordedStep, follow
-from models.theorems import THEOREMS
-from properties.search import random_schedules
-from reference_impl.subject import subject_named
+from paraply.models.claims.theorems import THEOREMS
+from paraply.models.judging.proving import safety_statement
+from paraply.models.language.compiled_reading import CompiledReading
+from paraply.models.language.concrete import Scope
+from paraply.models.recorded.following import Recorded, RecordedStep, follow
+from paraply.models.systems import commit_order
+from paraply.properties.search import random_schedules
+from paraply.reference_impl.subject import subject_named
 from tests.conformance.pairs import PAIRS, UNSEEN, Follower
 
 RUNS_MAX = 2_000

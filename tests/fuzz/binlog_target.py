@@ -12,13 +12,13 @@ import struct
 from collections import Counter
 from collections.abc import Iterator
 
-from adapters.binlog.framing import BinlogReader
-from adapters.binlog.report import LogReport
-from adapters.binlog.source import source_of_stream
-from adapters.binlog.transactions import read_transactions
+from paraply.adapters.binlog.framing import BinlogReader
+from paraply.adapters.binlog.report import LogReport
+from paraply.adapters.binlog.source import source_of_stream
+from paraply.adapters.binlog.transactions import read_transactions
+from paraply.vocabulary.log import LoggedTransaction, RowChange
 from tests.builders.binlog_writer import BinlogWriter
 from tests.builders.sample_logs import mariadb_log, mysql_log
-from vocabulary.log import LoggedTransaction, RowChange
 
 MAGICS = (b"\xfebin", b"\xfdbin", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 SERVERS = ("9.7.4", "10.11.19-MariaDB", "5.7.44", "5.6.50")

@@ -127,7 +127,7 @@ def guided_run(artifacts: Path, seconds: int, seed: int) -> None:
     """Hand over to atheris; never returns."""
     import atheris
 
-    with atheris.instrument_imports(include=["adapters.binlog"]):
+    with atheris.instrument_imports(include=["paraply.adapters.binlog"]):
         from tests.fuzz.binlog_target import Seen, check
     seen = Seen()
 

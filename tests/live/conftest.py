@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from adapters.servers import ServerRoom
+from paraply.adapters.servers import ServerRoom
 from tests.live.decoding import compare_logs_of
 
 

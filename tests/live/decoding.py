@@ -6,12 +6,12 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from adapters.binlog.report import LogReport
-from adapters.binlog.text.dump import read_text_transactions
-from adapters.binlog.transactions import read_transactions
-from adapters.servers.server import Server
+from paraply.adapters.binlog.report import LogReport
+from paraply.adapters.binlog.text.dump import read_text_transactions
+from paraply.adapters.binlog.transactions import read_transactions
+from paraply.adapters.servers.server import Server
+from paraply.vocabulary.log import LoggedTransaction
 from tests.live.runs import PATIENCE_S
-from vocabulary.log import LoggedTransaction
 
 FIELDS = (
     "ordinal", "kind", "gtid", "server_id", "last_committed", "sequence_number",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import closing
 
-from adapters.live.target import LiveRequest, target_named
-from adapters.live.targets import TARGETS
-from paraply.live_judging import LiveResult, new_result, take_round
+from paraply.adapters.live.target import LiveRequest, target_named
+from paraply.adapters.live.targets import TARGETS
+from paraply.observing.judging import LiveResult, new_result, take_round
 
 PATIENCE_S = 120
 """For what a slow machine takes long to do; who is done sooner does not wait."""

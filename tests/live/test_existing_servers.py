@@ -11,13 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from adapters.live.existing_target import OF_THE_WORKERS
-from adapters.live.own_schema import drop_schema, has_schema, make_schema
-from adapters.live.windows import OPTIONS as WINDOW_OPTIONS
-from adapters.servers import ServerRoom, find_mariadb, find_mysql, replicate, wait_until_applied
+from paraply.adapters.live.existing.own_schema import drop_schema, has_schema, make_schema
+from paraply.adapters.live.existing.target import OF_THE_WORKERS
+from paraply.adapters.live.pair.windows import OPTIONS as WINDOW_OPTIONS
+from paraply.adapters.servers import (
+    ServerRoom,
+    find_mariadb,
+    find_mysql,
+    replicate,
+    wait_until_applied,
+)
 from paraply.cli import main
+from paraply.vocabulary.errors import ParaplyError
 from tests.live.runs import PATIENCE_S
-from vocabulary.errors import ParaplyError
 
 pytestmark = pytest.mark.live
 ACCOUNT = "visitor"

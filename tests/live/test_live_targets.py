@@ -12,12 +12,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from adapters.live.galera import find_provider
-from adapters.servers import find_mariadb
-from adapters.servers.network import PrivateNetwork
+from paraply.adapters.live.galera.lab import find_provider
+from paraply.adapters.servers import find_mariadb
+from paraply.adapters.servers.network import PrivateNetwork
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.verdict import Verdict
 from tests.live.runs import PATIENCE_S, broken, documented, held, run
-from vocabulary.errors import ParaplyError
-from vocabulary.verdict import Verdict
 
 pytestmark = pytest.mark.live
 

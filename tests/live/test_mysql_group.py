@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-import properties.all  # noqa: F401
-from adapters.group_wire.capture import open_sniffer
-from adapters.live.group import told
-from adapters.live.group_run import record_group_run
-from adapters.live.group_target import CUT, MYSQL_GROUP
-from adapters.live.target import LiveRequest
-from adapters.servers import ServerRoom, find_mysql
-from adapters.servers.group_replication import APPLIER_CHANNEL, GroupReplication
-from adapters.servers.network import PrivateNetwork
-from paraply.live_conformance import dialect_for
-from paraply.live_judging import new_result, take_round
-from properties.registry import property_named, verdict_of
-from reference_impl.group.recorded import compare_with_reference
+import paraply.properties.all  # noqa: F401
+from paraply.adapters.group_wire.capture import open_sniffer
+from paraply.adapters.live.group.lab import told
+from paraply.adapters.live.group.run import record_group_run
+from paraply.adapters.live.group.target import CUT, MYSQL_GROUP
+from paraply.adapters.live.target import LiveRequest
+from paraply.adapters.servers import ServerRoom, find_mysql
+from paraply.adapters.servers.group_replication import APPLIER_CHANNEL, GroupReplication
+from paraply.adapters.servers.network import PrivateNetwork
+from paraply.observing.conformance import dialect_for
+from paraply.observing.judging import new_result, take_round
+from paraply.properties.registry import property_named, verdict_of
+from paraply.reference_impl.group.recorded import compare_with_reference
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.verdict import Verdict
 from tests.live.decoding import compare_with_own_tool
-from vocabulary.errors import ParaplyError
-from vocabulary.verdict import Verdict
 
 pytestmark = pytest.mark.live
 

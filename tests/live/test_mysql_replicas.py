@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.live.mysql_faults import COMMIT_ORDER_OFF, CUT_SOURCE_LOG, FORGED, FORGED_IDEMPOTENT
-from adapters.live.mysql_target import DATABASE, MYSQL
-from adapters.live.target import HEALTHY, LiveRequest
-from adapters.servers import find_mysql
+from paraply.adapters.live.pair.mysql_faults import (
+    COMMIT_ORDER_OFF,
+    CUT_SOURCE_LOG,
+    FORGED,
+    FORGED_IDEMPOTENT,
+)
+from paraply.adapters.live.pair.mysql_target import DATABASE, MYSQL
+from paraply.adapters.live.target import HEALTHY, LiveRequest
+from paraply.adapters.servers import find_mysql
+from paraply.vocabulary.errors import ParaplyError
 from tests.live.runs import broken, documented, held, run
-from vocabulary.errors import ParaplyError
 
 pytestmark = pytest.mark.live
 MODE = "logical-clock"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.live.target import HEALTHY
-from adapters.servers import find_mysql
+from paraply.adapters.live.target import HEALTHY
+from paraply.adapters.servers import find_mysql
+from paraply.vocabulary.errors import ParaplyError
 from tests.live.runs import broken, documented, run
-from vocabulary.errors import ParaplyError
 
 pytestmark = pytest.mark.live
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reference_impl.applier.replica import AUDITOR, READER, ApplierParts, Replica
-from reference_impl.applier.subject import ApplierSubject
-from reference_impl.recorder import Recorder
-from reference_impl.subject import Workload
-from vocabulary.events import EventKind
-from vocabulary.history import HistoryHeader
-from vocabulary.schedule import RecordedSchedule
+from paraply.reference_impl.applier.replica import AUDITOR, READER, ApplierParts, Replica
+from paraply.reference_impl.applier.subject import ApplierSubject
+from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.subject import Workload
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import HistoryHeader
+from paraply.vocabulary.schedule import RecordedSchedule
 
 
 class ReferenceApplier:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from reference_impl.mariadb_gtid.topology_subject import TopologySubject
-from reference_impl.mariadb_gtid.workers import Stage
-from reference_impl.recorder import Recorder
-from reference_impl.subject import Workload
-from vocabulary.history import HistoryHeader
-from vocabulary.schedule import RecordedSchedule
+from paraply.reference_impl.mariadb_gtid.topology_subject import TopologySubject
+from paraply.reference_impl.mariadb_gtid.workers import Stage
+from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.subject import Workload
+from paraply.vocabulary.history import HistoryHeader
+from paraply.vocabulary.schedule import RecordedSchedule
 
 MANY = 1_000
 """The machine bounds how often things happen, not the budget."""

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from paraply.exploring import properties_of
+from paraply.counterexamples.hunt import properties_of
+from paraply.properties.registry import Expectation
 from paraply.registries import property_named
-from properties.registry import Expectation
 
 
 @dataclass(frozen=True)

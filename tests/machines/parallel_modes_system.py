@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reference_impl.applier.replica import READER
-from reference_impl.mariadb.groups import Stage
-from reference_impl.mariadb.subject import ParallelModesSubject, Parts
-from reference_impl.recorder import Recorder
-from reference_impl.subject import Workload
-from vocabulary.history import HistoryHeader
-from vocabulary.schedule import RecordedSchedule
+from paraply.reference_impl.applier.replica import READER
+from paraply.reference_impl.mariadb.groups import Stage
+from paraply.reference_impl.mariadb.subject import ParallelModesSubject, Parts
+from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.subject import Workload
+from paraply.vocabulary.history import HistoryHeader
+from paraply.vocabulary.schedule import RecordedSchedule
 
 FAILURES_MAX = TIMEOUTS_MAX = STOPS_MAX = 3
 """More of them only repeat; without a bound a story could go round in a circle."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from reference_impl.recorder import Recorder
-from reference_impl.semi_sync.cluster import Cluster
-from reference_impl.semi_sync.settings import BY_HAND
-from reference_impl.semi_sync.subject import SemiSyncSubject
-from reference_impl.subject import Workload
-from vocabulary.history import HistoryHeader
+from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.semi_sync.cluster import Cluster
+from paraply.reference_impl.semi_sync.settings import BY_HAND
+from paraply.reference_impl.semi_sync.subject import SemiSyncSubject
+from paraply.reference_impl.subject import Workload
+from paraply.vocabulary.history import HistoryHeader
 
 CLIENTS = 12
 BUDGETS = {

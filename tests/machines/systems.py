@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from reference_impl.certification.parts import STANDARD_PARTS
-from reference_impl.certifier_run import HERE, CertifierRun
-from reference_impl.group.group import Group
-from reference_impl.group.member import Status
-from reference_impl.group.settings import Settings
-from reference_impl.recorder import Recorder
-from vocabulary.history import HistoryHeader
-from vocabulary.transactions import TransactionKind
+from paraply.reference_impl.certification.parts import STANDARD_PARTS
+from paraply.reference_impl.certifier_run import HERE, CertifierRun
+from paraply.reference_impl.group.group import Group
+from paraply.reference_impl.group.member import Status
+from paraply.reference_impl.group.settings import Settings
+from paraply.reference_impl.recorder import Recorder
+from paraply.vocabulary.history import HistoryHeader
+from paraply.vocabulary.transactions import TransactionKind
 
 
 class ReferenceCertifier:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis.stateful import run_state_machine_as_test
 
+from paraply.properties.machines.applier import ApplierMachine
+from paraply.reference_impl.applier.subject import APPLIER
 from paraply.registries import mutant_named, property_named
-from properties.machines.applier import ApplierMachine
-from reference_impl.applier.subject import APPLIER
 from tests.machines.applier_system import ReferenceApplier, workload_of
 from tests.machines.hunting import Hunt, assert_breaks, assert_reaches, bound, promises_of
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from paraply.properties.machines.group import GroupMachine
+from paraply.reference_impl.group.subject import GROUP
 from paraply.registries import mutant_named, property_named
-from properties.machines.group import GroupMachine
-from reference_impl.group.subject import GROUP
 from tests.machines.hunting import Hunt, assert_breaks, bound, promises_of
 from tests.machines.systems import ReferenceGroup
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from paraply.properties.machines.gtid import FailoverMachine, PositionMachine
+from paraply.reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS
+from paraply.reference_impl.mariadb_gtid.topology_subject import GTID_TOPOLOGY
 from paraply.registries import mutant_named, property_named
-from properties.machines.gtid import FailoverMachine, PositionMachine
-from reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS
-from reference_impl.mariadb_gtid.topology_subject import GTID_TOPOLOGY
 from tests.machines.gtid_systems import ReferenceReplica, ReferenceServers
 from tests.machines.hunting import Hunt, assert_breaks, assert_reaches, bound, promises_of
 

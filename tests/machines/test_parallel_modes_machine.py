@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis.stateful import run_state_machine_as_test
 
+from paraply.properties.machines.parallel_modes import ParallelModesMachine
+from paraply.reference_impl.mariadb.subject import MARIADB_PARALLEL
 from paraply.registries import mutant_named, property_named
-from properties.machines.parallel_modes import ParallelModesMachine
-from reference_impl.mariadb.subject import MARIADB_PARALLEL
 from tests.machines.hunting import Hunt, assert_breaks, assert_reaches, bound, promises_of
 from tests.machines.parallel_modes_system import ReferenceReplica, workload_of
 

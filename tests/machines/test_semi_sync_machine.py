@@ -6,9 +6,9 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from paraply.properties.machines.semi_sync import SemiSyncMachine
+from paraply.reference_impl.semi_sync.subject import SEMI_SYNC
 from paraply.registries import mutant_named, property_named, registered_mutants
-from properties.machines.semi_sync import SemiSyncMachine
-from reference_impl.semi_sync.subject import SEMI_SYNC
 from tests.machines.hunting import Hunt, assert_breaks, assert_reaches, bound, promises_of
 from tests.machines.semi_sync_system import ReferenceServers
 

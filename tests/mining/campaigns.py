@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mining.batch_files import ROWS, read_rows
-from mining.plan import Plan
-from mining.store import store_at
-from mining.systems import systems_of
+from paraply.mining.batch_files import ROWS, read_rows
+from paraply.mining.plan import Plan
+from paraply.mining.store import store_at
+from paraply.mining.systems import systems_of
 
 MUTANTS = ("last_committed_off_by_one", "items_are_stored_before_they_are_looked_up")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mining.java import ensure_java_home
-from mining.session import spark_session
-from vocabulary.errors import ParaplyError
+from paraply.mining.java import ensure_java_home
+from paraply.mining.session import spark_session
+from paraply.vocabulary.errors import ParaplyError
 
 
 @pytest.fixture(scope="session")

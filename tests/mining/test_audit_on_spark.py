@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from mining.engines import OnSpark
-from paraply.audit import AuditRequest
-from paraply.audit_at_scale import PartSizes, audit_in_parts
+from paraply.auditing.at_scale import PartSizes, audit_in_parts
+from paraply.auditing.pipeline import AuditRequest
+from paraply.mining.engines import OnSpark
+from paraply.vocabulary.verdict import Verdict
 from tests.builders.hot_logs import hot_log
 from tests.builders.log_forger import ForgedLog
-from vocabulary.verdict import Verdict
 
 
 def test_spark_judges_parts_as_this_process_does(tmp_path, spark):

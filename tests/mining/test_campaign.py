@@ -5,23 +5,23 @@ import json
 import pyarrow.fs as pafs
 import pytest
 
-from mining.batch_files import parquet_bytes, read_done, write_batch
-from mining.batch_runs import SCHEMA, counts_from_json, run_batch
-from mining.campaign import StopWhen, read_campaign, run_campaign
-from mining.coverage import course_of, features_of
-from mining.engines import InProcess
-from mining.plan import plan_from_json
-from mining.store import ArrowStore
-from mining.systems import systems_of
-from properties.registry import verdict_of
-from reference_impl.mutants import mutant_named, registered_mutants
-from reference_impl.subject import registered_subjects
+from paraply.mining.batch_files import parquet_bytes, read_done, write_batch
+from paraply.mining.batch_runs import SCHEMA, counts_from_json, run_batch
+from paraply.mining.campaign import StopWhen, read_campaign, run_campaign
+from paraply.mining.coverage import course_of, features_of
+from paraply.mining.engines import InProcess
+from paraply.mining.plan import plan_from_json
+from paraply.mining.store import ArrowStore
+from paraply.mining.systems import systems_of
+from paraply.properties.registry import verdict_of
+from paraply.reference_impl.mutants import mutant_named, registered_mutants
+from paraply.reference_impl.subject import registered_subjects
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.history_jsonl import read_histories
+from paraply.vocabulary.programs import decode_program
+from paraply.vocabulary.schedule import RecordedSchedule, SeededSchedule
+from paraply.vocabulary.verdict import Verdict
 from tests.mining.campaigns import rows_of, small_plan
-from vocabulary.errors import ParaplyError
-from vocabulary.history_jsonl import read_histories
-from vocabulary.programs import decode_program
-from vocabulary.schedule import RecordedSchedule, SeededSchedule
-from vocabulary.verdict import Verdict
 
 
 def test_each_row_replays_to_its_verdicts(tmp_path):

@@ -10,18 +10,18 @@ import sys
 import numpy as np
 import pytest
 
-from mining import fast_batches
-from mining.campaign import run_campaign
-from mining.compiled import columns as C
-from mining.compiled.applier import Scratch, broken_names, run_fast, run_many, settings_of
-from mining.compiled.verdict_kernel import judge
-from mining.engines import InProcess
-from mining.systems import systems_of
-from properties.registry import property_named
+from paraply.mining import fast_batches
+from paraply.mining.campaign import run_campaign
+from paraply.mining.compiled import columns as C
+from paraply.mining.compiled.applier import Scratch, broken_names, run_fast, run_many, settings_of
+from paraply.mining.compiled.verdict_kernel import judge
+from paraply.mining.engines import InProcess
+from paraply.mining.systems import systems_of
+from paraply.properties.registry import property_named
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.schedule import RecordedSchedule
 from tests.mining.campaigns import rows_of, small_plan
-from vocabulary.errors import ParaplyError
-from vocabulary.events import EventKind
-from vocabulary.schedule import RecordedSchedule
 
 ORDERED, UNORDERED = "applier:logical_clock", "applier:logical_clock_unordered"
 WORKLOADS = (
@@ -151,8 +151,8 @@ def test_runs_by_the_thousand_are_those_made_one_by_one():
 
 INTERPRETED = """
 import json, sys
-from mining.compiled.applier import run_fast, settings_of
-from mining.systems import systems_of
+from paraply.mining.compiled.applier import run_fast, settings_of
+from paraply.mining.systems import systems_of
 runs = []
 for name in ("last_committed_off_by_one", "low_water_mark_is_highest_done"):
     (one,) = systems_of([], [name], {"rows": "4"})

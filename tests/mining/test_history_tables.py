@@ -10,14 +10,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mining.engines import OnSpark
-from mining.history_tables import check_files, plan_stretches, write_columns
-from mining.table_breaches import write_breaches
-from properties.tables.breaches import KINDS, NO_ROW, TableBreach, breaches_of
-from properties.tables.timestamps import TableRow, summarise
+from paraply.mining.engines import OnSpark
+from paraply.mining.history_tables import check_files, plan_stretches, write_columns
+from paraply.mining.table_breaches import write_breaches
+from paraply.properties.tables.breaches import KINDS, NO_ROW, TableBreach, breaches_of
+from paraply.properties.tables.timestamps import TableRow, summarise
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.tables.test_timestamps import columns
-from vocabulary.errors import ParaplyError
-from vocabulary.verdict import Verdict
 
 
 def random_rows(seed):

@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from mining import java
-from vocabulary.errors import ParaplyError
+from paraply.mining import java
+from paraply.vocabulary.errors import ParaplyError
 
 SPARK_WITHOUT_JAVA = """
-from mining.session import spark_session
+from paraply.mining.session import spark_session
 session = spark_session("local[1]")
 print("rows", session.range(1000).selectExpr("sum(id)").first()[0])
 session.stop()

@@ -8,20 +8,20 @@ from types import SimpleNamespace
 
 import pytest
 
-from mining.campaign import run_campaign
-from mining.clusters import MinimiseTask, clusters_of, replayed
-from mining.compiled import columns as C
-from mining.compiled import oracle as compiled
-from mining.compiled.applier import Scratch, run_fast, run_many, settings_of
-from mining.compiled.oracle import CompiledOracle, CompiledOracles
-from mining.engines import InProcess
-from mining.systems import systems_of
-from paraply.foreign_systems import smallest_of_system
-from paraply.hunt import oracles_of, system_of
-from properties.registry import property_named
-from properties.shrinking import UNCHANGED, BreakingRun, Edit, ReadableOracle, shrink_run
+from paraply.counterexamples.foreign_systems import smallest_of_system
+from paraply.counterexamples.hunt import oracles_of, system_of
+from paraply.mining.campaign import run_campaign
+from paraply.mining.clusters import MinimiseTask, clusters_of, replayed
+from paraply.mining.compiled import columns as C
+from paraply.mining.compiled import oracle as compiled
+from paraply.mining.compiled.applier import Scratch, run_fast, run_many, settings_of
+from paraply.mining.compiled.oracle import CompiledOracle, CompiledOracles
+from paraply.mining.engines import InProcess
+from paraply.mining.systems import systems_of
+from paraply.properties.registry import property_named
+from paraply.properties.shrinking import UNCHANGED, BreakingRun, Edit, ReadableOracle, shrink_run
+from paraply.vocabulary.schedule import RecordedSchedule
 from tests.mining.campaigns import small_plan
-from vocabulary.schedule import RecordedSchedule
 
 MUTANTS = C.FAULTS[1:]
 SEEDS, WITNESSES = 4_000, 2

@@ -13,19 +13,19 @@ from dataclasses import replace
 
 import pytest
 
-from mining.batch_files import manifest_name, rows_name
-from mining.campaign import PLAN_FILE, read_campaign, run_campaign
-from mining.engines import InProcess
-from mining.store import PART, store_at
-from mining.systems import systems_of
+from paraply.mining.batch_files import manifest_name, rows_name
+from paraply.mining.campaign import PLAN_FILE, read_campaign, run_campaign
+from paraply.mining.engines import InProcess
+from paraply.mining.store import PART, store_at
+from paraply.mining.systems import systems_of
+from paraply.vocabulary.errors import ParaplyError
 from tests.mining.campaigns import MUTANTS, rows_of, small_plan
-from vocabulary.errors import ParaplyError
 
 CHILD = """
 import json, sys
-from mining.campaign import run_campaign
-from mining.engines import InProcess
-from mining.plan import plan_from_json
+from paraply.mining.campaign import run_campaign
+from paraply.mining.engines import InProcess
+from paraply.mining.plan import plan_from_json
 plan = plan_from_json(json.loads(sys.argv[2]))
 print("ready", flush=True)
 run_campaign(plan, sys.argv[1], InProcess(), resume=True)
@@ -35,7 +35,7 @@ run_campaign(plan, sys.argv[1], InProcess(), resume=True)
 # plan, rows, manifest, rows, manifest, ...; each is synced, and its folder after it.
 DYING = """
 import os
-from mining import store
+from paraply.mining import store
 left = int(sys.argv[3])
 step = sys.argv[4]
 real_replace, real_fsync = os.replace, os.fsync

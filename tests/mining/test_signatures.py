@@ -6,19 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from mining.coverage import course_of, features_of
-from mining.signatures import (
+from paraply.mining.coverage import course_of, features_of
+from paraply.mining.signatures import (
     actions_of,
     canonical_digest,
     full_signature,
     shape_signature,
     transactions_named,
 )
-from mining.systems import systems_of
-from properties.parallel_apply import ConflictingApplyOverlapped
-from properties.registry import property_named
-from vocabulary.schedule import SeededSchedule
-from vocabulary.transactions import TransactionId
+from paraply.mining.systems import systems_of
+from paraply.properties.apply.parallel_apply import ConflictingApplyOverlapped
+from paraply.properties.registry import property_named
+from paraply.vocabulary.schedule import SeededSchedule
+from paraply.vocabulary.transactions import TransactionId
 
 
 def breaches(mutant, count=60):

@@ -7,11 +7,11 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from mining.compiled import scope_kernel as K
-from mining.small_scope import FAULTS, explore_scope, find_smallest, words
-from reference_impl.certification.dialects import DIALECTS
-from reference_impl.certification.lc_sn import ParallelizationIndexes
-from vocabulary.verdict import Verdict
+from paraply.mining.compiled import scope_kernel as K
+from paraply.mining.small_scope import FAULTS, explore_scope, find_smallest, words
+from paraply.reference_impl.certification.dialects import DIALECTS
+from paraply.reference_impl.certification.lc_sn import ParallelizationIndexes
+from paraply.vocabulary.verdict import Verdict
 
 
 def orbits(length):

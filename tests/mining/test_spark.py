@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from mining.batch_files import rows_name
-from mining.campaign import run_campaign
-from mining.clusters import clusters_of, distinct, minimise_all
-from mining.engines import InProcess, OnSpark
-from mining.plan import Plan
-from mining.session import spark_session
-from paraply.child_systems import ChildCommand, children_of
-from paraply.foreign_systems import smallest_of_system
+from paraply.conforming.child_systems import ChildCommand, children_of
+from paraply.counterexamples.foreign_systems import smallest_of_system
+from paraply.mining.batch_files import rows_name
+from paraply.mining.campaign import run_campaign
+from paraply.mining.clusters import clusters_of, distinct, minimise_all
+from paraply.mining.engines import InProcess, OnSpark
+from paraply.mining.plan import Plan
+from paraply.mining.session import spark_session
 from tests.mining.campaigns import rows_of, small_plan
 
 # With --dist loadgroup one process runs them all, and starts one JVM.
@@ -107,7 +107,7 @@ def test_spark_session_is_shared_and_asked_for_only_once(spark):
 
 
 def test_children_are_explored_on_spark_as_in_one_process(tmp_path, engine):
-    command = ChildCommand(applier="adapters.conformance.rules.correct:Serial")
+    command = ChildCommand(applier="paraply.adapters.conformance.rules.correct:Serial")
     systems = children_of(command, ["B-random"], seed=1)
     plan = Plan(systems=systems, histories=4, seed=1, batch_histories=2)
     tables = []

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 
-from mining.batch_runs import NOVEL_MAX, Counts
-from mining.campaign import run_campaign
-from mining.coverage import features_of
-from mining.engines import InProcess
-from mining.steering import BLIND_EVERY, VariedSchedule, steered
+from paraply.campaigning.comparison import BLIND, GUIDED, Comparison, Needed, comparison_lines
 from paraply.cli import main
-from paraply.mining_comparison import BLIND, GUIDED, Comparison, Needed, comparison_lines
+from paraply.mining.batch_runs import NOVEL_MAX, Counts
+from paraply.mining.campaign import run_campaign
+from paraply.mining.coverage import features_of
+from paraply.mining.engines import InProcess
+from paraply.mining.steering import BLIND_EVERY, VariedSchedule, steered
+from paraply.vocabulary.programs import decode_program
+from paraply.vocabulary.schedule import RecordedSchedule, SeededSchedule
 from tests.mining.campaigns import rows_of, small_plan
-from vocabulary.programs import decode_program
-from vocabulary.schedule import RecordedSchedule, SeededSchedule
 
 PLAN = small_plan(histories=90, batch=30, subjects=("applier:logical_clock",), is_guided=True)
 

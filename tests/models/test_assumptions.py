@@ -8,10 +8,10 @@ import tomllib
 
 import pytest
 
-from models import variants
-from models.claims import Counterexample
-from models.counterexamples import COUNTEREXAMPLES
-from models.theorems import THEOREMS
+from paraply.models.claims.claim import Counterexample
+from paraply.models.claims.refuted import COUNTEREXAMPLES
+from paraply.models.claims.theorems import THEOREMS
+from paraply.models.systems import variants
 from tests.conftest import REPOSITORY
 
 ASSUMPTIONS = tomllib.loads((REPOSITORY / "proofs" / "assumptions.toml").read_text("utf-8"))

@@ -10,21 +10,21 @@ from random import Random
 
 import pytest
 
-from models.certificates import __main__ as command
-from models.certificates.__main__ import renew, systems
-from models.certificates.maker import ground, layers, make, matches, sealed
-from models.certificates.store import FOLDER, Store, name_of, path_of, read, write
-from models.counterexamples import COUNTEREXAMPLES
-from models.judges import judge_kernel
-from models.kernel.certificate import Certificate, Instance, instances
-from models.kernel.check import check, check_unsealed, refute
-from models.kernel.normal_form import assertions
-from models.kernel.search import Outcome
-from models.proving import needed
-from models.solver import Answer, contradicting, judge_z3
-from models.system import System, obligations
-from models.terms import FALSE, INT, conj, eq, negate
-from vocabulary.errors import ParaplyError
+from paraply.models.claims.refuted import COUNTEREXAMPLES
+from paraply.models.judging.certificates import __main__ as command
+from paraply.models.judging.certificates.__main__ import renew, systems
+from paraply.models.judging.certificates.maker import ground, layers, make, matches, sealed
+from paraply.models.judging.certificates.store import FOLDER, Store, name_of, path_of, read, write
+from paraply.models.judging.judges import judge_kernel
+from paraply.models.judging.proving import needed
+from paraply.models.judging.solver import Answer, contradicting, judge_z3
+from paraply.models.kernel.certificate import Certificate, Instance, instances
+from paraply.models.kernel.check import check, check_unsealed, refute
+from paraply.models.kernel.normal_form import assertions
+from paraply.models.kernel.search import Outcome
+from paraply.models.language.system import System, obligations
+from paraply.models.language.terms import FALSE, INT, conj, eq, negate
+from paraply.vocabulary.errors import ParaplyError
 
 SYSTEMS = {system.name: system for system in systems()}
 STORE = Store()

@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
-from models.compiled_reading import CompiledReading
-from models.concrete import Scope, World, evaluate, is_enabled, step
-from models.theorems import THEOREMS
+from paraply.models.claims.theorems import THEOREMS
+from paraply.models.language.compiled_reading import CompiledReading
+from paraply.models.language.concrete import Scope, World, evaluate, is_enabled, step
 
 SYSTEMS = {build().name: build for theorem in THEOREMS for build in theorem.systems}
 

@@ -6,14 +6,7 @@ from random import Random
 
 import pytest
 
-from models.certificates.__main__ import renew, systems
-from models.certificates.store import Store, path_of, write
-from models.concrete import is_enabled
-from models.dropping import Piece, follows, forbidden, is_idle, pieces, users, without
-from models.system import System, obligations
-from models.terms import BOOL, INT, Variable, eq, implies
-from models.traces import replay
-from paraply.proof_dropping import (
+from ci.pages.proofs.dropping import (
     REASONS,
     is_proved,
     measure,
@@ -23,6 +16,21 @@ from paraply.proof_dropping import (
     share_noticed,
     stored,
 )
+from paraply.models.judging.certificates.__main__ import renew, systems
+from paraply.models.judging.certificates.store import Store, path_of, write
+from paraply.models.judging.dropping import (
+    Piece,
+    follows,
+    forbidden,
+    is_idle,
+    pieces,
+    users,
+    without,
+)
+from paraply.models.judging.traces import replay
+from paraply.models.language.concrete import is_enabled
+from paraply.models.language.system import System, obligations
+from paraply.models.language.terms import BOOL, INT, Variable, eq, implies
 
 SYSTEMS = {system.name: system for system in systems()}
 RECORD = stored()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from models.end_to_end import Rules, end_to_end
-from models.solver import SOLVERS, Answer
-from models.system import Obligation
-from models.terms import INT, Sort, Variable, conj, implies
+from paraply.models.judging.solver import SOLVERS, Answer
+from paraply.models.language.system import Obligation
+from paraply.models.language.terms import INT, Sort, Variable, conj, implies
+from paraply.models.systems.end_to_end import Rules, end_to_end
 
 P, R = Variable("p", INT), Variable("r", Sort("Row"))
 

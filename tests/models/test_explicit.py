@@ -5,10 +5,10 @@ from math import factorial
 
 import pytest
 
-from models.applier import WL8440, Dialect, parallel_applier
-from models.concrete import Scope, World, evaluate, is_enabled, step
-from models.explicit.search import ScopeExceededError, StateSpace
-from models.two_phase_commit import two_phase_commit
+from paraply.models.explicit.search import ScopeExceededError, StateSpace
+from paraply.models.language.concrete import Scope, World, evaluate, is_enabled, step
+from paraply.models.systems.applier import WL8440, Dialect, parallel_applier
+from paraply.models.systems.two_phase_commit import two_phase_commit
 
 SAFETY = (
     "conflicting_rows_are_ordered",

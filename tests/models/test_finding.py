@@ -6,25 +6,25 @@ from dataclasses import replace
 
 import pytest
 
-from models.certificates.maker import make
-from models.counterexamples import COUNTEREXAMPLES
-from models.finding import cases, find_invariants, says_nothing, with_invariants
-from models.kernel.check import check
-from models.lifting import NotLiftableError, found_invariants, read_tree
-from models.projection import Projection
-from models.proving import safety_statement
-from models.smtlib import text
-from models.solver import Answer, judge_cvc5
-from models.system import Statement, System, obligations
-from models.terms import BOOL, INT, Sort, Variable, conj, eq, implies
-from models.theorems import THEOREMS
-from models.variants import (
+from ci.pages.proofs.finding import CORE, core_of_the_applier, page, stored, subjects
+from paraply.models.claims.refuted import COUNTEREXAMPLES
+from paraply.models.claims.theorems import THEOREMS
+from paraply.models.judging.certificates.maker import make
+from paraply.models.judging.finding import cases, find_invariants, says_nothing, with_invariants
+from paraply.models.judging.lifting import NotLiftableError, found_invariants, read_tree
+from paraply.models.judging.projection import Projection
+from paraply.models.judging.proving import safety_statement
+from paraply.models.judging.solver import Answer, judge_cvc5
+from paraply.models.kernel.check import check
+from paraply.models.language.smtlib import text
+from paraply.models.language.system import Statement, System, obligations
+from paraply.models.language.terms import BOOL, INT, Sort, Variable, conj, eq, implies
+from paraply.models.systems.variants import (
     variant_of_applier,
     variant_of_certification,
     variant_of_commit_order,
     variant_of_semi_sync,
 )
-from paraply.proof_finding import CORE, core_of_the_applier, page, stored, subjects
 
 ROW = Sort("Row")
 P, Q = Variable("p", INT), Variable("q", INT)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from models.certificates.__main__ import systems
-from models.quantifier_lint import (
+from paraply.models.judging.certificates.__main__ import systems
+from paraply.models.language.quantifier_lint import (
     NoTrigger,
     SortCycle,
     StepMakesTerms,
     WitnessDependsOnUniversal,
     lint,
 )
-from models.system import System
-from models.terms import BOOL, INT, Sort, Variable, conj, eq, exists, implies
+from paraply.models.language.system import System
+from paraply.models.language.terms import BOOL, INT, Sort, Variable, conj, eq, exists, implies
 
 ROW, TXN = Sort("Row"), Sort("Txn")
 P, Q, T = Variable("p", INT), Variable("q", INT), Variable("t", TXN)

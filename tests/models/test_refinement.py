@@ -6,18 +6,18 @@ from random import Random
 
 import pytest
 
-from models.applier import MYSQL_8_0, parallel_applier
-from models.applier_in_member import applier_in_member
-from models.bounded import breach_of
-from models.concrete import Scope, World, evaluate, step
-from models.end_to_end import ROW, end_to_end
-from models.member_in_applier import member_in_applier
-from models.proving import reach, safety_statement
-from models.side_by_side import CHOSEN, PREFIX
-from models.simulation import Simulation, Words, in_turn, renamed, taken
-from models.solver import Answer, judge_z3
-from models.system import System, obligations
-from models.terms import INT, Variable, conj, eq
+from paraply.models.judging.bounded import breach_of
+from paraply.models.judging.proving import reach, safety_statement
+from paraply.models.judging.solver import Answer, judge_z3
+from paraply.models.language.concrete import Scope, World, evaluate, step
+from paraply.models.language.simulation import Simulation, Words, in_turn, renamed, taken
+from paraply.models.language.system import System, obligations
+from paraply.models.language.terms import INT, Variable, conj, eq
+from paraply.models.systems.applier import MYSQL_8_0, parallel_applier
+from paraply.models.systems.applier_in_member import applier_in_member
+from paraply.models.systems.end_to_end import ROW, end_to_end
+from paraply.models.systems.member_in_applier import member_in_applier
+from paraply.models.systems.side_by_side import CHOSEN, PREFIX
 from tests.models.test_transition import random_value, random_world
 
 N = Variable("k", INT)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import pytest
 
-from models.bounded import breach_of
-from models.concrete import Scope
-from models.proving import reach, safety_statement
-from models.rotation import Rules, rotation
-from properties.search import random_schedules
-from properties.semi_sync import commits_reach_their_end
-from reference_impl.semi_sync.subject import SEMI_SYNC
-from reference_impl.subject import Workload
+from paraply.models.judging.bounded import breach_of
+from paraply.models.judging.proving import reach, safety_statement
+from paraply.models.language.concrete import Scope
+from paraply.models.systems.rotation import Rules, rotation
+from paraply.properties.search import random_schedules
+from paraply.properties.semi_sync.promises import commits_reach_their_end
+from paraply.reference_impl.semi_sync.subject import SEMI_SYNC
+from paraply.reference_impl.subject import Workload
 
 CALM = {
     "source_crashes": 0, "replica_crashes": 0, "loses_source": False, "abandons": 0, "reads": 0,

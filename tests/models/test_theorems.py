@@ -5,12 +5,12 @@ from random import Random
 
 import pytest
 
-from models import proving
-from models.bounded import breach_of
-from models.concrete import Scope
-from models.counterexamples import COUNTEREXAMPLES
-from models.judges import JUDGES
-from models.proving import (
+from paraply.models.claims.refuted import COUNTEREXAMPLES
+from paraply.models.claims.theorems import THEOREMS, theorem
+from paraply.models.judging import proving
+from paraply.models.judging.bounded import breach_of
+from paraply.models.judging.judges import JUDGES
+from paraply.models.judging.proving import (
     ObligationCache,
     Proof,
     needed,
@@ -19,11 +19,11 @@ from models.proving import (
     refute,
     safety_statement,
 )
-from models.solver import SOLVERS, Answer, Judgment
-from models.system import Obligation, System, obligations
-from models.terms import BOOL, FALSE, INT, Variable, conj, eq, forall, implies
-from models.theorems import THEOREMS, theorem
-from vocabulary.verdict import Verdict
+from paraply.models.judging.solver import SOLVERS, Answer, Judgment
+from paraply.models.language.concrete import Scope
+from paraply.models.language.system import Obligation, System, obligations
+from paraply.models.language.terms import BOOL, FALSE, INT, Variable, conj, eq, forall, implies
+from paraply.vocabulary.verdict import Verdict
 
 CACHE = ObligationCache()
 SYSTEMS = {build().name: build for entry in THEOREMS for build in entry.systems}
@@ -32,7 +32,7 @@ SYSTEMS = {build().name: build for entry in THEOREMS for build in entry.systems}
 ASKED_MAX = 40
 """Obligations of a system that the solvers are asked here; `make prove` asks them all of them.
 
-The kernel is asked every one in tests/paraply/test_prove.py, where no solver is installed.
+The kernel is asked every one in tests/proving/test_prove.py, where no solver is installed.
 """
 
 

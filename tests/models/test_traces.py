@@ -4,11 +4,10 @@ import copy
 
 import pytest
 
-from models.bounded import breach_of
-from models.counterexamples import COUNTEREXAMPLES
-from models.proving import safety_statement
-from models.traces import replay, to_data
-from paraply.proof_pages import stored_runs
+from paraply.models.claims.refuted import COUNTEREXAMPLES
+from paraply.models.judging.bounded import breach_of
+from paraply.models.judging.proving import safety_statement
+from paraply.models.judging.traces import replay, stored_runs, to_data
 
 RUNS = stored_runs()
 

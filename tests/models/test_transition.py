@@ -7,14 +7,14 @@ from random import Random
 
 import pytest
 
-from models.certificates.__main__ import systems
-from models.concrete import Scope, World, evaluate, step
-from models.counterexamples import COUNTEREXAMPLES
-from models.smtlib import text
-from models.solver import Answer, judge_z3
-from models.system import Action, System, obligations
-from models.terms import BOOL, INT, Apply, Variable, eq, implies, substitute
-from models.transition import relation, two_vocabulary_obligations
+from paraply.models.claims.refuted import COUNTEREXAMPLES
+from paraply.models.judging.certificates.__main__ import systems
+from paraply.models.judging.solver import Answer, judge_z3
+from paraply.models.language.concrete import Scope, World, evaluate, step
+from paraply.models.language.smtlib import text
+from paraply.models.language.system import Action, System, obligations
+from paraply.models.language.terms import BOOL, INT, Apply, Variable, eq, implies, substitute
+from paraply.models.language.transition import relation, two_vocabulary_obligations
 
 SYSTEMS = {system.name: system for system in systems()}
 SEED, WORLDS = 7, 12

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from models.certificates.__main__ import systems
-from models.system import System
-from models.terms import FALSE, INT, eq
-from models.traces import replay
-from paraply.proof_witnesses import measure, stored, wanted
+from ci.pages.proofs.witnesses import measure, stored, wanted
+from paraply.models.judging.certificates.__main__ import systems
+from paraply.models.judging.traces import replay
+from paraply.models.language.system import System
+from paraply.models.language.terms import FALSE, INT, eq
 
 SYSTEMS = {system.name: system for system in systems()}
 RECORD = stored()

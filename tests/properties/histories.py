@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from properties.registry import property_named, verdict_of
-from vocabulary.history import History
-from vocabulary.notation_parser import parse_history
-from vocabulary.verdict import Verdict
+from paraply.properties.registry import property_named, verdict_of
+from paraply.vocabulary.history import History
+from paraply.vocabulary.notation_parser import parse_history
+from paraply.vocabulary.verdict import Verdict
 
 
 def history_of(text: str) -> History:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from paraply.vocabulary.log import LoggedKind
 from tests.builders.logged import FILE, transaction
-from vocabulary.log import LoggedKind
 
 KEYS = [*"abcde", "u.a", "u.b", "t#uk.a"]
 STATEMENTS = ("ALTER TABLE t ADD x INT", "DROP TABLE u", "CREATE TABLE v (i INT)", "DROP SCHEMA d")

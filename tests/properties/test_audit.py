@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from paraply.audit import AuditRequest, audit
-from properties.logs.audit import AuditOptions, Auditor
-from properties.logs.conflict_index import Horizon
+from paraply.auditing.pipeline import AuditRequest, audit
+from paraply.properties.logs.audit import AuditOptions, Auditor
+from paraply.properties.logs.conflict_index import Horizon
+from paraply.vocabulary.log import LoggedKind
+from paraply.vocabulary.verdict import Verdict
 from tests.builders.logged import NotationKeys, Tables, insert, log, maria_log, stamped, with_keys
-from vocabulary.log import LoggedKind
-from vocabulary.verdict import Verdict
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / "binlogs"
 

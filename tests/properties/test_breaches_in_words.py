@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from properties.certification import (
+from paraply.properties.certification.decisions import (
     ConcurrentWritersCertified,
     DecisionsDiffer,
     ExecutedSetsDiffer,
     GtidGivenTwice,
     RefusedWithoutConflict,
 )
-from properties.garbage_collection import (
+from paraply.properties.certification.garbage_collection import (
     DecisionChangedByCollection,
     NeededVersionPurged,
     NewestVersionPurged,
@@ -20,23 +20,23 @@ from properties.garbage_collection import (
     UnstableCalledStable,
     window_covers_what_was_purged,
 )
-from properties.timestamps import (
+from paraply.properties.certification.timestamps import (
     BarrierUnordered,
     SequenceNumberRepeated,
     SequenceNumberSkipped,
     TimestampMalformed,
     TransactionHeldBack,
 )
-from properties.view_change import (
+from paraply.properties.certification.write_sets import MeetingUnseen
+from paraply.properties.group.view_change import (
     DeliveriesDifferInView,
     JoinerDecidedOtherwise,
     RecoveryIncomplete,
     ViewChangeNumbered,
     ViewChangeOvertaken,
 )
-from properties.write_sets import MeetingUnseen
+from paraply.vocabulary.timestamps import LogicalTimestamp
 from tests.properties.histories import history_of
-from vocabulary.timestamps import LogicalTimestamp
 
 STAMP = LogicalTimestamp.as_recorded
 

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import pytest
 
-from properties.campaign import content_digest, run_campaign
-from properties.moments import first_breaking_event
-from properties.registry import Expectation, Property, Violation
-from vocabulary.events import Event, EventKind
-from vocabulary.history import History, HistoryHeader
-from vocabulary.schedule import Exploration, RecordedSchedule
-from vocabulary.verdict import Verdict
+from paraply.properties.campaign import content_digest, run_campaign
+from paraply.properties.moments import first_breaking_event
+from paraply.properties.registry import Expectation, Property, Violation
+from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.history import History, HistoryHeader
+from paraply.vocabulary.schedule import Exploration, RecordedSchedule
+from paraply.vocabulary.verdict import Verdict
 
 
 @dataclass(frozen=True)

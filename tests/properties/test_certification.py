@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from properties.certification import (
+from paraply.properties.certification.decisions import (
     ConcurrentWritersCertified,
     DecisionsDiffer,
     ExecutedSetsDiffer,
@@ -21,8 +21,8 @@ from properties.certification import (
     two_members_certify_one_transaction,
     two_writers_race,
 )
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
-from vocabulary.verdict import Verdict
 
 RACE = """
 | T1{a} origin=r1 | T2{a b} origin=r2

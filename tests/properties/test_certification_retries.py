@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from properties.certification_retries import executed_gtids_are_refused, retries_are_certified_again
+from paraply.properties.certification.retries import (
+    executed_gtids_are_refused,
+    retries_are_certified_again,
+)
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
-from vocabulary.verdict import Verdict
 
 RETRY = """
 | T1{{a}} gtid=g:1

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from properties.commit_order import (
+from paraply.properties.apply.commit_order import (
     applied_exactly_once,
     applier_reaches_the_end,
     engine_commits_follow_the_log,
@@ -8,9 +8,9 @@ from properties.commit_order import (
     saved_positions_are_executed,
     sessions_keep_their_order,
 )
-from properties.registry import property_named, verdict_of
-from vocabulary.notation_parser import parse_history
-from vocabulary.verdict import Verdict
+from paraply.properties.registry import property_named, verdict_of
+from paraply.vocabulary.notation_parser import parse_history
+from paraply.vocabulary.verdict import Verdict
 
 LOG = "T1{a} 2<1 session=s1 | T2{b} 3<1 session=s1 | T3{c} 4<1 session=s2 "
 BOTH_RUN = "| begun T1@w1 ; begun T2@w2 ; begun T3@w3 "

@@ -7,9 +7,9 @@ import random
 import numpy as np
 import pytest
 
-from properties.logs.compiled import columns as C
-from properties.logs.compiled.timeline_kernel import observe_width
-from properties.logs.width_over_time import WidthOverTime
+from paraply.properties.logs.compiled import columns as C
+from paraply.properties.logs.compiled.timeline_kernel import observe_width
+from paraply.properties.logs.width_over_time import WidthOverTime
 
 
 @pytest.mark.parametrize("slices_max", [1, 2, 3, 8, 400])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from properties.consistency_levels import (
+from paraply.properties.apply.consistency_levels import (
     gap_free_states_are_the_sources,
     replica_ends_in_the_sources_state,
     replica_has_a_gap,
@@ -10,8 +10,8 @@ from properties.consistency_levels import (
     restart_reaches_the_sources_state,
     restart_repeats_a_transaction,
 )
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
-from vocabulary.verdict import Verdict
 
 LOG = "T1{a} | T2{b} | T3{a} | scheduled T1 ; scheduled T2 ; scheduled T3 "
 

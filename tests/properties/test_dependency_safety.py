@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from properties.logs.audit import AuditOptions, Auditor
-from properties.logs.conflict_index import Horizon
+from paraply.properties.logs.audit import AuditOptions, Auditor
+from paraply.properties.logs.conflict_index import Horizon
+from paraply.vocabulary.audit_result import AuditResult
+from paraply.vocabulary.log import LoggedKind
+from paraply.vocabulary.verdict import Verdict
 from tests.builders.logged import NotationKeys, grouped, log, maria_log, stamped, transaction
-from vocabulary.audit_result import AuditResult
-from vocabulary.log import LoggedKind
-from vocabulary.verdict import Verdict
 
 
 def audited(transactions, **options) -> AuditResult:

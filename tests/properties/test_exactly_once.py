@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from properties.exactly_once import no_event_is_applied_twice, no_event_is_lost, replication_resumes
+from paraply.properties.apply.exactly_once import (
+    no_event_is_applied_twice,
+    no_event_is_lost,
+    replication_resumes,
+)
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
-from vocabulary.verdict import Verdict
 
 LOG = "| T1{a} | T2{b} | "
 

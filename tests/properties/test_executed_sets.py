@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from properties.executed_sets import broadcasts_tell_what_is_executed
+from paraply.properties.group.executed_sets import broadcasts_tell_what_is_executed
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
-from vocabulary.verdict import Verdict
 
 STORY = """
 | T1{{a}} | T2{{b}}

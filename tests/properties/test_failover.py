@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from properties.failover import (
+from paraply.properties.gtid.failover import (
     a_replica_changes_its_source,
     a_single_position_exists,
     elected_source_has_what_survivors_have,
@@ -15,8 +15,8 @@ from properties.failover import (
     survivors_differ_at_an_election,
     unknown_positions_are_refused,
 )
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
-from vocabulary.verdict import Verdict
 
 LOG = """| T1{a} gtid=0-1-1 domain=0 | T2{b} gtid=0-1-2 domain=0 | T3{c} gtid=1-1-1 domain=1 | """
 GTIDS = {1: "0-1-1", 2: "0-1-2", 3: "1-1-1"}

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from properties.galera import (
+from paraply.properties.apply.parallel_apply import starts_respect_last_committed
+from paraply.properties.group.galera import (
     senders_saw_writers_of_other_members,
     write_sets_depend_on_earlier_writers,
 )
-from properties.parallel_apply import starts_respect_last_committed
+from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.history import History, HistoryHeader
+from paraply.vocabulary.log import Operation
+from paraply.vocabulary.timestamps import LogicalTime, LogicalTimestamp
+from paraply.vocabulary.transactions import ISOLATED, RowWrite, Transaction, TransactionId
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import verdict
-from vocabulary.events import Event, EventKind
-from vocabulary.history import History, HistoryHeader
-from vocabulary.log import Operation
-from vocabulary.timestamps import LogicalTime, LogicalTimestamp
-from vocabulary.transactions import ISOLATED, RowWrite, Transaction, TransactionId
-from vocabulary.verdict import Verdict
 
 
 def write_set(number, items, *, depends=0, seen=0, origin="m1", flags=(), rows=()):

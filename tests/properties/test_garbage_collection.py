@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from properties.garbage_collection import (
+from paraply.properties.certification.garbage_collection import (
     certification_info_is_bounded,
     collection_never_changes_a_decision,
     nothing_needed_is_purged,
@@ -10,8 +10,8 @@ from properties.garbage_collection import (
     stable_set_is_executed_everywhere,
     window_covers_what_was_purged,
 )
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
-from vocabulary.verdict import Verdict
 
 # T1 writes a, T2 writes b; both are stable, a is purged; then T3 writes a.
 STORY = """

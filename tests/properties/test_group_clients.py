@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from properties.group_clients import (
+from paraply.properties.group.clients import (
     CUT_OFF,
     members_cut_off_confirm_nothing,
     what_a_group_confirmed_survives,
 )
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
-from vocabulary.verdict import Verdict
 
 LOG = "| T1{a} | T2{b} | "
 VIEWS = " ; ".join(f"view_installed @r{n} view=1 members=r1,r2,r3" for n in (1, 2, 3))

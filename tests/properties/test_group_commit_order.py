@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from properties.group_commit_order import (
+from paraply.properties.group.commit_order import (
     members_commit_in_different_orders,
     own_transactions_commit_after_what_they_saw,
     remote_transactions_commit_as_certified,
 )
-from reference_impl.group.subject import GroupSubject
-from reference_impl.subject import Workload
+from paraply.reference_impl.group.subject import GroupSubject
+from paraply.reference_impl.subject import Workload
+from paraply.vocabulary.schedule import SeededSchedule
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
-from vocabulary.schedule import SeededSchedule
-from vocabulary.verdict import Verdict
 
 LOG = "| T1{a} | T2{b} | T3{a c} | "
 ONLINE = "online @r1 members=r1,r2"

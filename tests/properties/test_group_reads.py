@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from properties.group_reads import (
+from paraply.properties.group.reads import (
     member_reads_never_go_back,
     members_show_prefixes_of_their_commits,
 )
-from properties.replica_reads import readers_see_prefixes
+from paraply.properties.readers.replica_reads import readers_see_prefixes
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
-from vocabulary.verdict import Verdict
 
 LOG = "| T1{x} | T2{y} | T3{x} | "
 CERTIFIED = " ; ".join(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from properties.gtid_rules import (
+from paraply.properties.gtid.rules import (
     a_hole_is_logged,
     a_smaller_number_arrives,
     binlog_positions_are_logged,
@@ -14,8 +14,8 @@ from properties.gtid_rules import (
     sequences_rise_within_a_domain,
     smaller_numbers_are_noticed,
 )
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
-from vocabulary.verdict import Verdict
 
 LOG = """| T1{a} gtid=0-1-1 domain=0 origin=s1 | T2{b} gtid=0-2-1 domain=0 origin=s2
     | T3{c} gtid=0-1-5 domain=0 origin=s1 flags=gtid_seq_no | T4{d} gtid=1-1-1 domain=1 origin=s1

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from properties.landing import (
+from paraply.properties.apply.landing import (
     changes_land_as_certified,
     definitions_are_as_certified,
     members_converge,
 )
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
-from vocabulary.verdict import Verdict
 
 # T1 is a session's of r1, T2 comes from r2.
 ROWS = """

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from properties.logs.lint_gtids import _SeenNumbers
-from properties.logs.log_lint import LogLint
+from paraply.properties.logs.lint_gtids import _SeenNumbers
+from paraply.properties.logs.log_lint import LogLint
+from paraply.vocabulary.log import LoggedKind
 from tests.builders.logged import grouped, log, maria_log, stamped, transaction
-from vocabulary.log import LoggedKind
 
 
 def linted(transactions, **options):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from properties.mariadb_domains import (
+from paraply.properties.apply.mariadb_domains import (
     domain_histories,
     domains_apply_without_conflict,
     domains_are_read_in_order,
@@ -12,8 +12,8 @@ from properties.mariadb_domains import (
     engine_commits_follow_the_replicas_log,
     replica_logs_domains_in_order,
 )
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
-from vocabulary.verdict import Verdict
 
 LOG = """| T1{a} domain=1 flags=transactional | T2{b} domain=2 flags=transactional
     | T3{a} domain=1 flags=transactional | T4{d} domain=1 flags=transactional

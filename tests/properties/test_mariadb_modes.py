@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from properties.mariadb_modes import (
+from paraply.properties.apply.mariadb_modes import (
     commit_groups_never_overlap,
     irreversible_changes_wait_for_all_before,
     marked_transactions_wait_for_all_before,
 )
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
-from vocabulary.verdict import Verdict
 
 ROWS = "domain=0 flags=transactional,allow_parallel"
 LOG = f"""| T1{{a}} {ROWS} commit_id=7 | T2{{b}} {ROWS} commit_id=7 | T3{{c}} {ROWS}

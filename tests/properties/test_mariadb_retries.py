@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from properties.mariadb_retries import (
+from paraply.properties.apply.mariadb_retries import (
     attempt_is_killed_for_an_earlier_one,
     commit_start_is_revoked,
     error_meets_later_transactions,
@@ -19,8 +19,8 @@ from properties.mariadb_retries import (
     waiting_costs_no_sync,
     waiting_transaction_joins_the_group,
 )
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
-from vocabulary.verdict import Verdict
 
 LOG = """| T1{a} domain=0 flags=transactional | T2{a} domain=0 flags=transactional
     | T3{b} domain=0 flags=transactional | T4{c} domain=1 flags=transactional | """

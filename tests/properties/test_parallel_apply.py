@@ -2,16 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from properties.parallel_apply import (
+from paraply.properties.apply.parallel_apply import (
     conflicting_transactions_are_applied,
     no_conflicting_parallel_apply,
     rows_apply_as_logged,
     starts_respect_last_committed,
     two_transactions_overlap,
 )
-from properties.registry import property_named, verdict_of
-from vocabulary.notation_parser import parse_history
-from vocabulary.verdict import Verdict
+from paraply.properties.registry import property_named, verdict_of
+from paraply.vocabulary.notation_parser import parse_history
+from paraply.vocabulary.verdict import Verdict
 
 APART = """
 T1{a} 2<1 | T2{b} 3<1 | T3{a} 4<2

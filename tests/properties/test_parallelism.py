@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from properties.logs.audit import AuditOptions, Auditor
-from properties.logs.critical_path import LINKS_SHOWN, CriticalPath, one_after_the_other
-from properties.logs.dependency_safety import get_touches
-from properties.logs.naive_conflict_graph import check_all_pairs
-from properties.logs.parallelism import MODELS
-from properties.logs.transaction_facts import get_schema
-from properties.logs.width_over_time import WidthOverTime
+from paraply.properties.logs.audit import AuditOptions, Auditor
+from paraply.properties.logs.critical_path import LINKS_SHOWN, CriticalPath, one_after_the_other
+from paraply.properties.logs.dependency_safety import get_touches
+from paraply.properties.logs.naive_conflict_graph import check_all_pairs
+from paraply.properties.logs.parallelism import MODELS
+from paraply.properties.logs.transaction_facts import get_schema
+from paraply.properties.logs.width_over_time import WidthOverTime
+from paraply.vocabulary.audit_result import TransactionRef
+from paraply.vocabulary.log import LoggedKind
+from paraply.vocabulary.verdict import Verdict
 from tests.builders.logged import NotationKeys, log, maria_log, stamped, transaction
 from tests.properties.logged_strategies import mariadb_logs, mysql_logs
-from vocabulary.audit_result import TransactionRef
-from vocabulary.log import LoggedKind
-from vocabulary.verdict import Verdict
 
 WORKERS = (1, 2, 3)
 

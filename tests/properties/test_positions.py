@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from properties.positions import (
+from paraply.properties.gtid.positions import (
     crash_finds_a_transaction_half_done,
     one_group_has_two_of_a_domain,
     position_covers_all_that_is_applied,
@@ -12,8 +12,8 @@ from properties.positions import (
     position_rows_never_wait,
     stop_points_are_prefixes,
 )
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
-from vocabulary.verdict import Verdict
 
 LOG = """| T1{a} gtid=0-1-1 domain=0 | T2{b} gtid=0-1-2 domain=0 | T3{c} gtid=1-1-1 domain=1
     | T4{d} gtid=0-2-1 domain=0 | """

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from properties.reader_isolation import (
+from paraply.properties.readers.isolation import (
     reader_misses_a_later_version,
     replica_reads_fit_one_order,
 )
-from properties.replica_reads import readers_see_prefixes
+from paraply.properties.readers.replica_reads import readers_see_prefixes
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
-from vocabulary.verdict import Verdict
 
 LOG = "T1{x} 2<1 | T2{y} 3<1 "
 DEPENDENT = "T1{x y} 2<1 | T2{x} 3<2 "

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-import properties.all  # noqa: F401
-from properties.registry import (
+import paraply.properties.all  # noqa: F401
+from paraply.properties.registry import (
     Expectation,
     Property,
     Violation,
@@ -16,9 +16,9 @@ from properties.registry import (
     verdict_of,
     verdict_over,
 )
-from vocabulary.errors import ParaplyError
-from vocabulary.history import History
-from vocabulary.verdict import Verdict
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.history import History
+from paraply.vocabulary.verdict import Verdict
 
 
 @dataclass(frozen=True)

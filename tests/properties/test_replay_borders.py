@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from properties.logs.compiled.batches import JudgedBatch
-from properties.logs.compiled.replay import CompiledReplay
-from properties.logs.compiled.replay_borders import CompactRows
-from properties.logs.prepared_xa import PreparedXa
-from properties.logs.replay_state import ReplayState, RowState
-from properties.logs.replayed_part import add_replayed, take_replayed
-from properties.logs.row_replay import RowReplay
+from paraply.properties.logs.compiled.batches import JudgedBatch
+from paraply.properties.logs.compiled.replay import CompiledReplay
+from paraply.properties.logs.compiled.replay_borders import CompactRows
+from paraply.properties.logs.prepared_xa import PreparedXa
+from paraply.properties.logs.replay_state import ReplayState, RowState
+from paraply.properties.logs.replayed_part import add_replayed, take_replayed
+from paraply.properties.logs.row_replay import RowReplay
+from paraply.vocabulary.log import ABSENT, LoggedKind, RowChange
+from paraply.vocabulary.schema import ForeignKey
 from tests.builders.logged import Tables, delete, insert, transaction, update
-from vocabulary.log import ABSENT, LoggedKind, RowChange
-from vocabulary.schema import ForeignKey
 
 CASCADE = ForeignKey(
     name="f", columns=(1,), parent="d.t", parent_columns=("id",), on_delete="CASCADE"

@@ -10,15 +10,15 @@ from dataclasses import replace
 
 import pytest
 
-from properties.registry import property_named, verdict_of
-from properties.replica_reads import (
+from paraply.properties.readers.replica_reads import (
     final_state_is_the_sources,
     reader_sees_the_middle,
     readers_see_prefixes,
     reads_never_go_back,
 )
-from vocabulary.notation_parser import parse_history
-from vocabulary.verdict import Verdict
+from paraply.properties.registry import property_named, verdict_of
+from paraply.vocabulary.notation_parser import parse_history
+from paraply.vocabulary.verdict import Verdict
 
 LOG = "T1{x} 2<1 session=s1 | T2{y} 3<1 session=s2 "
 

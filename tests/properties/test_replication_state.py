@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from properties.replication_state import (
+from paraply.properties.gtid.replication_state import (
     auto_position_finds_what_it_asks,
     executed_set_has_a_hole,
     executed_sets_close_their_holes,
@@ -12,8 +12,8 @@ from properties.replication_state import (
     nothing_is_sent_again,
     state_has_one_entry_per_domain,
 )
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
-from vocabulary.verdict import Verdict
 
 A, B = "aaaaaaaa-0000-0000-0000-000000000001", "bbbbbbbb-0000-0000-0000-000000000002"
 MARIADB = "| T1{a} gtid=0-1-1 domain=0 origin=s1 | T2{b} gtid=0-2-2 domain=0 origin=s2 | "

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from properties.logs.prepared_xa import PreparedXa
-from properties.logs.replay_state import ReplayState
-from properties.logs.row_replay import RowReplay
+from paraply.properties.logs.prepared_xa import PreparedXa
+from paraply.properties.logs.replay_state import ReplayState
+from paraply.properties.logs.row_replay import RowReplay
+from paraply.vocabulary.log import ABSENT, UNKNOWN, LoggedKind
+from paraply.vocabulary.schema import ForeignKey
+from paraply.vocabulary.verdict import Verdict
 from tests.builders.logged import Tables, delete, insert, transaction, update
-from vocabulary.log import ABSENT, UNKNOWN, LoggedKind
-from vocabulary.schema import ForeignKey
-from vocabulary.verdict import Verdict
 
 TABLES = Tables().add("d.t", "id", "email", "note", unique=(1,))
 
@@ -255,7 +255,9 @@ def test_end_of_an_xa_transaction_that_was_prepared_before_the_log_changes_nothi
 
 @pytest.mark.parametrize("bounds", [{"transactions_max": 1}, {"bytes_max": 300}])
 def test_forgotten_prepare_makes_all_rows_unknown_at_its_end(monkeypatch, bounds):
-    monkeypatch.setattr("properties.logs.row_replay.PreparedXa", lambda: PreparedXa(**bounds))
+    monkeypatch.setattr(
+        "paraply.properties.logs.row_replay.PreparedXa", lambda: PreparedXa(**bounds)
+    )
     other = {**XA, "xa_id": "X'62'", "rows": [insert("d.t", 2, "b", "x")]}
     prepare = {**XA, "rows": [insert("d.t", 1, "a", "x")]}
     replay = replayed(
@@ -411,7 +413,9 @@ def test_log_that_repeats_an_insert_or_delete_is_caught(history, data):
 
 
 def ignores_before_images(monkeypatch):
-    monkeypatch.setattr("properties.logs.row_replay.columns_agree", lambda known, image: True)
+    monkeypatch.setattr(
+        "paraply.properties.logs.row_replay.columns_agree", lambda known, image: True
+    )
 
 
 def checks_the_primary_key_only(monkeypatch):
@@ -435,7 +439,7 @@ def forgets_that_ddl_resets(monkeypatch):
 
 
 def takes_a_missing_column_for_null(monkeypatch):
-    monkeypatch.setattr("properties.logs.row_replay._complete", lambda after, before: after)
+    monkeypatch.setattr("paraply.properties.logs.row_replay._complete", lambda after, before: after)
 
 
 MUTANTS = [

@@ -9,14 +9,14 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
-import properties.logs.dependency_safety as dependency_safety
-from properties.logs.audit import AuditOptions, Auditor
-from properties.logs.conflict_index import Horizon
-from properties.logs.naive_conflict_graph import check_all_pairs
-from properties.logs.overlap_rules import RULES, CommitGroupRule, LogicalClockRule
+import paraply.properties.logs.dependency_safety as dependency_safety
+from paraply.properties.logs.audit import AuditOptions, Auditor
+from paraply.properties.logs.conflict_index import Horizon
+from paraply.properties.logs.naive_conflict_graph import check_all_pairs
+from paraply.properties.logs.overlap_rules import RULES, CommitGroupRule, LogicalClockRule
+from paraply.vocabulary.verdict import Verdict
 from tests.builders.logged import NotationKeys, log, maria_log
 from tests.properties.logged_strategies import mariadb_logs, mysql_logs
-from vocabulary.verdict import Verdict
 
 # To find one is enough here; shrinking it would take most of the time.
 SEARCH = settings(
@@ -147,7 +147,7 @@ def ignores_before_images(monkeypatch):
         touches.writes = dict(sorted(touches.writes.items(), key=str)[:1])
         return touches
 
-    monkeypatch.setattr("properties.logs.audit.get_touches", fewer)
+    monkeypatch.setattr("paraply.properties.logs.audit.get_touches", fewer)
 
 
 def forgets_foreign_key_reads(monkeypatch):
@@ -158,7 +158,7 @@ def forgets_foreign_key_reads(monkeypatch):
         touches.reads = {}
         return touches
 
-    monkeypatch.setattr("properties.logs.audit.get_touches", fewer)
+    monkeypatch.setattr("paraply.properties.logs.audit.get_touches", fewer)
 
 
 def takes_reads_for_writes(monkeypatch):
@@ -169,7 +169,7 @@ def takes_reads_for_writes(monkeypatch):
         touches.writes = {**touches.reads, **touches.writes}
         return touches
 
-    monkeypatch.setattr("properties.logs.audit.get_touches", more)
+    monkeypatch.setattr("paraply.properties.logs.audit.get_touches", more)
 
 
 def forgets_definitions(monkeypatch):
@@ -180,7 +180,7 @@ def forgets_definitions(monkeypatch):
         touches.redefinitions = frozenset()
         return touches
 
-    monkeypatch.setattr("properties.logs.audit.get_touches", fewer)
+    monkeypatch.setattr("paraply.properties.logs.audit.get_touches", fewer)
 
 
 def lists_last_writers_only(monkeypatch):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from properties.registry import Expectation, Property, Violation
-from properties.search import random_schedules, search, search_exhaustively
-from properties.shrinking import ReadableOracle, shrink
-from vocabulary.events import Event, EventKind
-from vocabulary.history import History
-from vocabulary.schedule import RecordedSchedule
-from vocabulary.timestamps import LogicalTime
+from paraply.properties.registry import Expectation, Property, Violation
+from paraply.properties.search import random_schedules, search, search_exhaustively
+from paraply.properties.shrinking import ReadableOracle, shrink
+from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.history import History
+from paraply.vocabulary.schedule import RecordedSchedule
+from paraply.vocabulary.timestamps import LogicalTime
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from adapters.binlog.keys.builder import KeyBuilder, follow
-from adapters.binlog.schema.dump import load_schema_file
-from adapters.binlog.schema.registry import SchemaRegistry
-from adapters.binlog.transactions import read_transactions
-from paraply.audit import AuditRequest, audit
-from properties.logs.naive_conflict_graph import check_all_pairs
+from paraply.adapters.binlog.keys.builder import KeyBuilder, follow
+from paraply.adapters.binlog.schema.dump import load_schema_file
+from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.adapters.binlog.transactions import read_transactions
+from paraply.auditing.pipeline import AuditRequest, audit
+from paraply.properties.logs.naive_conflict_graph import check_all_pairs
+from paraply.vocabulary.verdict import Verdict
 from tests.builders.binlog_writer import BinlogWriter, optional_metadata
 from tests.builders.column_specs import integer
 from tests.builders.log_forger import ForgedLog
-from vocabulary.verdict import Verdict
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / "binlogs"
 

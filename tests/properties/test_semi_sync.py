@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from properties.registry import property_named, verdict_of
-from properties.semi_sync import (
+from paraply.properties.registry import property_named, verdict_of
+from paraply.properties.semi_sync.promises import (
     commit_stages_overlap,
     commits_reach_their_end,
     confirmed_only_after_acknowledgement,
@@ -23,9 +23,9 @@ from properties.semi_sync import (
     what_was_confirmed_survives,
     what_was_seen_survives,
 )
-from properties.semi_sync_watch import ABANDON_REASONS
-from vocabulary.notation_parser import parse_history
-from vocabulary.verdict import Verdict
+from paraply.properties.semi_sync.watch import ABANDON_REASONS
+from paraply.vocabulary.notation_parser import parse_history
+from paraply.vocabulary.verdict import Verdict
 
 START = "members=source,r1,r2 | T1{a} | T2{b} | "
 T1 = "flushed T1@source ; synced T1@source ; "

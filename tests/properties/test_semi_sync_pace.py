@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from properties.registry import property_named, verdict_of
-from properties.semi_sync_pace import (
+from paraply.properties.registry import property_named, verdict_of
+from paraply.properties.semi_sync.pace import (
     commits_per_second,
     commits_wait_for_two_round_trips,
     round_trips_overlap,
 )
-from vocabulary.notation_parser import parse_history
-from vocabulary.verdict import Verdict
+from paraply.vocabulary.notation_parser import parse_history
+from paraply.vocabulary.verdict import Verdict
 
 CLOCK = '{"round_trip_us":100,"sync_us":10,"engine_commit_us":0,"clients":4}'
 # Two round trips and the work of two groups: 2 * (100 + 2 * 10).

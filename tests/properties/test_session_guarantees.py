@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from properties.session_guarantees import (
+from paraply.properties.readers.session_guarantees import (
     session_reads_never_go_back,
     session_writes_are_logged_in_order,
     session_writes_follow_its_reads,
     sessions_read_their_writes,
 )
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
-from vocabulary.verdict import Verdict
 
 LOG = "| T1{x} session=s1 | T2{y} session=s1 | T3{x} session=s2 | "
 

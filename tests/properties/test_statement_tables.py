@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from properties.logs.statement_tables import get_statement_tables
-from vocabulary.log import DDL_CHARACTERS_MAX
+from paraply.properties.logs.statement_tables import get_statement_tables
+from paraply.vocabulary.log import DDL_CHARACTERS_MAX
 
 NAMES = [
     ("CREATE TABLE t (i INT)", {"d.t"}),

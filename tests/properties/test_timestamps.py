@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from properties.timestamps import (
+from paraply.properties.certification.timestamps import (
     a_local_writer_comes_between,
     barriers_are_ordered_with_all,
     conflicting_transactions_are_ordered,
@@ -13,8 +13,8 @@ from properties.timestamps import (
     sequence_numbers_increase,
     timestamps_keep_session_order,
 )
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
-from vocabulary.verdict import Verdict
 
 
 def certified(*transactions, before=""):

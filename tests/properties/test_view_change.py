@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from properties.view_change import (
+from paraply.properties.group.view_change import (
     joiners_certify_as_their_donors,
     no_delivery_crosses_a_view,
     recovery_reaches_the_view_change,
     view_changes_are_applied_alone,
     view_changes_are_zero_zero,
 )
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
-from vocabulary.verdict import Verdict
 
 
 def view_change(timestamp="0<0", commits="1 2 3"):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from properties.write_sets import (
+from paraply.properties.certification.write_sets import (
     children_share_an_item_with_their_parents,
     equal_keys_share_an_item,
 )
-from reference_impl.write_set_subject import TABLES
+from paraply.reference_impl.write_set_subject import TABLES
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.histories import history_of, verdict
-from vocabulary.verdict import Verdict
 
 
 def story(text):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from reference_impl.certification.parts import STANDARD_PARTS, Parts
-from reference_impl.certifier_run import CertifierRun
-from vocabulary.history import History, HistoryHeader
+from paraply.reference_impl.certification.parts import STANDARD_PARTS, Parts
+from paraply.reference_impl.certifier_run import CertifierRun
+from paraply.vocabulary.history import History, HistoryHeader
 
 
 def run_of(dialect: str = "wl8440", parts: Parts = STANDARD_PARTS) -> CertifierRun:

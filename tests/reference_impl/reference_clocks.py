@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reference_impl.applier.clock import ticks_of
-from reference_impl.applier.commit_order import CommitOrderQueue, NoCommitOrder
-from reference_impl.applier.recovery import GtidRecovery
-from reference_impl.applier.replica import Budget, Replica
-from reference_impl.applier.row_store import item_of
-from reference_impl.applier.source_log import Entry, Part, RelayLog, SourceSettings
-from reference_impl.certification.dialects import DIALECTS
-from reference_impl.comparison.runs import NEVER
-from reference_impl.comparison.tasks import task_log
-from reference_impl.mariadb.clock import store_before
-from reference_impl.recorder import Recorder
-from reference_impl.subject import Workload
-from reference_impl.wl4648.clock import SmallTransactions
-from reference_impl.wl4648.subject import WL4648
-from vocabulary.events import EventKind
-from vocabulary.schedule import SeededSchedule
+from paraply.reference_impl.applier.clock import ticks_of
+from paraply.reference_impl.applier.commit_order import CommitOrderQueue, NoCommitOrder
+from paraply.reference_impl.applier.recovery import GtidRecovery
+from paraply.reference_impl.applier.replica import Budget, Replica
+from paraply.reference_impl.applier.row_store import item_of
+from paraply.reference_impl.applier.source_log import Entry, Part, RelayLog, SourceSettings
+from paraply.reference_impl.certification.dialects import DIALECTS
+from paraply.reference_impl.comparison.runs import NEVER
+from paraply.reference_impl.comparison.tasks import task_log
+from paraply.reference_impl.mariadb.clock import store_before
+from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.subject import Workload
+from paraply.reference_impl.wl4648.clock import SmallTransactions
+from paraply.reference_impl.wl4648.subject import WL4648
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.schedule import SeededSchedule
 
 COUNT = 40
 

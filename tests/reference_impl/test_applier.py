@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-import reference_impl.applier.mutants
-import reference_impl.applier.recovery_mutants  # noqa: F401 - registers
-from properties import commit_order, parallel_apply, replica_reads, wake_ups
-from properties.registry import Expectation, registered_properties, verdict_of
-from properties.search import random_schedules
-from reference_impl.applier.replica import RETRIES_MAX
-from reference_impl.applier.subject import APPLIER, apply
-from reference_impl.mutants import mutant_named
-from reference_impl.subject import Workload
-from vocabulary.events import EventKind, Outcome
-from vocabulary.schedule import Exploration, RecordedSchedule, SeededSchedule
-from vocabulary.verdict import Verdict
+import paraply.reference_impl.applier.mutants
+import paraply.reference_impl.applier.recovery_mutants  # noqa: F401 - registers
+from paraply.properties.apply import commit_order, parallel_apply, wake_ups
+from paraply.properties.readers import replica_reads
+from paraply.properties.registry import Expectation, registered_properties, verdict_of
+from paraply.properties.search import random_schedules
+from paraply.reference_impl.applier.replica import RETRIES_MAX
+from paraply.reference_impl.applier.subject import APPLIER, apply
+from paraply.reference_impl.mutants import mutant_named
+from paraply.reference_impl.subject import Workload
+from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.schedule import Exploration, RecordedSchedule, SeededSchedule
+from paraply.vocabulary.verdict import Verdict
 
 _MODULES = (parallel_apply, commit_order, replica_reads, wake_ups)
 JUDGES = {

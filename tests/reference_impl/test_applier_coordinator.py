@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.applier.commit_order import CommitOrderQueue
-from reference_impl.applier.coordinator import Database, LogicalClock
-from vocabulary.timestamps import LogicalTimestamp
-from vocabulary.transactions import Transaction, TransactionKind
+from paraply.reference_impl.applier.commit_order import CommitOrderQueue
+from paraply.reference_impl.applier.coordinator import Database, LogicalClock
+from paraply.vocabulary.timestamps import LogicalTimestamp
+from paraply.vocabulary.transactions import Transaction, TransactionKind
 
 
 def transaction(number, lc, sn, items="a"):

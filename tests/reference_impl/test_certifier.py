@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.certification.certifier import PreemptiveCollection
-from reference_impl.certification.dialects import DIALECTS, dialect_named
-from reference_impl.certification.gtids import Gtid, format_gtid_set
-from reference_impl.certification.parts import STANDARD_PARTS
-from reference_impl.certifier_run import HERE, CertifierRun
+from paraply.reference_impl.certification.certifier import PreemptiveCollection
+from paraply.reference_impl.certification.dialects import DIALECTS, dialect_named
+from paraply.reference_impl.certification.gtids import Gtid, format_gtid_set
+from paraply.reference_impl.certification.parts import STANDARD_PARTS
+from paraply.reference_impl.certifier_run import HERE, CertifierRun
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.events import Outcome
+from paraply.vocabulary.timestamps import VIEW_CHANGE
 from tests.reference_impl.certifying import run_of, timestamps
-from vocabulary.errors import ParaplyError
-from vocabulary.events import Outcome
-from vocabulary.timestamps import VIEW_CHANGE
 
 
 def test_first_certified_wins_and_the_second_is_refused():

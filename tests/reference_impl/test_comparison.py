@@ -6,20 +6,27 @@ from dataclasses import replace
 
 import pytest
 
-from reference_impl.applier.coordinator import Database, LogicalClock, schema_of
-from reference_impl.certification.trackers import CommitOrderTracker, WritesetTracker
-from reference_impl.comparison.appliers import APPLIERS, COMMIT_ORDER, WRITESET
-from reference_impl.comparison.clock import Clock
-from reference_impl.comparison.jobs import Blind, Breaking, Graph, InOrder, Serial
-from reference_impl.comparison.mariadb import ParallelMode
-from reference_impl.comparison.measures import bounds_of, measured
-from reference_impl.comparison.merging import Merged
-from reference_impl.comparison.runs import NEVER
-from reference_impl.comparison.tasks import LogBuilder, RowEvent, task_log
-from reference_impl.mariadb.clock import timing
-from reference_impl.mariadb.modes import Mode
-from reference_impl.workloads.stamps import commit_groups, timestamps, tracked, with_commit_ids
-from reference_impl.workloads.streams import STREAMS, transactions_of
+from paraply.reference_impl.applier.coordinator import Database, LogicalClock, schema_of
+from paraply.reference_impl.certification.trackers import CommitOrderTracker, WritesetTracker
+from paraply.reference_impl.comparison.appliers import APPLIERS, COMMIT_ORDER, WRITESET
+from paraply.reference_impl.comparison.clock import Clock
+from paraply.reference_impl.comparison.jobs import Blind, Breaking, Graph, InOrder, Serial
+from paraply.reference_impl.comparison.mariadb import ParallelMode
+from paraply.reference_impl.comparison.measures import bounds_of, measured
+from paraply.reference_impl.comparison.merging import Merged
+from paraply.reference_impl.comparison.runs import NEVER
+from paraply.reference_impl.comparison.tasks import LogBuilder, RowEvent, task_log
+from paraply.reference_impl.mariadb.clock import timing
+from paraply.reference_impl.mariadb.modes import Mode
+from paraply.reference_impl.workloads.stamps import (
+    commit_groups,
+    timestamps,
+    tracked,
+    with_commit_ids,
+)
+from paraply.reference_impl.workloads.streams import STREAMS, transactions_of
+from paraply.vocabulary.timestamps import LogicalTimestamp
+from paraply.vocabulary.transactions import Transaction, TransactionKind
 from tests.reference_impl.reference_clocks import (
     COUNT,
     in_tables,
@@ -28,8 +35,6 @@ from tests.reference_impl.reference_clocks import (
     scheme_ends,
     tasks_of_rows,
 )
-from vocabulary.timestamps import LogicalTimestamp
-from vocabulary.transactions import Transaction, TransactionKind
 
 SCHEMES = {
     "c0": "c0", "c0_timestamp": "c0-timestamp", "c1": "c1", "c2": "c2", "c2_c1": "c2-c1",

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-import properties.all  # noqa: F401 - registers
-import reference_impl.mutations.all  # noqa: F401 - registers
-from paraply.hunt import system_of
-from properties.campaign import run_campaign
-from properties.registry import registered_properties
-from reference_impl.group.run import GroupRun
-from reference_impl.group.subject import GROUP
-from reference_impl.mutants import mutant_named
-from reference_impl.subject import Workload
-from vocabulary.schedule import Exploration
+import paraply.properties.all
+import paraply.reference_impl.mutations.all  # noqa: F401 - registers
+from paraply.counterexamples.hunt import system_of
+from paraply.properties.campaign import run_campaign
+from paraply.properties.registry import registered_properties
+from paraply.reference_impl.group.run import GroupRun
+from paraply.reference_impl.group.subject import GROUP
+from paraply.reference_impl.mutants import mutant_named
+from paraply.reference_impl.subject import Workload
+from paraply.vocabulary.schedule import Exploration
 
 SMALL = {"broadcasts": 0, "joins": 0, "departures": 0, "barriers": False}
 JUDGES = [prop for prop in registered_properties() if prop.area in GROUP.areas]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from paraply.properties.search import random_schedules
+from paraply.reference_impl.mariadb_gtid.gap_free_subject import GAP_FREE
+from paraply.reference_impl.mariadb_gtid.topology_subject import GTID_TOPOLOGY
+from paraply.reference_impl.subject import Workload
 from paraply.registries import registered_properties
-from properties.search import random_schedules
-from reference_impl.mariadb_gtid.gap_free_subject import GAP_FREE
-from reference_impl.mariadb_gtid.topology_subject import GTID_TOPOLOGY
-from reference_impl.subject import Workload
-from vocabulary.events import EventKind
-from vocabulary.gtid_set_text import parse_gtid_set
-from vocabulary.schedule import Exploration
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.gtid_set_text import parse_gtid_set
+from paraply.vocabulary.schedule import Exploration
 
 JUDGES = {p.name: p for p in registered_properties() if p.area in GAP_FREE.areas}
 MANY = {"failures": 2, "restarts": 3, "purges": 3}

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from paraply.exploring import properties_of
-from paraply.hunt import system_of
+from paraply.counterexamples.hunt import properties_of, system_of
+from paraply.properties.certification.decisions import (
+    first_certified_wins,
+    members_execute_the_same,
+)
+from paraply.properties.certification.timestamps import sequence_numbers_increase
+from paraply.properties.registry import Expectation, verdict_over
+from paraply.properties.search import random_schedules
+from paraply.reference_impl.certification.parts import STANDARD_PARTS
+from paraply.reference_impl.group.group import Group
+from paraply.reference_impl.group.member import Status
+from paraply.reference_impl.group.settings import Settings
+from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.subject import Workload
 from paraply.registries import registered_properties, subject_named
-from properties.certification import first_certified_wins, members_execute_the_same
-from properties.registry import Expectation, verdict_over
-from properties.search import random_schedules
-from properties.timestamps import sequence_numbers_increase
-from reference_impl.certification.parts import STANDARD_PARTS
-from reference_impl.group.group import Group
-from reference_impl.group.member import Status
-from reference_impl.group.settings import Settings
-from reference_impl.recorder import Recorder
-from reference_impl.subject import Workload
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import HistoryHeader
+from paraply.vocabulary.transactions import TransactionKind
+from paraply.vocabulary.verdict import Verdict
 from tests.reference_impl.test_golden_traces import ScriptedGroup
-from vocabulary.events import EventKind
-from vocabulary.history import HistoryHeader
-from vocabulary.transactions import TransactionKind
-from vocabulary.verdict import Verdict
 
 NAMES = ("r1", "r2", "r3")
 
@@ -272,8 +274,9 @@ def test_every_situation_is_reached_and_nothing_breaks():
             if verdict is Verdict.HOLDS:
                 reached.add(prop.name)
     areas = {
-        "certification", "timestamps", "garbage_collection", "group_commit_order", "view_change",
-        "write_sets",
+        "certification/decisions", "certification/timestamps",
+        "certification/garbage_collection", "group/commit_order", "group/view_change",
+        "certification/write_sets",
     }  # fmt: skip
     wanted = {
         prop.name

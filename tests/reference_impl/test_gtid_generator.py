@@ -6,9 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference_impl.certification.gtid_generator import NUMBER_MAX, GtidGenerator, first_free
-from reference_impl.certification.gtids import Gtid
-from vocabulary.errors import ParaplyError
+from paraply.reference_impl.certification.gtid_generator import (
+    NUMBER_MAX,
+    GtidGenerator,
+    first_free,
+)
+from paraply.reference_impl.certification.gtids import Gtid
+from paraply.vocabulary.errors import ParaplyError
 
 
 def numbers(generator, origins, taken=()):

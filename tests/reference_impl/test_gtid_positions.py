@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import pytest
 
+from paraply.properties.apply import exactly_once
+from paraply.properties.gtid import positions
+from paraply.properties.search import random_schedules
+from paraply.reference_impl.mariadb_gtid.event_groups import EventGroup, groups_after
+from paraply.reference_impl.mariadb_gtid.position_store import (
+    PositionRow,
+    PositionStore,
+    SingleRowTable,
+)
+from paraply.reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS
+from paraply.reference_impl.subject import Workload
 from paraply.registries import registered_properties
-from properties import exactly_once, positions
-from properties.search import random_schedules
-from reference_impl.mariadb_gtid.event_groups import EventGroup, groups_after
-from reference_impl.mariadb_gtid.position_store import PositionRow, PositionStore, SingleRowTable
-from reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS
-from reference_impl.subject import Workload
-from vocabulary.events import EventKind, Outcome
-from vocabulary.mariadb_gtid import MariadbGtid, parse_position
-from vocabulary.schedule import Exploration
+from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.mariadb_gtid import MariadbGtid, parse_position
+from paraply.vocabulary.schedule import Exploration
 
 JUDGES = {p.name: p for p in registered_properties() if p.area in GTID_POSITIONS.areas}
 SETTINGS = (

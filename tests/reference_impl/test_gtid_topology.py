@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from paraply.properties.search import random_schedules
+from paraply.reference_impl.mariadb_gtid.binlog_files import Binlog, Logged, Place, Refused
+from paraply.reference_impl.mariadb_gtid.topology_subject import GTID_TOPOLOGY, SHAPES
+from paraply.reference_impl.subject import Workload
 from paraply.registries import registered_properties
-from properties.search import random_schedules
-from reference_impl.mariadb_gtid.binlog_files import Binlog, Logged, Place, Refused
-from reference_impl.mariadb_gtid.topology_subject import GTID_TOPOLOGY, SHAPES
-from reference_impl.subject import Workload
-from vocabulary.events import EventKind
-from vocabulary.mariadb_gtid import MariadbBinlogState, MariadbPosition, parse_position
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.mariadb_gtid import MariadbBinlogState, MariadbPosition, parse_position
 
 JUDGES = {p.name: p for p in registered_properties() if p.area in GTID_TOPOLOGY.areas}
 SETTINGS = ({}, {"crashes": 2, "losses": 3, "schemas": 1}, {"filter": True, "rotations": 3})

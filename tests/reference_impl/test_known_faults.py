@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from paraply.known_faults_page import page
+from ci.pages.known_faults import page
+from paraply.reference_impl.known_faults.mariadb import FIRST_TWENTY, MARIADB_FAULTS
+from paraply.reference_impl.known_faults.mysql import ALGORITHM_FAULTS, MYSQL_FAULTS
+from paraply.reference_impl.semi_sync.known_faults import KNOWN_FAULTS
 from paraply.registries import mutant_named, registered_mutants
-from reference_impl.known_faults.mariadb import FIRST_TWENTY, MARIADB_FAULTS
-from reference_impl.known_faults.mysql import ALGORITHM_FAULTS, MYSQL_FAULTS
-from reference_impl.semi_sync.known_faults import KNOWN_FAULTS
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 EVERY_FAULT = (*MYSQL_FAULTS, *ALGORITHM_FAULTS, *MARIADB_FAULTS.values(), *KNOWN_FAULTS)

@@ -6,23 +6,23 @@ from itertools import islice
 
 import pytest
 
+from paraply.properties.registry import Expectation
+from paraply.properties.search import random_schedules
+from paraply.reference_impl.applier.row_store import RowStore
+from paraply.reference_impl.mariadb.clock import sample_log, store_before, timing
+from paraply.reference_impl.mariadb.driver import Settings
+from paraply.reference_impl.mariadb.groups import Entry, EventGroup, Stage
+from paraply.reference_impl.mariadb.modes import Mode, Rules
+from paraply.reference_impl.mariadb.replica import ParallelReplica
+from paraply.reference_impl.mariadb.source import SCHEMAS, domain_of_schema
+from paraply.reference_impl.mariadb.subject import MARIADB_PARALLEL
+from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.subject import Workload
 from paraply.registries import property_named, registered_properties
-from properties.registry import Expectation
-from properties.search import random_schedules
-from reference_impl.applier.row_store import RowStore
-from reference_impl.mariadb.clock import sample_log, store_before, timing
-from reference_impl.mariadb.driver import Settings
-from reference_impl.mariadb.groups import Entry, EventGroup, Stage
-from reference_impl.mariadb.modes import Mode, Rules
-from reference_impl.mariadb.replica import ParallelReplica
-from reference_impl.mariadb.source import SCHEMAS, domain_of_schema
-from reference_impl.mariadb.subject import MARIADB_PARALLEL
-from reference_impl.recorder import Recorder
-from reference_impl.subject import Workload
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import HistoryHeader
+from paraply.vocabulary.schedule import Exploration, SeededSchedule
 from tests.properties.histories import history_of
-from vocabulary.events import EventKind
-from vocabulary.history import HistoryHeader
-from vocabulary.schedule import Exploration, SeededSchedule
 
 JUDGES = {p.name: p for p in registered_properties() if p.area in MARIADB_PARALLEL.areas}
 SETTINGS = (

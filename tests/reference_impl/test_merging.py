@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from properties.commit_order import applier_reaches_the_end
-from properties.consistency_levels import (
+from paraply.properties.apply.commit_order import applier_reaches_the_end
+from paraply.properties.apply.consistency_levels import (
     gap_free_states_are_the_sources,
     replica_ends_in_the_sources_state,
     replica_states_existed_on_the_source,
 )
-from properties.parallel_apply import no_conflicting_parallel_apply, two_transactions_overlap
-from reference_impl.subject import Workload
-from reference_impl.wl4648.merging import SMALL_ROWS, is_full, merged_job
-from reference_impl.wl4648.subject import WL4648
+from paraply.properties.apply.parallel_apply import (
+    no_conflicting_parallel_apply,
+    two_transactions_overlap,
+)
+from paraply.reference_impl.subject import Workload
+from paraply.reference_impl.wl4648.merging import SMALL_ROWS, is_full, merged_job
+from paraply.reference_impl.wl4648.subject import WL4648
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.log import Operation
+from paraply.vocabulary.schedule import SeededSchedule
+from paraply.vocabulary.transactions import RowWrite, Transaction
 from tests.reference_impl.test_wl4648 import enumerate_runs
-from vocabulary.events import EventKind
-from vocabulary.log import Operation
-from vocabulary.schedule import SeededSchedule
-from vocabulary.transactions import RowWrite, Transaction
 
 
 def transaction(number, *rows):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from paraply.hunt import hunt
-from paraply.mutation_testing import (
+from paraply.counterexamples.hunt import hunt
+from paraply.exploring.mutation_testing import (
     RUNS_OF_AN_EQUIVALENT,
     original_breaks,
     safety_properties_broken_by,
 )
+from paraply.properties.registry import Expectation
 from paraply.registries import mutant_named, property_named, registered_mutants
-from properties.registry import Expectation
 
 MUTANTS_MIN = 40
 

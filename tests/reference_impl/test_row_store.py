@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from reference_impl.applier.row_store import RowStore
-from vocabulary.events import Observation, Outcome
-from vocabulary.log import Operation
-from vocabulary.transactions import RowWrite
+from paraply.reference_impl.applier.row_store import RowStore
+from paraply.vocabulary.events import Observation, Outcome
+from paraply.vocabulary.log import Operation
+from paraply.vocabulary.transactions import RowWrite
 
 
 def insert(item, value):

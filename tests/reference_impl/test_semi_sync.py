@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from paraply.state_space import state_space
-from properties import semi_sync
-from properties.registry import registered_properties, verdict_of
-from properties.search import random_schedules
-from properties.semi_sync_watch import ABANDON_REASONS
-from reference_impl.semi_sync.settings import Abandon
-from reference_impl.semi_sync.subject import SEMI_SYNC
-from reference_impl.subject import Workload
-from vocabulary.events import EventKind
-from vocabulary.verdict import Verdict
+from paraply.exploring.state_space import state_space
+from paraply.properties.registry import registered_properties, verdict_of
+from paraply.properties.search import random_schedules
+from paraply.properties.semi_sync import promises as semi_sync
+from paraply.properties.semi_sync.watch import ABANDON_REASONS
+from paraply.reference_impl.semi_sync.settings import Abandon
+from paraply.reference_impl.semi_sync.subject import SEMI_SYNC
+from paraply.reference_impl.subject import Workload
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.verdict import Verdict
 
 JUDGES = [prop for prop in registered_properties() if prop.name in vars(semi_sync)]
 

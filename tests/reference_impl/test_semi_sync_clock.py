@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from properties.search import random_schedules
-from properties.semi_sync_pace import commits_wait_for_two_round_trips, round_trips_overlap
-from reference_impl.semi_sync.clock_subject import SEMI_SYNC_CLOCK
-from reference_impl.subject import Workload
-from vocabulary.events import EventKind
+from paraply.properties.search import random_schedules
+from paraply.properties.semi_sync.pace import commits_wait_for_two_round_trips, round_trips_overlap
+from paraply.reference_impl.semi_sync.clock_subject import SEMI_SYNC_CLOCK
+from paraply.reference_impl.subject import Workload
+from paraply.vocabulary.events import EventKind
 
 DURATIONS = (
     {"round_trip_us": 1_000, "sync_us": 200},

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from paraply.exploring import properties_of
-from paraply.hunt import system_of
+from paraply.counterexamples.hunt import properties_of, system_of
+from paraply.properties.registry import Expectation
+from paraply.properties.search import search_exhaustively
+from paraply.reference_impl.certification.dialects import dialect_named
+from paraply.reference_impl.certifier_subject import CERTIFIER
+from paraply.reference_impl.group.subject import GROUP
+from paraply.reference_impl.subject import Workload
 from paraply.registries import property_named
-from properties.registry import Expectation
-from properties.search import search_exhaustively
-from reference_impl.certification.dialects import dialect_named
-from reference_impl.certifier_subject import CERTIFIER
-from reference_impl.group.subject import GROUP
-from reference_impl.subject import Workload
-from vocabulary.schedule import Exploration
+from paraply.vocabulary.schedule import Exploration
 
 SAFE = ("wl8440", "mysql_8_0", "mysql_8_3", "mysql_8_4", "mysql_9_7")
 ONE_COLLECTION_ONE_VIEW = Workload(

@@ -8,17 +8,16 @@ from dataclasses import replace
 
 import pytest
 
-from paraply.exploring import properties_of
-from paraply.hunt import system_of
+from paraply.counterexamples.hunt import properties_of, system_of
+from paraply.properties.campaign import run_campaign
+from paraply.properties.search import random_schedules, search
+from paraply.reference_impl.certification.dialects import DIALECTS
+from paraply.reference_impl.certifier_subject import CERTIFIER
+from paraply.reference_impl.group.subject import GROUP
+from paraply.reference_impl.subject import Option, Workload
 from paraply.registries import property_named, registered_properties, registered_subjects
-from properties.campaign import run_campaign
-from properties.search import random_schedules, search
-from reference_impl.certification.dialects import DIALECTS
-from reference_impl.certifier_subject import CERTIFIER
-from reference_impl.group.subject import GROUP
-from reference_impl.subject import Option, Workload
-from vocabulary.errors import ParaplyError
-from vocabulary.schedule import RecordedSchedule, SeededSchedule
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.schedule import RecordedSchedule, SeededSchedule
 
 SUBJECTS = registered_subjects()
 OF_A_SUBJECT = pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
@@ -35,7 +34,10 @@ def test_every_module_that_registers_a_subject_or_a_mutant_is_imported(repositor
         if registers.search(path.read_text(encoding="utf-8"))
     }
     assert len(registering) > len(SUBJECTS)
-    assert registering - {"reference_impl.subject", "reference_impl.mutants"} <= set(sys.modules)
+    assert registering - {
+        "paraply.reference_impl.subject",
+        "paraply.reference_impl.mutants",
+    } <= set(sys.modules)
 
 
 @OF_A_SUBJECT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.certification.trackers import (
+from paraply.reference_impl.certification.trackers import (
     CommitOrderTracker,
     TrackedTransaction,
     WritesetSessionTracker,

@@ -4,33 +4,32 @@ from __future__ import annotations
 
 import pytest
 
-from properties import (
-    commit_order,
-    consistency_levels,
-    parallel_apply,
-    reader_isolation,
-    replica_reads,
+from paraply.properties.apply import commit_order, consistency_levels, parallel_apply
+from paraply.properties.apply.commit_order import (
+    applier_reaches_the_end,
+    saved_positions_are_executed,
 )
-from properties.commit_order import applier_reaches_the_end, saved_positions_are_executed
-from properties.consistency_levels import (
+from paraply.properties.apply.consistency_levels import (
     gap_free_states_are_the_sources,
     replica_ends_in_the_sources_state,
     replica_states_existed_on_the_source,
     restart_reaches_the_sources_state,
     restart_repeats_a_transaction,
 )
-from properties.registry import registered_properties, verdict_of
-from properties.replica_reads import readers_see_prefixes
-from properties.search import random_schedules
-from reference_impl.recorder import Recorder
-from reference_impl.subject import Workload
-from reference_impl.wl4648 import example
-from reference_impl.wl4648.clock import timing
-from reference_impl.wl4648.coordinator import JOBS_PER_WORKER
-from reference_impl.wl4648.subject import SCHEMES, WL4648
-from vocabulary.events import EventKind, Outcome
-from vocabulary.schedule import Exploration, RecordedSchedule, SeededSchedule
-from vocabulary.verdict import Verdict
+from paraply.properties.readers import isolation as reader_isolation
+from paraply.properties.readers import replica_reads
+from paraply.properties.readers.replica_reads import readers_see_prefixes
+from paraply.properties.registry import registered_properties, verdict_of
+from paraply.properties.search import random_schedules
+from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.subject import Workload
+from paraply.reference_impl.wl4648 import example
+from paraply.reference_impl.wl4648.clock import timing
+from paraply.reference_impl.wl4648.coordinator import JOBS_PER_WORKER
+from paraply.reference_impl.wl4648.subject import SCHEMES, WL4648
+from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.schedule import Exploration, RecordedSchedule, SeededSchedule
+from paraply.vocabulary.verdict import Verdict
 
 _MODULES = (parallel_apply, commit_order, replica_reads, consistency_levels, reader_isolation)
 JUDGES = {

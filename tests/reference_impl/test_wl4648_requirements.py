@@ -6,21 +6,25 @@ from dataclasses import fields, replace
 
 import pytest
 
-from paraply.requirements_table import fresh_rows
-from properties.commit_order import applier_reaches_the_end
-from reference_impl.applier.row_store import RowStore, item_of
-from reference_impl.applier.worker import Stage
-from reference_impl.comparison.appliers import APPLIERS
-from reference_impl.comparison.requirements import DealtInBlocks, DealtInBlocksInOrder, Napping
-from reference_impl.comparison.runs import no_news
-from reference_impl.recorder import Recorder
-from reference_impl.subject import Workload
-from reference_impl.wl4648.coordinator import JOBS_PER_WORKER
-from reference_impl.wl4648.subject import SCHEMES, WL4648, Scheme
+from ci.pages.requirements import fresh_rows
+from paraply.properties.apply.commit_order import applier_reaches_the_end
+from paraply.reference_impl.applier.row_store import RowStore, item_of
+from paraply.reference_impl.applier.worker import Stage
+from paraply.reference_impl.comparison.appliers import APPLIERS
+from paraply.reference_impl.comparison.requirements import (
+    DealtInBlocks,
+    DealtInBlocksInOrder,
+    Napping,
+)
+from paraply.reference_impl.comparison.runs import no_news
+from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.subject import Workload
+from paraply.reference_impl.wl4648.coordinator import JOBS_PER_WORKER
+from paraply.reference_impl.wl4648.subject import SCHEMES, WL4648, Scheme
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.schedule import SeededSchedule
 from tests.reference_impl.reference_clocks import relay_log
 from tests.reference_impl.test_wl4648 import enumerate_runs
-from vocabulary.events import EventKind
-from vocabulary.schedule import SeededSchedule
 
 P1 = [name for name, scheme in SCHEMES.items() if name[0] == "c"]
 LOG = fresh_rows()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from reference_impl.certification.lc_sn import ParallelizationIndexes
-from reference_impl.certification.parts import Parts
-from reference_impl.certifier_run import CertifierRun
-from vocabulary.history import HistoryHeader
-from vocabulary.timestamp_table import format_timestamp_table
+from paraply.reference_impl.certification.lc_sn import ParallelizationIndexes
+from paraply.reference_impl.certification.parts import Parts
+from paraply.reference_impl.certifier_run import CertifierRun
+from paraply.vocabulary.history import HistoryHeader
+from paraply.vocabulary.timestamp_table import format_timestamp_table
 
 
 def run_of(dialect="wl8440", parts=None):

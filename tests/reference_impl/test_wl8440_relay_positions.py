@@ -7,18 +7,18 @@ and lets GTID auto-skip pass over what was executed.
 
 from __future__ import annotations
 
-from reference_impl.applier.commit_order import CommitOrderQueue
-from reference_impl.applier.coordinator import LogicalClock
-from reference_impl.applier.recovery import GtidRecovery
-from reference_impl.applier.replica import Budget, Replica
-from reference_impl.applier.row_store import RowStore
-from reference_impl.applier.source_log import Entry, Part, RelayLog
-from reference_impl.recorder import Recorder
-from vocabulary.events import EventKind
-from vocabulary.log import Operation
-from vocabulary.schedule import RecordedSchedule
-from vocabulary.timestamps import LogicalTimestamp
-from vocabulary.transactions import RowWrite, Transaction
+from paraply.reference_impl.applier.commit_order import CommitOrderQueue
+from paraply.reference_impl.applier.coordinator import LogicalClock
+from paraply.reference_impl.applier.recovery import GtidRecovery
+from paraply.reference_impl.applier.replica import Budget, Replica
+from paraply.reference_impl.applier.row_store import RowStore
+from paraply.reference_impl.applier.source_log import Entry, Part, RelayLog
+from paraply.reference_impl.recorder import Recorder
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.log import Operation
+from paraply.vocabulary.schedule import RecordedSchedule
+from paraply.vocabulary.timestamps import LogicalTimestamp
+from paraply.vocabulary.transactions import RowWrite, Transaction
 
 END_LOG_POS = {1: ("S1", 100), 2: ("S2", 100)}
 """As the document's relay log shows them: the same number for both."""

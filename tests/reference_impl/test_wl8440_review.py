@@ -10,39 +10,38 @@ from dataclasses import replace
 
 import pytest
 
-import properties.all  # noqa: F401
-import reference_impl.mutations.all  # noqa: F401
-from paraply.exploring import properties_of
-from paraply.hunt import system_of
-from properties.registry import property_named
-from properties.search import random_schedules, search
-from properties.timestamps import (
+import paraply.properties.all
+import paraply.reference_impl.mutations.all  # noqa: F401
+from paraply.counterexamples.hunt import properties_of, system_of
+from paraply.properties.certification.timestamps import (
     barriers_are_ordered_with_all,
     conflicting_transactions_are_ordered,
     last_committed_is_below_sequence_number,
     sequence_numbers_increase,
 )
-from reference_impl.applier.coordinator import LogicalClock
-from reference_impl.applier.row_store import RowStore
-from reference_impl.certification.certifier import CertificationRequest
-from reference_impl.certification.dialects import WL8440, WL8440_LITERAL, dialect_named
-from reference_impl.certification.gtid_generator import GtidGenerator
-from reference_impl.certification.gtids import Gtid
-from reference_impl.certification.parts import Parts
-from reference_impl.certification.trackers import CommitOrderTracker, TrackedTransaction
-from reference_impl.certifier_retries import CERTIFIER_RETRIES
-from reference_impl.group.subject import GROUP
-from reference_impl.mutants import mutant_named
-from reference_impl.mutations.certification import VersionWithoutOwnGtid
-from reference_impl.mutations.stored_numbers import FindsItself, RecordsBeforeItLooks
-from reference_impl.subject import Workload
+from paraply.properties.registry import property_named
+from paraply.properties.search import random_schedules, search
+from paraply.reference_impl.applier.coordinator import LogicalClock
+from paraply.reference_impl.applier.row_store import RowStore
+from paraply.reference_impl.certification.certifier import CertificationRequest
+from paraply.reference_impl.certification.dialects import WL8440, WL8440_LITERAL, dialect_named
+from paraply.reference_impl.certification.gtid_generator import GtidGenerator
+from paraply.reference_impl.certification.gtids import Gtid
+from paraply.reference_impl.certification.parts import Parts
+from paraply.reference_impl.certification.trackers import CommitOrderTracker, TrackedTransaction
+from paraply.reference_impl.certifier_retries import CERTIFIER_RETRIES
+from paraply.reference_impl.group.subject import GROUP
+from paraply.reference_impl.mutants import mutant_named
+from paraply.reference_impl.mutations.certification import VersionWithoutOwnGtid
+from paraply.reference_impl.mutations.stored_numbers import FindsItself, RecordsBeforeItLooks
+from paraply.reference_impl.subject import Workload
+from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.history import HistoryHeader
+from paraply.vocabulary.log import Operation
+from paraply.vocabulary.timestamps import LogicalTimestamp, may_overlap
+from paraply.vocabulary.transactions import RowWrite, Transaction, TransactionKind
 from tests.reference_impl.certifying import history_of, run_of, timestamps
 from tests.reference_impl.test_golden_traces import ScriptedGroup
-from vocabulary.events import EventKind, Outcome
-from vocabulary.history import HistoryHeader
-from vocabulary.log import Operation
-from vocabulary.timestamps import LogicalTimestamp, may_overlap
-from vocabulary.transactions import RowWrite, Transaction, TransactionKind
 
 
 def deliver(run, *write_sets):

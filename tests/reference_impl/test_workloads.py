@@ -8,18 +8,18 @@ from random import Random
 
 import pytest
 
-from reference_impl.applier.row_store import item_of
-from reference_impl.certification.trackers import CommitOrderTracker, WritesetTracker
-from reference_impl.workloads.stamps import (
+from paraply.reference_impl.applier.row_store import item_of
+from paraply.reference_impl.certification.trackers import CommitOrderTracker, WritesetTracker
+from paraply.reference_impl.workloads.stamps import (
     CLIENTS,
     commit_groups,
     timestamps,
     tracked,
     with_commit_ids,
 )
-from reference_impl.workloads.streams import EMPTY_TABLES, STREAMS, transactions_of
-from reference_impl.workloads.zipfian import Zipfian
-from vocabulary.transactions import TransactionKind
+from paraply.reference_impl.workloads.streams import EMPTY_TABLES, STREAMS, transactions_of
+from paraply.reference_impl.workloads.zipfian import Zipfian
+from paraply.vocabulary.transactions import TransactionKind
 
 
 @pytest.mark.parametrize("name", STREAMS)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.certification.sort_keys import sort_key
-from reference_impl.certification.write_set_items import ItemComposer, head_of
-from vocabulary.log import ABSENT
-from vocabulary.schema import Column, ForeignKey, KeyPart, TableSchema, UniqueKey
+from paraply.reference_impl.certification.sort_keys import sort_key
+from paraply.reference_impl.certification.write_set_items import ItemComposer, head_of
+from paraply.vocabulary.log import ABSENT
+from paraply.vocabulary.schema import Column, ForeignKey, KeyPart, TableSchema, UniqueKey
 
 ID = Column(name="id", type_name="int")
 NAME = Column(name="name", type_name="varchar", collation="utf8mb4_general_ci")

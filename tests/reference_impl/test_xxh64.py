@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.certification.xxh64 import xxh64
+from paraply.reference_impl.certification.xxh64 import xxh64
 
 
 def test_xxh64_of_a_row_is_the_number_in_the_servers_own_assertion():

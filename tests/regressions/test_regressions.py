@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from paraply.counterexamples.replaying import replay
+from paraply.counterexamples.workload_arguments import workload_of_header
+from paraply.properties.registry import verdict_of
 from paraply.registries import mutant_named, property_named, subject_named
-from paraply.replaying import replay
-from paraply.workload_arguments import workload_of_header
-from properties.registry import verdict_of
-from vocabulary.history_jsonl import read_histories
-from vocabulary.programs import decode_program, parse_program
-from vocabulary.schedule import RecordedSchedule
-from vocabulary.verdict import Verdict
+from paraply.vocabulary.history_jsonl import read_histories
+from paraply.vocabulary.programs import decode_program, parse_program
+from paraply.vocabulary.schedule import RecordedSchedule
+from paraply.vocabulary.verdict import Verdict
 
 FOLDER = Path(__file__).resolve().parent
 KEPT = sorted(path.stem for path in FOLDER.glob("*.json"))

@@ -11,12 +11,12 @@ from typing import NewType, Union, get_args, get_origin
 
 from hypothesis import strategies as st
 
-from vocabulary.events import OUTCOMES, Event, EventKind, Observation
-from vocabulary.history import History, HistoryHeader
-from vocabulary.log import ABSENT
-from vocabulary.records import record_fields
-from vocabulary.timestamps import LogicalTimestamp
-from vocabulary.transactions import Transaction
+from paraply.vocabulary.events import OUTCOMES, Event, EventKind, Observation
+from paraply.vocabulary.history import History, HistoryHeader
+from paraply.vocabulary.log import ABSENT
+from paraply.vocabulary.records import record_fields
+from paraply.vocabulary.timestamps import LogicalTimestamp
+from paraply.vocabulary.transactions import Transaction
 
 words = st.text(max_size=6) | st.sampled_from(
     [

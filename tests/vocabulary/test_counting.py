@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vocabulary.counting import Counted, counted
+from paraply.vocabulary.counting import Counted, counted
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ import pkgutil
 
 import pytest
 
-import vocabulary
+from paraply import vocabulary
 
-MODULES = [module.name for module in pkgutil.iter_modules(vocabulary.__path__, "vocabulary.")]
+FOLDER = vocabulary.__path__
+MODULES = [module.name for module in pkgutil.iter_modules(FOLDER, "paraply.vocabulary.")]
 
 
 @pytest.mark.parametrize("name", MODULES)

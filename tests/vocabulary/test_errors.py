@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vocabulary.errors import MALFORMED_GTID_SET, ParaplyError, register, registered_errors
+from paraply.vocabulary.errors import MALFORMED_GTID_SET, ParaplyError, register, registered_errors
 
 
 def test_error_says_code_place_and_reason_and_keeps_its_remedy():

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from vocabulary.errors import ParaplyError
-from vocabulary.group_trace import (
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.group_trace import (
     ExecutedSetDelivered,
     GroupTrace,
     InfoDonated,
@@ -16,9 +16,9 @@ from vocabulary.group_trace import (
     TransactionDelivered,
     ViewInstalled,
 )
-from vocabulary.group_trace_jsonl import read_group_trace, write_group_trace
-from vocabulary.gtid_set import EMPTY_GTID_SET
-from vocabulary.gtid_set_text import parse_gtid, parse_gtid_set
+from paraply.vocabulary.group_trace_jsonl import read_group_trace, write_group_trace
+from paraply.vocabulary.gtid_set import EMPTY_GTID_SET
+from paraply.vocabulary.gtid_set_text import parse_gtid, parse_gtid_set
 
 GROUP = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa"
 ONE, TWO = (f"0000000{n}-0000-4000-8000-000000000000" for n in (1, 2))

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vocabulary.errors import ParaplyError
-from vocabulary.gtid_set import EMPTY_GTID_SET, GTID_NUMBER_MAX, Gtid, GtidSet, GtidSource
-from vocabulary.gtid_set_binary import decode_gtid_set, encode_gtid_set
-from vocabulary.gtid_set_text import parse_gtid, parse_gtid_set
-from vocabulary.intervals import IntervalSet
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.gtid_set import EMPTY_GTID_SET, GTID_NUMBER_MAX, Gtid, GtidSet, GtidSource
+from paraply.vocabulary.gtid_set_binary import decode_gtid_set, encode_gtid_set
+from paraply.vocabulary.gtid_set_text import parse_gtid, parse_gtid_set
+from paraply.vocabulary.intervals import IntervalSet
 
 A = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
 B = "55778904-0299-11f1-b1b8-4ef0c4956feb"

@@ -5,14 +5,21 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.events import (
+    OUTCOMES,
+    REQUIRED_FIELDS,
+    Event,
+    EventKind,
+    Observation,
+    Outcome,
+)
+from paraply.vocabulary.history import History, HistoryHeader
+from paraply.vocabulary.log import Operation
+from paraply.vocabulary.notation_parser import parse_history
+from paraply.vocabulary.transactions import RowWrite, Transaction, TransactionKind
+from paraply.vocabulary.write_set import write_set
 from tests.vocabulary.histories import histories
-from vocabulary.errors import ParaplyError
-from vocabulary.events import OUTCOMES, REQUIRED_FIELDS, Event, EventKind, Observation, Outcome
-from vocabulary.history import History, HistoryHeader
-from vocabulary.log import Operation
-from vocabulary.notation_parser import parse_history
-from vocabulary.transactions import RowWrite, Transaction, TransactionKind
-from vocabulary.write_set import write_set
 
 
 def with_events(*events):

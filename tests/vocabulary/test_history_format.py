@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paraply.vocabulary import history_format
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.events import Event, EventKind, Outcome
+from paraply.vocabulary.history_format import attribute_docs, json_schema, main
+from paraply.vocabulary.history_jsonl import read_histories, write_history
+from paraply.vocabulary.records import codec_of, record_fields
 from tests.vocabulary.histories import histories
-from vocabulary import history_format
-from vocabulary.errors import ParaplyError
-from vocabulary.events import Event, EventKind, Outcome
-from vocabulary.history_format import attribute_docs, json_schema, main
-from vocabulary.history_jsonl import read_histories, write_history
-from vocabulary.records import codec_of, record_fields
 
 SCHEMA = json_schema()
 

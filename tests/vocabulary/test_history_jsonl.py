@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from paraply.vocabulary import history_jsonl
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.history import History
+from paraply.vocabulary.history_jsonl import bounded_lines, read_histories, write_history
+from paraply.vocabulary.log import Operation
+from paraply.vocabulary.notation_parser import parse_history
+from paraply.vocabulary.transactions import RowWrite, Transaction
 from tests.vocabulary.histories import column_values, histories
-from vocabulary import history_jsonl
-from vocabulary.errors import ParaplyError
-from vocabulary.history import History
-from vocabulary.history_jsonl import bounded_lines, read_histories, write_history
-from vocabulary.log import Operation
-from vocabulary.notation_parser import parse_history
-from vocabulary.transactions import RowWrite, Transaction
 
 SHORT = list(write_history(parse_history("seed=7 | T1{a} 1<0 | begun T1@w2 ; crashed")))
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vocabulary.intervals import EMPTY_INTERVALS, IntervalSet
+from paraply.vocabulary.intervals import EMPTY_INTERVALS, IntervalSet
 
 naive_sets = st.frozensets(st.integers(-3, 25), max_size=20)
 

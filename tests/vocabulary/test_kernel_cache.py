@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from vocabulary.kernel_cache import drop_stale_kernels, has_kernels
+from paraply.vocabulary.kernel_cache import drop_stale_kernels, has_kernels
 
 
 @pytest.fixture

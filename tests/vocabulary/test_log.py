@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from vocabulary.keys import ConflictKey
-from vocabulary.log import ABSENT, UNKNOWN, LoggedKind, LoggedTransaction, LogPosition
-from vocabulary.schema import Column, TableSchema
+from paraply.vocabulary.keys import ConflictKey
+from paraply.vocabulary.log import ABSENT, UNKNOWN, LoggedKind, LoggedTransaction, LogPosition
+from paraply.vocabulary.schema import Column, TableSchema
 
 
 def logged(kind=LoggedKind.ROWS, *, start=100, end=140):

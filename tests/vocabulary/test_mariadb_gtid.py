@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vocabulary.errors import ParaplyError
-from vocabulary.mariadb_gtid import (
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.mariadb_gtid import (
     MariadbBinlogState,
     MariadbGtid,
     MariadbPosition,

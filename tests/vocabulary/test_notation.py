@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paraply.vocabulary import notation
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.events import Event, EventKind, Observation, Outcome
+from paraply.vocabulary.history import History, HistoryHeader
+from paraply.vocabulary.log import Operation
+from paraply.vocabulary.notation import format_history
+from paraply.vocabulary.notation_parser import parse_history
+from paraply.vocabulary.timestamps import LogicalTimestamp
+from paraply.vocabulary.transactions import RowWrite, Transaction, TransactionKind
+from paraply.vocabulary.write_set import write_set
 from tests.vocabulary.histories import histories
-from vocabulary import notation
-from vocabulary.errors import ParaplyError
-from vocabulary.events import Event, EventKind, Observation, Outcome
-from vocabulary.history import History, HistoryHeader
-from vocabulary.log import Operation
-from vocabulary.notation import format_history
-from vocabulary.notation_parser import parse_history
-from vocabulary.timestamps import LogicalTimestamp
-from vocabulary.transactions import RowWrite, Transaction, TransactionKind
-from vocabulary.write_set import write_set
 
 
 @given(histories(), st.booleans())

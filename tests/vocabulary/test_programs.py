@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vocabulary.errors import ParaplyError
-from vocabulary.programs import decode_program, encode_program, format_program, parse_program
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.programs import (
+    decode_program,
+    encode_program,
+    format_program,
+    parse_program,
+)
 
 choices = st.lists(st.integers(0, 2**63 - 1) | st.integers(0, 200))
 

@@ -6,11 +6,11 @@ from decimal import Decimal
 
 import pytest
 
-from vocabulary.events import Event, EventKind
-from vocabulary.history import HistoryHeader
-from vocabulary.log import Operation
-from vocabulary.records import MalformedRecordError, encode_record
-from vocabulary.transactions import RowWrite, Transaction
+from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.history import HistoryHeader
+from paraply.vocabulary.log import Operation
+from paraply.vocabulary.records import MalformedRecordError, encode_record
+from paraply.vocabulary.transactions import RowWrite, Transaction
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vocabulary.errors import ParaplyError
-from vocabulary.schedule import (
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.schedule import (
     DrawnSchedule,
     Exploration,
     RecordedSchedule,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vocabulary.errors import ParaplyError
-from vocabulary.timestamps import VIEW_CHANGE, LogicalTimestamp, may_overlap, may_start
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.timestamps import VIEW_CHANGE, LogicalTimestamp, may_overlap, may_start
 
 stamp = LogicalTimestamp.of
 

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from vocabulary.verdict import Verdict, combine
+from paraply.vocabulary.verdict import Verdict, combine
 
 
 def test_no_verdict_at_all_is_unknown():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vocabulary.write_set import (
+from paraply.vocabulary.write_set import (
     EMPTY_WRITE_SET,
     conflict,
     format_item,

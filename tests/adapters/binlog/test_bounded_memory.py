@@ -6,9 +6,9 @@ import io
 import tracemalloc
 from collections.abc import Callable
 
-from adapters.binlog.report import LogReport
-from adapters.binlog.source import Source, source_of_stream
-from adapters.binlog.transactions import read_transactions
+from paraply.adapters.binlog.report import LogReport
+from paraply.adapters.binlog.source import Source, source_of_stream
+from paraply.adapters.binlog.transactions import read_transactions
 from tests.builders import column_specs as spec
 from tests.builders.binlog_writer import BinlogWriter, optional_metadata
 

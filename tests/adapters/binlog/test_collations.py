@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.binlog.charsets import codec_of
-from adapters.binlog.keys import collations
-from adapters.binlog.keys.collation_names import default_collation, settled_collation
-from adapters.binlog.keys.collation_weights import (
+from paraply.adapters.binlog.charsets import codec_of
+from paraply.adapters.binlog.keys import collations
+from paraply.adapters.binlog.keys.collation_names import default_collation, settled_collation
+from paraply.adapters.binlog.keys.collation_weights import (
     UnmeasuredCharacter,
     byte_characters,
     collation_entries,
     weight_table,
 )
-from adapters.binlog.keys.collations import COARSE_FOLD, fold_of, is_exact, text_of
-from adapters.binlog.schema.ddl import CharacterOptions
+from paraply.adapters.binlog.keys.collations import COARSE_FOLD, fold_of, is_exact, text_of
+from paraply.adapters.binlog.schema.ddl import CharacterOptions
 
 MEASURED = sorted(
     name for name, entry in collation_entries().items() if entry.table not in (None, "identity")
@@ -267,7 +267,7 @@ def test_asian_charsets_are_exact_for_ascii_only():
 
 def test_default_collations_are_those_that_both_servers_measured():
     defaults = defaultdict(set)
-    from adapters.binlog.keys.collation_weights import _catalogue
+    from paraply.adapters.binlog.keys.collation_weights import _catalogue
 
     for server in _catalogue()["servers"].values():
         for name, facts in server["collations"].items():

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.binlog.column_types import ColumnType, WireColumn, column_reader
-from adapters.binlog.cursor import MalformedError
-from adapters.binlog.temporal import timestamp_text
+from paraply.adapters.binlog.column_types import ColumnType, WireColumn, column_reader
+from paraply.adapters.binlog.cursor import MalformedError
+from paraply.adapters.binlog.temporal import timestamp_text
+from paraply.vocabulary.errors import ParaplyError
 from tests.builders import column_specs as spec
 from tests.builders.log_reading import changes_of, log_with_rows, round_trip
-from vocabulary.errors import ParaplyError
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 4, 8])

@@ -14,22 +14,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ci.bench.dialects import TABLES
-from properties.logs import (
+from paraply.properties.logs import (
     critical_path,
     overlap_rules,
     parallelism,
     scheduling_models,
     worker_timeline,
 )
-from properties.logs.audit import AuditOptions
-from properties.logs.compiled import auditor, keyed_rows, state
-from properties.logs.compiled import columns as C
-from properties.logs.compiled.batches import NotCompilable
-from properties.logs.conflict_index import Horizon
+from paraply.properties.logs.audit import AuditOptions
+from paraply.properties.logs.compiled import auditor, keyed_rows, state
+from paraply.properties.logs.compiled import columns as C
+from paraply.properties.logs.compiled.batches import NotCompilable
+from paraply.properties.logs.conflict_index import Horizon
+from paraply.vocabulary.verdict import Verdict
 from tests.builders.engines import audit_by_compiled, audit_by_readable, differences
 from tests.builders.hot_logs import hot_log
 from tests.builders.log_forger import ForgedLog
-from vocabulary.verdict import Verdict
 
 DIALECTS = ("mariadb", "mysql")
 ROWS_CODES = (23, 24, 25, 30, 31, 32)

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from adapters.binlog.events import (
+from paraply.adapters.binlog.events import (
     AnnotationEvent,
     CheckpointEvent,
     HeartbeatEvent,
@@ -16,9 +16,9 @@ from adapters.binlog.events import (
     ViewChangeEvent,
     XaPrepareEvent,
 )
+from paraply.vocabulary.errors import ParaplyError
 from tests.builders.binlog_writer import SOURCE_UUID, BinlogWriter, packed
 from tests.builders.log_reading import event_of, events_of
-from vocabulary.errors import ParaplyError
 
 
 def _event(code: int, body: bytes, version: str = "8.0.36"):

@@ -12,10 +12,10 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.binlog.report import LogReport
+from paraply.adapters.binlog.report import LogReport
+from paraply.vocabulary.log import LoggedTransaction
 from tests.builders.log_reading import raw_events_of, transactions_of
 from tests.builders.sample_logs import mariadb_log, mysql_log
-from vocabulary.log import LoggedTransaction
 
 LOGS = {
     "mysql": mysql_log(),

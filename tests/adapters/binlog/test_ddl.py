@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.binlog.schema.ddl import (
+from paraply.adapters.binlog.schema.ddl import (
     AddColumn,
     AddForeignKey,
     AddKey,
@@ -29,9 +29,9 @@ from adapters.binlog.schema.ddl import (
     Unreadable,
     UseDatabase,
 )
-from adapters.binlog.schema.ddl_parser import parse_statement
-from adapters.binlog.schema.sql_statements import split_statements
-from adapters.binlog.schema.sql_tokens import TokenKind, tokenize, unescape
+from paraply.adapters.binlog.schema.ddl_parser import parse_statement
+from paraply.adapters.binlog.schema.sql_statements import split_statements
+from paraply.adapters.binlog.schema.sql_tokens import TokenKind, tokenize, unescape
 
 
 def table_of(sql):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paraply.vocabulary.log import ABSENT
 from tests.builders.key_cases import (
     conflict,
     delete,
@@ -20,7 +21,6 @@ from tests.builders.key_pairs import (
     restrict_release,
     two_level_cascade,
 )
-from vocabulary.log import ABSENT
 
 
 def test_child_insert_conflicts_with_any_change_of_the_locked_parent_row():

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from adapters.binlog.framing import BinlogReader
+from paraply.adapters.binlog.framing import BinlogReader
+from paraply.vocabulary.errors import ParaplyError
 from tests.builders.binlog_writer import MAGIC, BinlogWriter
 from tests.builders.log_reading import raw_events_of, source_of
-from vocabulary.errors import ParaplyError
 
 
 def _small_log(**options) -> BinlogWriter:

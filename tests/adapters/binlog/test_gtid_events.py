@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.binlog.cursor import Cursor, MalformedError
-from adapters.binlog.events import GtidEvent, MariadbGtidEvent
-from adapters.binlog.gtid_events import parse_gtid_set, parse_tagged_gtid
+from paraply.adapters.binlog.cursor import Cursor, MalformedError
+from paraply.adapters.binlog.events import GtidEvent, MariadbGtidEvent
+from paraply.adapters.binlog.gtid_events import parse_gtid_set, parse_tagged_gtid
+from paraply.vocabulary.errors import ParaplyError
 from tests.builders.binlog_writer import (
     SOURCE_UUID,
     BinlogWriter,
@@ -17,7 +18,6 @@ from tests.builders.binlog_writer import (
     varlen_signed,
 )
 from tests.builders.log_reading import event_of, raw_events_of
-from vocabulary.errors import ParaplyError
 
 UNSIGNED = st.integers(0, (1 << 64) - 1)
 SIGNED = st.integers(-(1 << 63), (1 << 63) - 1)

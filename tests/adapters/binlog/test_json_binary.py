@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.binlog.cursor import MalformedError
-from adapters.binlog.json_binary import DEPTH_MAX, JsonOpaque, decode_json, json_text
+from paraply.adapters.binlog.cursor import MalformedError
+from paraply.adapters.binlog.json_binary import DEPTH_MAX, JsonOpaque, decode_json, json_text
 from tests.builders import column_specs as spec
 from tests.builders.json_writer import encode_json
 from tests.builders.log_reading import round_trip

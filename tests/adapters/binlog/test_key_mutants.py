@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.binlog.keys import builder as keys
-from adapters.binlog.keys import collations
-from adapters.binlog.keys import foreign as foreign_keys
-from adapters.binlog.keys import parts as key_parts
-from adapters.binlog.keys import values as key_values
-from adapters.binlog.keys.builder import KeyBuilder
-from adapters.binlog.keys.parts import NoKey
+from paraply.adapters.binlog.keys import builder as keys
+from paraply.adapters.binlog.keys import collations
+from paraply.adapters.binlog.keys import foreign as foreign_keys
+from paraply.adapters.binlog.keys import parts as key_parts
+from paraply.adapters.binlog.keys import values as key_values
+from paraply.adapters.binlog.keys.builder import KeyBuilder
+from paraply.adapters.binlog.keys.parts import NoKey
 from tests.builders.key_cases import conflict, insert, registry_of, update
 from tests.builders.key_pairs import (
     both,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from adapters.binlog.keys import parts as key_parts
-from adapters.binlog.keys import values as key_values
-from adapters.binlog.keys.builder import KeyBuilder, follow
-from adapters.binlog.schema.registry import SchemaRegistry
+from paraply.adapters.binlog.keys import parts as key_parts
+from paraply.adapters.binlog.keys import values as key_values
+from paraply.adapters.binlog.keys.builder import KeyBuilder, follow
+from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.vocabulary.keys import ConflictKey
+from paraply.vocabulary.log import ABSENT, UNKNOWN, LoggedKind
+from paraply.vocabulary.schema import Column, KeyPart, SchemaSource, TableSchema, UniqueKey
 from tests.builders.key_cases import (
     conflict,
     insert,
@@ -16,9 +19,6 @@ from tests.builders.key_cases import (
     update,
 )
 from tests.builders.key_pairs import EMAILS, USERS, both, minimal_delete
-from vocabulary.keys import ConflictKey
-from vocabulary.log import ABSENT, UNKNOWN, LoggedKind
-from vocabulary.schema import Column, KeyPart, SchemaSource, TableSchema, UniqueKey
 
 # Keys of rows
 

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from adapters.binlog.charsets import codec_of
-from adapters.binlog.keys.builder import KeyBuilder, follow
-from adapters.binlog.keys.collation_weights import collation_entries
-from adapters.binlog.keys.collations import COARSE_FOLD, fold_of, is_exact, text_of
-from adapters.binlog.schema.dump import load_schema_text
-from adapters.binlog.schema.registry import SchemaRegistry
-from adapters.binlog.transactions import read_transactions
-from adapters.servers import Server, ServerRoom, find_mariadb, find_mysql
-from vocabulary.errors import ParaplyError
+from paraply.adapters.binlog.charsets import codec_of
+from paraply.adapters.binlog.keys.builder import KeyBuilder, follow
+from paraply.adapters.binlog.keys.collation_weights import collation_entries
+from paraply.adapters.binlog.keys.collations import COARSE_FOLD, fold_of, is_exact, text_of
+from paraply.adapters.binlog.schema.dump import load_schema_text
+from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.adapters.binlog.transactions import read_transactions
+from paraply.adapters.servers import Server, ServerRoom, find_mariadb, find_mysql
+from paraply.vocabulary.errors import ParaplyError
 
 pytestmark = pytest.mark.live
 

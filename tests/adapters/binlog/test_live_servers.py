@@ -9,15 +9,15 @@ from decimal import Decimal
 
 import pytest
 
-from adapters.binlog.framing import BinlogReader
-from adapters.binlog.report import LogReport
-from adapters.binlog.source import open_source
-from adapters.binlog.transactions import read_transactions
-from adapters.servers import Server, ServerRoom, find_mariadb, find_mysql, replicate
-from adapters.servers.replication import wait_until_applied
+from paraply.adapters.binlog.framing import BinlogReader
+from paraply.adapters.binlog.report import LogReport
+from paraply.adapters.binlog.source import open_source
+from paraply.adapters.binlog.transactions import read_transactions
+from paraply.adapters.servers import Server, ServerRoom, find_mariadb, find_mysql, replicate
+from paraply.adapters.servers.replication import wait_until_applied
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.log import ABSENT, LoggedKind, LoggedTransaction, Operation, RowImage
 from tests.adapters.binlog.live_columns import MARIADB_ONLY, MYSQL_ONLY, SHARED, LiveColumn
-from vocabulary.errors import ParaplyError
-from vocabulary.log import ABSENT, LoggedKind, LoggedTransaction, Operation, RowImage
 
 pytestmark = pytest.mark.live
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.binlog.cursor import MalformedError
-from adapters.binlog.partial_json import (
+from paraply.adapters.binlog.cursor import MalformedError
+from paraply.adapters.binlog.partial_json import (
     DiffOperation,
     JsonDiff,
     PartialJson,
@@ -11,11 +11,11 @@ from adapters.binlog.partial_json import (
     parse_diffs,
     parse_path,
 )
+from paraply.vocabulary.log import ABSENT
 from tests.builders import column_specs as spec
 from tests.builders.binlog_writer import BinlogWriter, bitmap, encode_image, packed
 from tests.builders.json_writer import encode_json
 from tests.builders.log_reading import changes_of
-from vocabulary.log import ABSENT
 
 REPLACE, INSERT, REMOVE = DiffOperation.REPLACE, DiffOperation.INSERT, DiffOperation.REMOVE
 COLUMNS = [spec.integer(4), spec.json_column(), spec.json_column()]

@@ -6,13 +6,13 @@ import tracemalloc
 import pytest
 import zstandard
 
-from adapters.binlog.events import QueryEvent, TransactionPayloadEvent, XidEvent
-from adapters.binlog.framing import BinlogReader
-from adapters.binlog.reading import read_events
+from paraply.adapters.binlog.events import QueryEvent, TransactionPayloadEvent, XidEvent
+from paraply.adapters.binlog.framing import BinlogReader
+from paraply.adapters.binlog.reading import read_events
+from paraply.vocabulary.errors import ParaplyError
 from tests.builders import column_specs as spec
 from tests.builders.binlog_writer import BinlogWriter, inner_writer, packed
 from tests.builders.log_reading import events_of, source_of, transactions_of
-from vocabulary.errors import ParaplyError
 
 COLUMNS = [spec.integer(4).named("id")]
 

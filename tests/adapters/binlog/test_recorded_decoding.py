@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from adapters.binlog.charsets import collation_of
+from paraply.adapters.binlog.charsets import collation_of
+from paraply.vocabulary.log import LoggedKind, LoggedTransaction, Operation
 from tests.builders.beside_twins import Decoded, assert_decodes_as_printed, decode_logs
 from tests.builders.canonical_rows import canonical_row
-from vocabulary.log import LoggedKind, LoggedTransaction, Operation
 
 RECORDED = Path(__file__).resolve().parents[2] / "fixtures" / "binlogs"
 SCENARIOS = sorted(path.parent for path in RECORDED.glob("*/*/manifest.json"))

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from adapters.binlog.keys import builder as keys
-from adapters.binlog.keys import parts as key_parts
-from adapters.binlog.keys import values as key_values
-from adapters.binlog.keys.builder import KeyBuilder, follow
-from adapters.binlog.keys.collations import _IdentityFold
-from adapters.binlog.keys.parts import NoKey
-from adapters.binlog.schema.dump import load_schema_file
-from adapters.binlog.schema.registry import SchemaRegistry
-from adapters.binlog.transactions import read_transactions
-from vocabulary.log import LoggedKind
+from paraply.adapters.binlog.keys import builder as keys
+from paraply.adapters.binlog.keys import parts as key_parts
+from paraply.adapters.binlog.keys import values as key_values
+from paraply.adapters.binlog.keys.builder import KeyBuilder, follow
+from paraply.adapters.binlog.keys.collations import _IdentityFold
+from paraply.adapters.binlog.keys.parts import NoKey
+from paraply.adapters.binlog.schema.dump import load_schema_file
+from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.adapters.binlog.transactions import read_transactions
+from paraply.vocabulary.log import LoggedKind
 
 RECORDED = Path(__file__).parents[2] / "fixtures" / "binlogs"
 

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.binlog.cursor import MalformedError
-from adapters.binlog.events import RowsEvent
+from paraply.adapters.binlog.cursor import MalformedError
+from paraply.adapters.binlog.events import RowsEvent
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.log import ABSENT, Operation
 from tests.builders import column_specs as spec
 from tests.builders.binlog_writer import BinlogWriter, optional_metadata
 from tests.builders.log_reading import changes_of, event_of, events_of, log_with_rows
-from vocabulary.errors import ParaplyError
-from vocabulary.log import ABSENT, Operation
 
 COLUMNS = [
     spec.integer(4).named("id", nullable=False),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.binlog.schema import registry as schema_registry
-from adapters.binlog.schema.dump import load_schema_file, load_schema_text
-from adapters.binlog.schema.registry import SchemaRegistry
+from paraply.adapters.binlog.schema import registry as schema_registry
+from paraply.adapters.binlog.schema.dump import load_schema_file, load_schema_text
+from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.schema import Column, KeyPart, SchemaSource, TableSchema, UniqueKey
 from tests.builders.key_cases import registry_of
-from vocabulary.errors import ParaplyError
-from vocabulary.schema import Column, KeyPart, SchemaSource, TableSchema, UniqueKey
 
 
 def keys(registry, table="d.t"):
@@ -433,7 +433,7 @@ def test_schema_file_that_cannot_be_read(tmp_path, monkeypatch):
     binary.write_bytes(b"\xfebin\x00\xff")
     with pytest.raises(ParaplyError, match="P201"):
         load_schema_file(SchemaRegistry(), binary)
-    monkeypatch.setattr("adapters.binlog.schema.dump.SIZE_BYTES_MAX", 3)
+    monkeypatch.setattr("paraply.adapters.binlog.schema.dump.SIZE_BYTES_MAX", 3)
     with pytest.raises(ParaplyError, match="P202"):
         load_schema_file(SchemaRegistry(), binary)
 

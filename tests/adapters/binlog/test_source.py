@@ -6,9 +6,9 @@ import io
 import pytest
 import zstandard
 
-from adapters.binlog.source import open_source, source_of_stream
+from paraply.adapters.binlog.source import open_source, source_of_stream
+from paraply.vocabulary.errors import ParaplyError
 from tests.builders.binlog_writer import BinlogWriter
-from vocabulary.errors import ParaplyError
 
 
 @pytest.fixture

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.binlog.events import TableMapEvent
-from adapters.binlog.table_map import TableMap
+from paraply.adapters.binlog.events import TableMapEvent
+from paraply.adapters.binlog.table_map import TableMap
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.schema import KeyPart, SchemaSource
 from tests.builders import column_specs as spec
 from tests.builders.binlog_writer import BinlogWriter, optional_metadata, packed
 from tests.builders.log_reading import event_of, events_of
-from vocabulary.errors import ParaplyError
-from vocabulary.schema import KeyPart, SchemaSource
 
 COLUMNS = [
     spec.integer(8, unsigned=True).named("id", nullable=False),

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.binlog.keys.builder import KeyBuilder, follow
-from adapters.binlog.report import LogReport
-from adapters.binlog.schema.registry import SchemaRegistry
-from adapters.binlog.text import lines as text_lines
-from adapters.binlog.text import rows as text_rows
-from adapters.binlog.text.dump import is_text_dump, read_text_transactions
-from adapters.binlog.text.values import UnreadableValue, parse_value
-from adapters.binlog.transactions import read_transactions
+from paraply.adapters.binlog.keys.builder import KeyBuilder, follow
+from paraply.adapters.binlog.report import LogReport
+from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.adapters.binlog.text import lines as text_lines
+from paraply.adapters.binlog.text import rows as text_rows
+from paraply.adapters.binlog.text.dump import is_text_dump, read_text_transactions
+from paraply.adapters.binlog.text.values import UnreadableValue, parse_value
+from paraply.adapters.binlog.transactions import read_transactions
+from paraply.vocabulary.log import ABSENT, UNKNOWN, LoggedKind, Operation
 from tests.builders.log_reading import source_of
-from vocabulary.log import ABSENT, UNKNOWN, LoggedKind, Operation
 
 RECORDED = Path(__file__).parents[2] / "fixtures" / "binlogs"
 TEXT_SUFFIX = ".txt.gz"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from adapters.binlog.partial_json import DiffOperation, JsonDiff, PartialJson
-from adapters.binlog.report import LogReport
-from adapters.binlog.transactions import read_transactions
+from paraply.adapters.binlog.partial_json import DiffOperation, JsonDiff, PartialJson
+from paraply.adapters.binlog.report import LogReport
+from paraply.adapters.binlog.transactions import read_transactions
+from paraply.vocabulary.log import ABSENT, LoggedKind, LoggedTransaction, RowChange, RowImage
 from tests.builders.dump_rows import dumped_rows
-from vocabulary.log import ABSENT, LoggedKind, LoggedTransaction, RowChange, RowImage
 
 RUST = "blackbeam__rust_mysql_common"
 JAVA = "osheroff__mysql-binlog-connector-java"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from adapters.binlog.open_transaction import STATEMENTS_MAX
-from adapters.binlog.report import LogReport
-from adapters.binlog.transactions import ROWS_BATCH
+from paraply.adapters.binlog.open_transaction import STATEMENTS_MAX
+from paraply.adapters.binlog.report import LogReport
+from paraply.adapters.binlog.transactions import ROWS_BATCH
+from paraply.vocabulary.log import DDL_CHARACTERS_MAX, STATEMENT_CHARACTERS_MAX, LoggedKind
 from tests.builders import column_specs as spec
 from tests.builders.binlog_writer import SOURCE_UUID, BinlogWriter
 from tests.builders.log_reading import transactions_of
@@ -14,7 +15,6 @@ from tests.builders.small_transactions import (
     write_rows,
     write_transaction,
 )
-from vocabulary.log import DDL_CHARACTERS_MAX, STATEMENT_CHARACTERS_MAX, LoggedKind
 
 
 def test_report_counts_and_names_what_was_in_the_file():

@@ -6,6 +6,7 @@ import struct
 
 import pytest
 
+from paraply.vocabulary.log import LoggedKind
 from tests.builders.binlog_writer import SOURCE_UUID, BinlogWriter
 from tests.builders.log_reading import transactions_of
 from tests.builders.small_transactions import (
@@ -15,7 +16,6 @@ from tests.builders.small_transactions import (
     write_rows,
     write_transaction,
 )
-from vocabulary.log import LoggedKind
 
 
 def test_rows_between_gtid_and_xid_are_one_transaction():

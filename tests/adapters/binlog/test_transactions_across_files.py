@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from adapters.binlog.report import LogReport
-from adapters.binlog.transactions import read_transactions
+from paraply.adapters.binlog.report import LogReport
+from paraply.adapters.binlog.transactions import read_transactions
 from tests.builders.binlog_writer import BinlogWriter
 from tests.builders.log_reading import transactions_of
 from tests.builders.small_transactions import (

@@ -2,10 +2,10 @@
 
 import pytest
 
-from adapters.conformance.database import Database
-from vocabulary.events import Outcome
-from vocabulary.log import Operation
-from vocabulary.transactions import RowWrite
+from paraply.adapters.conformance.database import Database
+from paraply.vocabulary.events import Outcome
+from paraply.vocabulary.log import Operation
+from paraply.vocabulary.transactions import RowWrite
 
 T = "CREATE TABLE d.t (id INT PRIMARY KEY, k INT, UNIQUE KEY uk (k))"
 P = "CREATE TABLE d.p (id INT PRIMARY KEY)"

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from adapters.conformance.cases.case import bystanders, log_of
-from adapters.conformance.child import ApplierSilentError, ChildProcess
-from adapters.conformance.launching import CommandLauncher
-from adapters.conformance.protocol import MESSAGES, ProtocolError, Speaker, decode, encode
-from adapters.conformance.session import RunOptions, Session
-from vocabulary.errors import ParaplyError
-from vocabulary.schedule import SeededSchedule
+from paraply.adapters.conformance.cases.case import bystanders, log_of
+from paraply.adapters.conformance.child import ApplierSilentError, ChildProcess
+from paraply.adapters.conformance.launching import CommandLauncher
+from paraply.adapters.conformance.protocol import MESSAGES, ProtocolError, Speaker, decode, encode
+from paraply.adapters.conformance.session import RunOptions, Session
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.schedule import SeededSchedule
 
 GREETING = (
     "import json, sys, os, time\n"

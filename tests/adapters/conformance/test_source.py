@@ -2,11 +2,11 @@
 
 import pytest
 
-from adapters.conformance.cases import FAMILIES, cases_named, suite
-from adapters.conformance.database import Database
-from adapters.conformance.source import EntryKind, SourceLog, delete, insert, update
-from vocabulary.errors import ParaplyError
-from vocabulary.events import Outcome
+from paraply.adapters.conformance.cases import FAMILIES, cases_named, suite
+from paraply.adapters.conformance.database import Database
+from paraply.adapters.conformance.source import EntryKind, SourceLog, delete, insert, update
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.events import Outcome
 
 T = "CREATE TABLE d.t (id INT PRIMARY KEY, v INT, UNIQUE KEY uv (v))"
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.elle.edn import DEPTH_MAX, MALFORMED_EDN, read_edn
-from vocabulary.errors import ParaplyError
+from paraply.adapters.elle.edn import DEPTH_MAX, MALFORMED_EDN, read_edn
+from paraply.vocabulary.errors import ParaplyError
 
 
 def values(text):

@@ -6,17 +6,23 @@ import json
 
 import pytest
 
-from adapters.elle.histories import MIXED_WORKLOAD, BankHistory, client_history, with_log
-from adapters.elle.operations import (
+from paraply.adapters.elle.histories import MIXED_WORKLOAD, BankHistory, client_history, with_log
+from paraply.adapters.elle.operations import (
     MALFORMED_JSON,
     MALFORMED_OPERATION,
     read_json,
     read_operations,
 )
-from properties.isolation.judging import judge
-from vocabulary.client_history import LOG_UNLIKE_HISTORY, Access, AccessKind, DataType, Ending
-from vocabulary.errors import ParaplyError
-from vocabulary.verdict import Verdict
+from paraply.properties.isolation.judging import judge
+from paraply.vocabulary.client_history import (
+    LOG_UNLIKE_HISTORY,
+    Access,
+    AccessKind,
+    DataType,
+    Ending,
+)
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.verdict import Verdict
 
 APPEND, WRITE, READ = AccessKind.APPEND, AccessKind.WRITE, AccessKind.READ
 

@@ -6,11 +6,11 @@ import socket
 
 import pytest
 
-from adapters.group_wire.capture import Capture, open_sniffer, read_frames
-from adapters.group_wire.tcp import reassemble
-from adapters.servers.network import PrivateNetwork
-from adapters.servers.ports import LOOPBACK, free_port
-from vocabulary.errors import ParaplyError
+from paraply.adapters.group_wire.capture import Capture, open_sniffer, read_frames
+from paraply.adapters.group_wire.tcp import reassemble
+from paraply.adapters.servers.network import PrivateNetwork
+from paraply.adapters.servers.ports import LOOPBACK, free_port
+from paraply.vocabulary.errors import ParaplyError
 
 PORT = 5000
 

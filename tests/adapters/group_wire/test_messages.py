@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.group_wire.messages import (
+from paraply.adapters.group_wire.messages import (
     Donation,
     ExecutedReport,
     Recovered,
@@ -13,6 +13,8 @@ from adapters.group_wire.messages import (
     content_of,
     decode_message,
 )
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.gtid_set_text import parse_gtid_set
 from tests.builders.group_wire import (
     context,
     donation,
@@ -24,8 +26,6 @@ from tests.builders.group_wire import (
     member_state,
     plugin,
 )
-from vocabulary.errors import ParaplyError
-from vocabulary.gtid_set_text import parse_gtid_set
 
 UUID = "00000001-0000-4000-8000-000000000000"
 SET = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa:1-5:7"

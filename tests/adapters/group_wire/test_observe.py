@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.group_wire.capture import RECORD
-from adapters.group_wire.logged import LoggedContents
-from adapters.group_wire.observe import observe_group, views_before_what_joiners_certified
-from adapters.group_wire.xcom import APPLICATION, LEARN, VIEW
+from paraply.adapters.group_wire.capture import RECORD
+from paraply.adapters.group_wire.logged import LoggedContents
+from paraply.adapters.group_wire.observe import observe_group, views_before_what_joiners_certified
+from paraply.adapters.group_wire.xcom import APPLICATION, LEARN, VIEW
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.group_trace import TransactionDelivered, ViewInstalled
 from tests.builders.group_wire import cargo, member_state, paxos, stream
 from tests.conformance.test_recorded_groups import MULTI_PRIMARY, SINGLE_PRIMARY, recorded
-from vocabulary.errors import ParaplyError
-from vocabulary.group_trace import TransactionDelivered, ViewInstalled
 
 
 @pytest.mark.parametrize("name", [MULTI_PRIMARY, SINGLE_PRIMARY])

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from adapters.group_wire.tcp import reassemble
+from paraply.adapters.group_wire.tcp import reassemble
+from paraply.vocabulary.errors import ParaplyError
 from tests.builders.group_wire import frame, stream
-from vocabulary.errors import ParaplyError
 
 DATA = bytes(range(256)) * 20
 

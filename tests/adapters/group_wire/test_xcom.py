@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.group_wire.tcp import reassemble
-from adapters.group_wire.xcom import ACCEPT, LEARN, SKIP, TINY_LEARN, decided, read_messages
+from paraply.adapters.group_wire.tcp import reassemble
+from paraply.adapters.group_wire.xcom import ACCEPT, LEARN, SKIP, TINY_LEARN, decided, read_messages
+from paraply.vocabulary.errors import ParaplyError
 from tests.builders.group_wire import cargo, paxos, stream
-from vocabulary.errors import ParaplyError
 
 
 def _decided(*messages: bytes, cut=1000):

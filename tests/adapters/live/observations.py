@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from adapters.live.observed import Final, Member, Snapshot
-from adapters.live.source_log import Keys, source_log
-from adapters.live.translation import Run, history_of
-from vocabulary.log import LoggedKind, LoggedTransaction, LogPosition, Operation, RowChange
+from paraply.adapters.live.observed import Final, Member, Snapshot
+from paraply.adapters.live.source_log import Keys, source_log
+from paraply.adapters.live.translation import Run, history_of
+from paraply.vocabulary.log import LoggedKind, LoggedTransaction, LogPosition, Operation, RowChange
 
 STATEMENTS = (
     "CREATE TABLE live0.account (id INT PRIMARY KEY, v BIGINT, w BIGINT)",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.live.attempts import attempts_of, split_passes
-from adapters.live.observed import Touch
-from adapters.live.source_log import Keys, source_log
+from paraply.adapters.live.observed import Touch
+from paraply.adapters.live.pair.attempts import attempts_of, split_passes
+from paraply.adapters.live.source_log import Keys, source_log
 from tests.adapters.live.observations import STATEMENTS, update
 
 A, B, C = ("t", 1), ("t", 2), ("t", 3)

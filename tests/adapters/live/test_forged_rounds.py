@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from adapters.live.faults import FAULTS
-from adapters.live.mysql_faults import FORGED, FORGED_IDEMPOTENT, MYSQL_FAULTS
-from adapters.live.pair import PairLab
-from adapters.live.target import LiveRequest
+from paraply.adapters.live.faults import FAULTS
+from paraply.adapters.live.pair.lab import PairLab
+from paraply.adapters.live.pair.mysql_faults import FORGED, FORGED_IDEMPOTENT, MYSQL_FAULTS
+from paraply.adapters.live.target import LiveRequest
 
 
 class ServerThatTells:

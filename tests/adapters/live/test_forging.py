@@ -6,10 +6,10 @@ import io
 
 import pytest
 
-from adapters.binlog.report import LogReport
-from adapters.binlog.source import source_of_stream
-from adapters.binlog.transactions import read_transactions
-from adapters.live.forging import forge_commit_ids, forge_last_committed, forged_log
+from paraply.adapters.binlog.report import LogReport
+from paraply.adapters.binlog.source import source_of_stream
+from paraply.adapters.binlog.transactions import read_transactions
+from paraply.adapters.live.forging import forge_commit_ids, forge_last_committed, forged_log
 from tests.builders.log_forger import ForgedLog
 from tests.builders.sample_logs import mariadb_log, mysql_log
 

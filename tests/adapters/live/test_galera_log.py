@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import properties.all
-from adapters.live.galera_log import (
+import paraply.properties.all
+from paraply.adapters.live.galera.log import (
     Committed,
     ProviderLog,
     SentWriteSet,
     provider_log_of,
     read_provider_log,
 )
-from adapters.live.galera_order import tables_of, with_order
-from adapters.live.galera_windows import seen_inside
-from adapters.live.observed import Member
-from adapters.live.source_log import Keys, source_log
+from paraply.adapters.live.galera.order import tables_of, with_order
+from paraply.adapters.live.galera.windows import seen_inside
+from paraply.adapters.live.observed import Member
+from paraply.adapters.live.source_log import Keys, source_log
+from paraply.vocabulary.log import LoggedKind
+from paraply.vocabulary.timestamps import LogicalTimestamp
+from paraply.vocabulary.transactions import ISOLATED, TransactionKind
 from tests.adapters.live.observations import STATEMENTS, change, logged, update
-from vocabulary.log import LoggedKind
-from vocabulary.timestamps import LogicalTimestamp
-from vocabulary.transactions import ISOLATED, TransactionKind
 
-assert properties.all
+assert paraply.properties.all
 
 TRX = "source: 1e8d-f6b6 version: 6 local: {local} flags: 1 conn_id: 22 trx_id: 49 tstamp: 17;"
 NUMBERS = " state:  seqnos (l: {l}, g: {g}, s: {s}, d: {d}) WS pa_range: 8; state history: R:0"

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import properties.all
-from adapters.live.galera_log import Committed, ProviderLog, SentWriteSet
-from adapters.live.galera_told import cluster_history, reference_of
-from adapters.live.galera_windows import NOTHING_SEEN, SeenInside, seen_inside
-from adapters.live.observed import CutOff, Member
-from adapters.live.source_log import Keys
-from properties.registry import property_named, verdict_of
+import paraply.properties.all
+from paraply.adapters.live.galera.log import Committed, ProviderLog, SentWriteSet
+from paraply.adapters.live.galera.told import cluster_history, reference_of
+from paraply.adapters.live.galera.windows import NOTHING_SEEN, SeenInside, seen_inside
+from paraply.adapters.live.observed import CutOff, Member
+from paraply.adapters.live.source_log import Keys
+from paraply.properties.registry import property_named, verdict_of
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.verdict import Verdict
 from tests.adapters.live.observations import BYTES, RUN, STATEMENTS, final, snapshot, update
-from vocabulary.events import EventKind
-from vocabulary.verdict import Verdict
 
-assert properties.all
+assert paraply.properties.all
 
 LOG = [update(1, 1, domain=7), update(2, 2, domain=7), update(3, 1, domain=7)]
 STATE = {1: 3, 2: 2}

@@ -6,12 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from adapters.live.group import struck_member
-from adapters.live.group_departure import Departure
-from adapters.live.group_target import CUT, KILL
-from adapters.live.group_workload import Load
-from adapters.live.target import HEALTHY, LiveRequest
-from adapters.servers.group_replication import MemberView
+from paraply.adapters.live.group.departure import Departure
+from paraply.adapters.live.group.lab import struck_member
+from paraply.adapters.live.group.target import CUT, KILL
+from paraply.adapters.live.group.workload import Load
+from paraply.adapters.live.target import HEALTHY, LiveRequest
+from paraply.adapters.servers.group_replication import MemberView
 
 
 def server(number):

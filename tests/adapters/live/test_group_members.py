@@ -9,30 +9,30 @@ from dataclasses import replace
 
 import pytest
 
-import properties.all  # noqa: F401
-from adapters.live.group_clients import GroupClients
-from adapters.live.group_members import GroupSeen
-from adapters.live.group_steps import BY_THEMSELVES, workload_named
-from adapters.live.group_story import history_of_trace
-from adapters.live.group_target import MYSQL_GROUP
-from adapters.live.observed import Snapshot
-from adapters.live.target import LiveRequest
-from adapters.live.workload import WORKLOADS
-from properties.registry import property_named, verdict_of
-from tests.adapters.live.observations import STATEMENTS, change, logged, update
-from vocabulary.errors import ParaplyError
-from vocabulary.events import EventKind
-from vocabulary.group_trace import (
+import paraply.properties.all  # noqa: F401
+from paraply.adapters.live.group.clients import GroupClients
+from paraply.adapters.live.group.members import GroupSeen
+from paraply.adapters.live.group.steps import BY_THEMSELVES, workload_named
+from paraply.adapters.live.group.story import history_of_trace
+from paraply.adapters.live.group.target import MYSQL_GROUP
+from paraply.adapters.live.observed import Snapshot
+from paraply.adapters.live.target import LiveRequest
+from paraply.adapters.live.workload import WORKLOADS
+from paraply.properties.registry import property_named, verdict_of
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.group_trace import (
     GroupTrace,
     LoggedDecision,
     MemberRecovered,
     TransactionDelivered,
     ViewInstalled,
 )
-from vocabulary.gtid_set import EMPTY_GTID_SET
-from vocabulary.gtid_set_text import parse_gtid, parse_gtid_set
-from vocabulary.log import LoggedKind
-from vocabulary.verdict import Verdict
+from paraply.vocabulary.gtid_set import EMPTY_GTID_SET
+from paraply.vocabulary.gtid_set_text import parse_gtid, parse_gtid_set
+from paraply.vocabulary.log import LoggedKind
+from paraply.vocabulary.verdict import Verdict
+from tests.adapters.live.observations import STATEMENTS, change, logged, update
 
 GROUP = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa"
 FIRST, SECOND = (f"0000000{n}-0000-4000-8000-000000000000" for n in (1, 2))

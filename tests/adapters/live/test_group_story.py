@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import properties.all  # noqa: F401
-from adapters.live.group import told
-from adapters.live.group_clients import GroupClients
-from adapters.live.group_run import GroupRun
-from adapters.live.group_story import history_of_trace
-from adapters.live.group_target import MYSQL_GROUP
-from adapters.live.target import LiveRequest
-from properties.registry import property_named, verdict_of
+import paraply.properties.all  # noqa: F401
+from paraply.adapters.live.group.clients import GroupClients
+from paraply.adapters.live.group.lab import told
+from paraply.adapters.live.group.run import GroupRun
+from paraply.adapters.live.group.story import history_of_trace
+from paraply.adapters.live.group.target import MYSQL_GROUP
+from paraply.adapters.live.target import LiveRequest
+from paraply.properties.registry import property_named, verdict_of
+from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.group_trace import TransactionDelivered, ViewInstalled
+from paraply.vocabulary.verdict import Verdict
 from tests.conformance.test_recorded_groups import beginning, chosen, with_step
-from vocabulary.events import EventKind, Outcome
-from vocabulary.group_trace import TransactionDelivered, ViewInstalled
-from vocabulary.verdict import Verdict
 
 
 def broken(trace, name):

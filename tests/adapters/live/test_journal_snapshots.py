@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import properties.all
-from adapters.live.observed import Snapshot
-from adapters.live.readers import JournalReader
-from properties.registry import property_named, verdict_of
+import paraply.properties.all
+from paraply.adapters.live.observed import Snapshot
+from paraply.adapters.live.readers import JournalReader
+from paraply.properties.registry import property_named, verdict_of
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.log import LoggedKind
+from paraply.vocabulary.verdict import Verdict
 from tests.adapters.live.observations import change, logged, told, update
-from vocabulary.events import EventKind
-from vocabulary.log import LoggedKind
-from vocabulary.verdict import Verdict
 
-assert properties.all
+assert paraply.properties.all
 UUID = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
 AHEAD = "position_covers_only_what_is_applied"
 PREFIX = "readers_see_prefixes"

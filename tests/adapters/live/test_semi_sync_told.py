@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import properties.all
-from adapters.live.semi_sync_told import Moment, MomentKind, semi_sync_history
-from adapters.live.source_log import Keys, source_log
-from properties.registry import property_named, verdict_of
+import paraply.properties.all
+from paraply.adapters.live.semi_sync.told import Moment, MomentKind, semi_sync_history
+from paraply.adapters.live.source_log import Keys, source_log
+from paraply.properties.registry import property_named, verdict_of
+from paraply.vocabulary.verdict import Verdict
 from tests.adapters.live.observations import BYTES, RUN, STATEMENTS, update
-from vocabulary.verdict import Verdict
 
-assert properties.all
+assert paraply.properties.all
 
 READ, CONFIRMED, LOST = MomentKind.READ, MomentKind.CONFIRMED, MomentKind.LOST
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from adapters.live.tails import cut_tail
+from paraply.adapters.live.tails import cut_tail
 
 
 def test_what_is_left_is_a_prefix(tmp_path):

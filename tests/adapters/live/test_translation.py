@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-import properties.all
-from adapters.live.observed import Restart, Touch
-from adapters.live.translation import commit_groups
-from properties.registry import property_named, verdict_of
+import paraply.properties.all
+from paraply.adapters.live.observed import Restart, Touch
+from paraply.adapters.live.translation import commit_groups
+from paraply.properties.registry import property_named, verdict_of
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.log import LoggedKind
+from paraply.vocabulary.verdict import Verdict
 from tests.adapters.live.observations import change, final, logged, snapshot, told, update
-from vocabulary.events import EventKind
-from vocabulary.log import LoggedKind
-from vocabulary.verdict import Verdict
 
-assert properties.all
+assert paraply.properties.all
 
 
 def verdict(history, name):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.live.waits import Waiter, told_waits, waits_on
-from adapters.servers.errors import STATEMENT_FAILED
-from vocabulary.errors import ParaplyError
+from paraply.adapters.live.pair.waits import Waiter, told_waits, waits_on
+from paraply.adapters.servers.errors import STATEMENT_FAILED
+from paraply.vocabulary.errors import ParaplyError
 
 SOURCE = "9c8aaa70-e622-11f1-8db6-02fc00000001"
 TURN = "Waiting for preceding transaction to commit"

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-import properties.all  # noqa: F401
-from adapters.live.mysql import of_one_table
-from adapters.live.observed import Member
-from adapters.live.source_log import Keys, source_log
-from adapters.live.translation import SOURCE, source_events
-from adapters.live.windows import Window, WindowStory, commit_times
-from properties.parallel_apply import two_transactions_overlap
-from properties.registry import property_named
+import paraply.properties.all  # noqa: F401
+from paraply.adapters.live.observed import Member
+from paraply.adapters.live.pair.mysql import of_one_table
+from paraply.adapters.live.pair.windows import Window, WindowStory, commit_times
+from paraply.adapters.live.source_log import Keys, source_log
+from paraply.adapters.live.translation import SOURCE, source_events
+from paraply.properties.apply.parallel_apply import two_transactions_overlap
+from paraply.properties.registry import property_named
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import Clock, EvidenceTier, History, HistoryHeader
+from paraply.vocabulary.timestamps import LogicalTime
+from paraply.vocabulary.transactions import Transaction, TransactionId, TransactionKind
 from tests.adapters.live.observations import STATEMENTS, update
-from vocabulary.events import EventKind
-from vocabulary.history import Clock, EvidenceTier, History, HistoryHeader
-from vocabulary.timestamps import LogicalTime
-from vocabulary.transactions import Transaction, TransactionId, TransactionKind
 
 ROWS = {1: 1, 2: 2, 3: 1}
 """Transaction -> the row that it updates: the third needs the first."""

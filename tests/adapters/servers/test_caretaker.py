@@ -10,13 +10,13 @@ import time
 import psutil
 import pytest
 
-from adapters.servers.caretaker import remove, temporary_folder
+from paraply.adapters.servers.caretaker import remove, temporary_folder
 
 PATIENCE_S = 30
 ASK = """
 import sys, time
 from pathlib import Path
-from adapters.servers.caretaker import temporary_folder
+from paraply.adapters.servers.caretaker import temporary_folder
 for _ in range(2):
     folder = temporary_folder("asked-", Path(sys.argv[1]))
     (folder / "deep").mkdir()
@@ -58,7 +58,7 @@ def test_folders_are_gone_before_their_process_ends_by_itself(tmp_path, reposito
 def test_caretaker_that_is_gone_is_no_error(tmp_path, repository):
     script = (
         "import sys, psutil; from pathlib import Path;"
-        "from adapters.servers.caretaker import temporary_folder;"
+        "from paraply.adapters.servers.caretaker import temporary_folder;"
         "temporary_folder('asked-', Path(sys.argv[1]));"
         "[(one.kill(), one.wait()) for one in psutil.Process().children()];"
         "print(temporary_folder('asked-', Path(sys.argv[1])))"
@@ -72,7 +72,7 @@ def test_caretaker_that_is_gone_is_no_error(tmp_path, repository):
 def test_programs_that_a_killed_server_had_started_go_too(tmp_path, repository):
     script = (
         "import os, subprocess, sys, time; from pathlib import Path;"
-        "from adapters.servers.caretaker import temporary_folder;"
+        "from paraply.adapters.servers.caretaker import temporary_folder;"
         "folder = temporary_folder('asked-', Path(sys.argv[1]));"
         "settings = {**os.environ, 'TMPDIR': str(folder / 'n1' / 'tmp')};"
         "start = lambda env: subprocess.Popen(['sleep', '600'], env=env, start_new_session=True);"

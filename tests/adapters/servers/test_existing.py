@@ -7,16 +7,16 @@ import zlib
 
 import pytest
 
-from adapters.servers.binlog_dump import rotated_to
-from adapters.servers.existing import (
+from paraply.adapters.servers.binlog_dump import rotated_to
+from paraply.adapters.servers.existing import (
     PASSWORD_VARIABLE,
     Dsn,
     ExistingServer,
     dsn_without_password,
     parse_dsn,
 )
-from adapters.servers.ports import free_port
-from vocabulary.errors import ParaplyError
+from paraply.adapters.servers.ports import free_port
+from paraply.vocabulary.errors import ParaplyError
 
 
 @pytest.fixture(autouse=True)

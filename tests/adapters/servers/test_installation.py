@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from adapters.servers.installation import (
+from paraply.adapters.servers.installation import (
     MYSQL_BASEDIR_VARIABLE,
     Flavour,
     find_mariadb,
     find_mysql,
 )
-from vocabulary.errors import ParaplyError
+from paraply.vocabulary.errors import ParaplyError
 
 MYSQL_LINE = "mysqld  Ver 9.7.4-2 for Linux on x86_64 ((Debian))"
 MARIADB_LINE = "mysqld  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)"

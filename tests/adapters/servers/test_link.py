@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from adapters.servers.link import Link
+from paraply.adapters.servers.link import Link
 
 
 @pytest.fixture

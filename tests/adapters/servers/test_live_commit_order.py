@@ -8,11 +8,11 @@ from contextlib import closing
 
 import pytest
 
-from adapters.binlog.transactions import read_transactions
-from adapters.live.waits import waits_on
-from adapters.servers import ServerRoom, find_mysql, replicate, wait_until_applied
+from paraply.adapters.binlog.transactions import read_transactions
+from paraply.adapters.live.pair.waits import waits_on
+from paraply.adapters.servers import ServerRoom, find_mysql, replicate, wait_until_applied
+from paraply.vocabulary.errors import ParaplyError
 from tests.adapters.servers.waiting import wait_for
-from vocabulary.errors import ParaplyError
 
 pytestmark = pytest.mark.live
 

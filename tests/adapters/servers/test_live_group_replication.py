@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.servers import ServerRoom, find_mysql
-from adapters.servers.group_replication import GroupReplication, member_uuid
-from vocabulary.errors import ParaplyError
+from paraply.adapters.servers import ServerRoom, find_mysql
+from paraply.adapters.servers.group_replication import GroupReplication, member_uuid
+from paraply.vocabulary.errors import ParaplyError
 
 pytestmark = pytest.mark.live
 

@@ -7,11 +7,11 @@ import time
 
 import pytest
 
-from adapters.servers import ServerRoom, find_mariadb, replicate, wait_until_applied
-from reference_impl.mariadb.modes import Mode
-from reference_impl.mariadb.subject import MARIADB_PARALLEL
+from paraply.adapters.servers import ServerRoom, find_mariadb, replicate, wait_until_applied
+from paraply.reference_impl.mariadb.modes import Mode
+from paraply.reference_impl.mariadb.subject import MARIADB_PARALLEL
+from paraply.vocabulary.errors import ParaplyError
 from tests.adapters.servers.waiting import wait_for
-from vocabulary.errors import ParaplyError
 
 pytestmark = pytest.mark.live
 

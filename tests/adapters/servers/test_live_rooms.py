@@ -6,9 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from adapters.servers import ServerRoom, find_mariadb, find_mysql, replicate, wait_until_applied
-from adapters.servers.replication import executed_position
-from vocabulary.errors import ParaplyError
+from paraply.adapters.servers import (
+    ServerRoom,
+    find_mariadb,
+    find_mysql,
+    replicate,
+    wait_until_applied,
+)
+from paraply.adapters.servers.replication import executed_position
+from paraply.vocabulary.errors import ParaplyError
 
 pytestmark = pytest.mark.live
 

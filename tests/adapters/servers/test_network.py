@@ -6,9 +6,9 @@ import socket
 
 import pytest
 
-from adapters.servers import network as network_module
-from adapters.servers.network import PrivateNetwork
-from vocabulary.errors import ParaplyError
+from paraply.adapters.servers import network as network_module
+from paraply.adapters.servers.network import PrivateNetwork
+from paraply.vocabulary.errors import ParaplyError
 
 PORT = 5000
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.servers.process import ServerProcess
+from paraply.adapters.servers.process import ServerProcess
 
 PATIENCE_S = 30
 
@@ -71,7 +71,7 @@ def test_signal_to_an_ended_process_is_harmless(sleeper):
 def test_process_dies_with_its_parent_however_that_dies(tmp_path, repository, number):
     script = (
         "import sys, time; from pathlib import Path;"
-        "from adapters.servers.process import ServerProcess;"
+        "from paraply.adapters.servers.process import ServerProcess;"
         f"print(ServerProcess(['sleep', '600'], Path({str(tmp_path / 'log')!r})).pid, flush=True);"
         "time.sleep(600)"
     )

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from itertools import islice
 from random import Random
 
-from models.certificates.maker import layers, sealed
-from models.kernel.certificate import Instance
-from models.kernel.check import check
-from models.kernel.normal_form import assertions
-from models.smtlib import script
-from models.solver import Answer, judge_cvc5, judge_z3
-from models.system import Obligation
-from models.terms import (
+from paraply.models.judging.certificates.maker import layers, sealed
+from paraply.models.judging.solver import Answer, judge_cvc5, judge_z3
+from paraply.models.kernel.certificate import Instance
+from paraply.models.kernel.check import check
+from paraply.models.kernel.normal_form import assertions
+from paraply.models.language.smtlib import script
+from paraply.models.language.system import Obligation
+from paraply.models.language.terms import (
     BOOL,
     FALSE,
     INT,

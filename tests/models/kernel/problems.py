@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from models.kernel.certificate import Certificate
-from models.kernel.check import check_unsealed
-from models.kernel.normal_form import assertions
-from models.system import Obligation
-from models.terms import BOOL, FALSE, INT, Function, Sort, Variable
+from paraply.models.kernel.certificate import Certificate
+from paraply.models.kernel.check import check_unsealed
+from paraply.models.kernel.normal_form import assertions
+from paraply.models.language.system import Obligation
+from paraply.models.language.terms import BOOL, FALSE, INT, Function, Sort, Variable
 
 ROW = Sort("Row")
 A, B, C = (Variable(name, INT) for name in "abc")

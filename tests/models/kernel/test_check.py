@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from models.kernel.certificate import Certificate
-from models.kernel.check import check_unsealed
-from models.kernel.theory import Theory
-from models.system import Obligation
-from models.terms import (
+from paraply.models.kernel.certificate import Certificate
+from paraply.models.kernel.check import check_unsealed
+from paraply.models.kernel.theory import Theory
+from paraply.models.language.system import Obligation
+from paraply.models.language.terms import (
     BOOL,
     FALSE,
     INT,
@@ -238,10 +238,12 @@ def test_number_is_no_truth_value():
 
 
 def test_kernel_loads_neither_solver_nor_the_door_to_them():
-    program = "import sys, models.kernel.check; print(*sys.modules, sep='\\n')"
+    program = "import sys, paraply.models.kernel.check; print(*sys.modules, sep='\\n')"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     loaded = set(done.stdout.split())
-    assert "models.kernel.search" in loaded
-    assert loaded.isdisjoint({"z3", "cvc5", "models.solver", "models.certificates"})
+    assert "paraply.models.kernel.search" in loaded
+    assert loaded.isdisjoint(
+        {"z3", "cvc5", "paraply.models.judging.solver", "paraply.models.judging.certificates"}
+    )

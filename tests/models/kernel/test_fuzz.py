@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from models.kernel import congruence, nodes, search, theory
+from paraply.models.kernel import congruence, nodes, search, theory
 from tests.models.kernel.fuzz import judge
 
 SLICES, PROBLEMS = 10, 100

@@ -7,13 +7,23 @@ from random import Random
 
 import pytest
 
-from models.kernel.congruence import Congruence
-from models.kernel.differences import Edge, solve, total
-from models.kernel.nodes import Difference, Nodes
-from models.kernel.normal_form import assertions
-from models.kernel.search import Outcome, search
-from models.kernel.theory import Theory
-from models.terms import INT, And, Function, Variable, conj, disj, exists, forall, implies
+from paraply.models.kernel.congruence import Congruence
+from paraply.models.kernel.differences import Edge, solve, total
+from paraply.models.kernel.nodes import Difference, Nodes
+from paraply.models.kernel.normal_form import assertions
+from paraply.models.kernel.search import Outcome, search
+from paraply.models.kernel.theory import Theory
+from paraply.models.language.terms import (
+    INT,
+    And,
+    Function,
+    Variable,
+    conj,
+    disj,
+    exists,
+    forall,
+    implies,
+)
 from tests.models.kernel.problems import FLAG, WS, A, B, F, G, P, R, S, X, Y, problem
 
 

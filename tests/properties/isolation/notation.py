@@ -7,7 +7,7 @@ session, ``fail`` or ``info`` after it the ending. One after the other unless ``
 
 from __future__ import annotations
 
-from vocabulary.client_history import (
+from paraply.vocabulary.client_history import (
     Access,
     AccessKind,
     ClientHistory,

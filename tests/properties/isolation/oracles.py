@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations, product
 
-from vocabulary.client_history import AccessKind, DataType, Ending
+from paraply.vocabulary.client_history import AccessKind, DataType, Ending
 
 
 def is_serializable(history, must_precede=()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from vocabulary.client_history import (
+from paraply.vocabulary.client_history import (
     Access,
     AccessKind,
     ClientHistory,

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from properties.isolation.judging import judge
+from paraply.properties.isolation.judging import judge
+from paraply.vocabulary.client_history import AccessKind, DataType
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.isolation.notation import lists, registers
 from tests.properties.isolation.oracles import (
     is_serializable,
@@ -18,8 +20,6 @@ from tests.properties.isolation.oracles import (
     shows_prefixes,
 )
 from tests.properties.isolation.strategies import database_histories, recorded_histories
-from vocabulary.client_history import AccessKind, DataType
-from vocabulary.verdict import Verdict
 
 LEVELS = {
     "serializable": (is_serializable, {}),

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from ci.bench import isolation as bench
-from properties.isolation.compiled.cycles import CompiledSearch
-from properties.isolation.judging import judge, readable_search
-from properties.isolation.prefixes import judge_prefixes
+from paraply.properties.isolation.compiled.cycles import CompiledSearch
+from paraply.properties.isolation.judging import judge, readable_search
+from paraply.properties.isolation.prefixes import judge_prefixes
+from paraply.vocabulary.client_history import Access, AccessKind, ClientHistory, DataType
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.isolation.test_phenomena import CLEAN, FOUND
-from vocabulary.client_history import Access, AccessKind, ClientHistory, DataType
-from vocabulary.verdict import Verdict
 
 BACKGROUND = 60
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from properties.isolation.breaches import (
+from paraply.properties.isolation.breaches import (
     AbortedValueRead,
     AppendsReordered,
     ForkObserved,
@@ -27,12 +27,12 @@ from properties.isolation.breaches import (
     WritesReorderedInSession,
     shown,
 )
-from properties.isolation.judging import judge
-from properties.isolation.phenomena import LEVELS, PHENOMENA, level_named
+from paraply.properties.isolation.judging import judge
+from paraply.properties.isolation.phenomena import LEVELS, PHENOMENA, level_named
+from paraply.vocabulary.client_history import LOG_UNLIKE_HISTORY, REPEATED_WRITE, check_log
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.verdict import Verdict
 from tests.properties.isolation.notation import lists, registers
-from vocabulary.client_history import LOG_UNLIKE_HISTORY, REPEATED_WRITE, check_log
-from vocabulary.errors import ParaplyError
-from vocabulary.verdict import Verdict
 
 FOUND = [
     (

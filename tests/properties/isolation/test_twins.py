@@ -7,17 +7,17 @@ from collections import Counter
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from properties.isolation.compiled.cycles import CompiledSearch, edges_of_versions
-from properties.isolation.compiled.kernels import answered, strong_parts
-from properties.isolation.compiled.sessions import kept_guarantees
-from properties.isolation.cycles import CyclePhenomenon, kind_of_cycle
-from properties.isolation.judging import judge, readable_search, search_for, versions_of
-from properties.isolation.phenomena import PHENOMENA
-from properties.isolation.sessions import session_guarantees
-from properties.isolation.versions import Kind
+from paraply.properties.isolation.compiled.cycles import CompiledSearch, edges_of_versions
+from paraply.properties.isolation.compiled.kernels import answered, strong_parts
+from paraply.properties.isolation.compiled.sessions import kept_guarantees
+from paraply.properties.isolation.cycles import CyclePhenomenon, kind_of_cycle
+from paraply.properties.isolation.judging import judge, readable_search, search_for, versions_of
+from paraply.properties.isolation.phenomena import PHENOMENA
+from paraply.properties.isolation.sessions import session_guarantees
+from paraply.properties.isolation.versions import Kind
+from paraply.vocabulary.client_history import DataType
 from tests.properties.isolation.notation import lists, registers
 from tests.properties.isolation.strategies import database_histories, recorded_histories
-from vocabulary.client_history import DataType
 
 SHAPES = [one.cycle for one in PHENOMENA if one.cycle is not None]
 
@@ -88,7 +88,7 @@ def test_reachability_is_answered_for_more_pairs_than_a_word_has_bits():
 
 
 def test_search_that_is_cut_short_says_so(monkeypatch):
-    monkeypatch.setattr("properties.isolation.compiled.cycles.SCANS_PER_EDGE_MAX", 0)
+    monkeypatch.setattr("paraply.properties.isolation.compiled.cycles.SCANS_PER_EDGE_MAX", 0)
     ring = [f"w{chr(97 + one)}1 r{chr(97 + (one + 1) % 6)}1" for one in range(6)]
     result = judge(registers(*ring), search=CompiledSearch())
     (breach,) = result.finding("G1c").breaches
@@ -102,7 +102,7 @@ def test_search_that_is_cut_short_says_so(monkeypatch):
 def test_large_histories_are_searched_by_the_kernels(monkeypatch):
     small = lists("ax1", "rx1")
     assert search_for(small) is readable_search
-    monkeypatch.setattr("properties.isolation.judging.READABLE_MAX", 1)
+    monkeypatch.setattr("paraply.properties.isolation.judging.READABLE_MAX", 1)
     assert isinstance(search_for(small), CompiledSearch)
     assert [one.verdict for one in judge(small).findings] == [
         one.verdict for one in judge(small, search=readable_search).findings

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from properties.tables.breaches import KINDS, NO_ROW, TableBreach, breaches_of
-from properties.tables.compiled.breaches import BreachFold, breaches_in, sorted_breaches
-from properties.tables.timestamps import TableRow, summarise
+from paraply.properties.tables.breaches import KINDS, NO_ROW, TableBreach, breaches_of
+from paraply.properties.tables.compiled.breaches import BreachFold, breaches_in, sorted_breaches
+from paraply.properties.tables.timestamps import TableRow, summarise
 from tests.properties.tables.test_timestamps import CUTS, columns, tables
 
 

@@ -10,21 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from properties.tables.compiled.timestamps import (
+from paraply.properties.tables.compiled.timestamps import (
     Columns,
     SummaryFold,
     TableChecker,
     check_in_chunks,
     check_whole,
 )
-from properties.tables.timestamps import (
+from paraply.properties.tables.timestamps import (
     ChunkSummary,
     TableRow,
     check_all_pairs,
     summarise,
     without_ends,
 )
-from vocabulary.verdict import Verdict
+from paraply.vocabulary.verdict import Verdict
 
 
 @st.composite

@@ -1,9 +1,0 @@
-"""A compiled scanner for the common shapes of transactions; the rest goes to the readable one."""
-
-from __future__ import annotations
-
-from pathlib import Path
-
-from vocabulary.kernel_cache import drop_stale_kernels
-
-drop_stale_kernels(Path(__file__).parent)

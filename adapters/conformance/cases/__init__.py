@@ -1,6 +1,0 @@
-"""The suite: small logs, each of which an applier with one particular fault gets wrong."""
-
-from adapters.conformance.cases.all import cases_named, suite
-from adapters.conformance.cases.case import FAMILIES, Case
-
-__all__ = ["FAMILIES", "Case", "cases_named", "suite"]

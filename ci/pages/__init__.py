@@ -1,0 +1,1 @@
+"""Builders of the documentation pages; not installed."""

@@ -1,0 +1,319 @@
+"""``docs/gtid.md``: what MariaDB's positions and GTID rules keep, and MySQL 5.6 beside them.
+
+Positions are decided by enumerating every run of small scopes, topologies by enumeration and by
+random runs from fixed seeds. ``python -m ci.pages.gtid --check`` compares.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ci.pages.gtid_words import (
+    COMPARISON,
+    HEAD,
+    MEASURED,
+    NO_SINGLE_POSITION,
+    POSITIONS,
+    RULES_TEXT,
+    SPEED,
+    run_words,
+)
+from ci.pages.writing import pages_main
+from paraply.counterexamples.hunt import system_of
+from paraply.properties.registry import Property
+from paraply.properties.search import Counterexample, random_schedules
+from paraply.properties.shrinking import ReadableOracle, shrink
+from paraply.reference_impl.mariadb_gtid.clock import group_timing
+from paraply.reference_impl.mariadb_gtid.positions_subject import METHODS
+from paraply.reference_impl.mariadb_gtid.topology_subject import RULES
+from paraply.reference_impl.subject import Subject, Workload
+from paraply.registries import property_named, subject_named
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import History, OptionValue
+from paraply.vocabulary.schedule import Exploration, Schedule
+
+PAGE = "docs/gtid.md"
+SHRINK_RUNS_MAX = 100
+"""Runs that are spent on making one random history smaller."""
+WORKERS = (1, 2, 4, 8, 16)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Runs to make: all of them where ``random_runs`` is 0, else as many random ones."""
+
+    transactions: int
+    options: Mapping[str, OptionValue]
+    random_runs: int = 0
+    runs_max: int | None = None
+
+    def schedules(self) -> Iterable[Schedule]:
+        """Return the schedules."""
+        if self.random_runs:
+            return random_schedules(0, self.random_runs)
+        return Exploration(runs_max=self.runs_max)
+
+
+@dataclass(slots=True)
+class Decided:
+    """What the runs of one row say: a smallest history per broken property, and how many runs."""
+
+    smallest: dict[str, History] = field(default_factory=dict)
+    runs: int = 0
+    reached: set[str] = field(default_factory=set)
+    """Properties of which some run had the situation that they speak of."""
+    is_exhaustive: bool = True
+
+
+def decide(
+    subject: Subject, dialect: str, properties: Sequence[str], scopes: Sequence[Scope]
+) -> Decided:
+    """Run the scopes, judge every run, and make small what random runs found."""
+    decided = Decided()
+    judged = [property_named(name) for name in properties]
+    for scope in scopes:
+        workload = Workload(transactions=scope.transactions, dialect=dialect, options=scope.options)
+        system = system_of(subject, workload)
+        found: dict[str, Counterexample] = {}
+        for schedule in scope.schedules():
+            history = system(schedule)
+            decided.runs += 1
+            for prop in judged:
+                if prop.name not in decided.reached and prop.witness(history):
+                    decided.reached.add(prop.name)
+                best = found[prop.name].history if prop.name in found else None
+                best = decided.smallest.get(prop.name, best)
+                is_smaller = best is None or len(history.events) < len(best.events)
+                if is_smaller and (violations := prop.violations(history)):
+                    found[prop.name] = Counterexample(
+                        choices=tuple(schedule.choices), history=history,
+                        violations=violations, runs=0,
+                    )  # fmt: skip
+        decided.is_exhaustive &= not (scope.random_runs or scope.runs_max)
+        for name, example in found.items():
+            if scope.random_runs:
+                oracle = ReadableOracle(system, property_named(name))
+                example = shrink(oracle, example, runs_max=SHRINK_RUNS_MAX)
+            decided.smallest[name] = example.history
+    return decided
+
+
+@dataclass(slots=True)
+class Stories:
+    """Numbers the smallest runs, and keeps their words for the end of the page."""
+
+    lines: list[str] = field(default_factory=list)
+    count: int = 0
+
+    def link(self, title: str, history: History, prop: Property) -> str:
+        """Add a run and return the link to it."""
+        self.count += 1
+        breach = prop.violations(history)[0]
+        self.lines += [
+            f"### Run {self.count}", "", f"{title}: {breach}.", "", f"> {run_words(history)}", "",
+        ]  # fmt: skip
+        return f"[**broken**](#run-{self.count})"
+
+
+def table(
+    subject: Subject,
+    columns: Mapping[str, str],
+    rows: Mapping[str, str],
+    scopes: Mapping[str, Sequence[Scope]],
+    stories: Stories,
+) -> Iterator[str]:
+    """Yield one row per dialect: a link for what is broken, the number of runs for what is not.
+
+    ``columns`` gives the property of each column, ``rows`` the words for each dialect.
+    """
+    for dialect, words in rows.items():
+        decided = decide(subject, dialect, list(columns.values()), scopes[dialect])
+        word = "kept" if decided.is_exhaustive else "not broken"
+        cells = []
+        for column, name in columns.items():
+            prop = property_named(name)
+            if name in decided.smallest:
+                title = f"{words}: {column}"
+                cells.append(stories.link(title, decided.smallest[name], prop))
+            elif name in subject.breaks.get(dialect, frozenset()):
+                cells.append("broken, rarely")
+            else:
+                cells.append(word if name in decided.reached else "no case")
+        yield f"| {words} | {' | '.join(cells)} | {decided.runs:,} |"
+
+
+def header(first: str, columns: Iterable[str]) -> list[str]:
+    """Return the head of a table."""
+    names = [first, *columns, "runs"]
+    return [f"| {' | '.join(names)} |", "| --- " * len(names) + "|"]
+
+
+POSITION_COLUMNS = {
+    "covers only what is applied": "position_covers_only_what_is_applied",
+    "covers all that is applied": "position_covers_all_that_is_applied",
+    "nothing applied twice": "no_event_is_applied_twice",
+    "nothing lost": "no_event_is_lost",
+    "no wait for its row": "position_rows_never_wait",
+}
+_QUIET: dict[str, OptionValue] = {
+    "domains": 1, "stops": 0, "retries": 0, "reads": 0, "cleanups": 0, "workers": 1, "crashes": 1,
+}  # fmt: skip
+_ONE_WORKER = Scope(2, _QUIET)
+_TWO_WORKERS = Scope(2, _QUIET | {"workers": 2, "crashes": 0})
+_TWO_DOMAINS = Scope(3, _QUIET | {"workers": 2, "domains": 2}, random_runs=500)
+
+TOPOLOGY_COLUMNS = {
+    "nothing lost": "no_event_is_lost",
+    "nothing applied twice": "no_event_is_applied_twice",
+    "one position fits": "a_single_position_exists",
+    "logs agree": "logs_agree_within_a_domain",
+    "numbers rise": "sequences_rise_within_a_domain",
+    "smaller ones noticed": "smaller_numbers_are_noticed",
+    "a GTID names one": "gtids_name_one_transaction",
+    "elected one has all": "elected_source_has_what_survivors_have",
+    "size = domains": "state_has_one_entry_per_domain",
+}
+_CALM: dict[str, OptionValue] = {"crashes": 0, "rotations": 0, "holes": 0, "losses": 1}
+_TOPOLOGIES = ("failover", "ring", "multi_source", "diamond", "switch_over", "restore")
+_RANDOM = tuple(
+    Scope(5, {"topology": name, "rotations": 2, "crashes": 2}, random_runs=40)
+    for name in _TOPOLOGIES
+)
+_SMALL = (
+    Scope(2, _CALM | {"topology": "switch_over", "schemas": 1}),
+    Scope(1, _CALM | {"topology": "restore", "schemas": 1}),
+)
+_SHARED = (
+    Scope(2, _CALM | {"topology": "multi_source"}, random_runs=200),
+    Scope(4, {"topology": "ring"}, random_runs=900),
+)
+_UNORDERED = (
+    Scope(3, _CALM | {"topology": "failover"}, random_runs=600),
+    Scope(4, _CALM | {"topology": "multi_source"}, random_runs=200),
+)
+_BACK = (Scope(5, {"topology": "switch_over", "crashes": 2, "rotations": 2}, random_runs=900),)
+
+SET_COLUMNS = {
+    "holes close": "executed_sets_close_their_holes",
+    "nothing sent again": "nothing_is_sent_again",
+    "any source serves": "auto_position_finds_what_it_asks",
+    "nothing lost": "no_event_is_lost",
+    "size = domains": "state_has_one_entry_per_domain",
+}
+_SETS = (
+    Scope(1, {"failures": 1, "restarts": 1, "purges": 0}),
+    Scope(4, {"failures": 1, "restarts": 2, "purges": 2}, random_runs=300),
+)
+_SAME_FOR_MARIADB = (
+    Scope(5, {"topology": "failover", "filter": True, "holes": 3}, random_runs=200),
+)
+
+
+def speed_lines() -> list[str]:
+    """Return the rows of the table of commits per group."""
+    lines = []
+    for dialect in ("table", "single_row", "binlog"):
+        for workers in WORKERS:
+            timing = group_timing(dialect, workers=workers, transactions=64)
+            lines.append(
+                f"| {METHOD_WORDS[dialect]} | {workers} | {timing.commits_per_group:.1f} | "
+                f"{timing.groups} | {timing.lock_waits} | {timing.ticks} |"
+            )
+    return lines
+
+
+def no_single_position(history: History) -> list[str]:
+    """Return what each place to start from costs, for a run that breaks the property."""
+    prop = property_named("a_single_position_exists")
+    breach = prop.violations(history)[0]
+    member, source = getattr(breach, "member", ""), getattr(breach, "source", "")
+    start = next(
+        place for place, event in enumerate(history.events)
+        if event.kind is EventKind.STARTED and event.member == member and event.gtid_set
+        and source in event.members
+    )  # fmt: skip
+    before = history.events[:start]
+    log = [e.transaction for e in before if e.kind is EventKind.FLUSHED and e.member == source]
+    data = {
+        event.transaction for event in before
+        if event.kind is EventKind.ENGINE_COMMITTED and event.member == member
+    }  # fmt: skip
+    words = ", ".join(f"T{one}" for one in log)
+    lines = [
+        f"{source} has logged {words}, all in one domain; {member} has applied "
+        f"{', '.join(f'T{one}' for one in sorted(filter(None, data)))}.", "",
+        f"| {member} starts | lost | repeated |", "| --- | --- | --- |",
+    ]  # fmt: skip
+    for place in range(len(log) + 1):
+        lost = [f"T{one}" for one in log[:place] if one not in data]
+        repeated = [f"T{one}" for one in log[place:] if one in data]
+        where = f"after T{log[place - 1]}" if place else "at the beginning"
+        lines.append(f"| {where} | {', '.join(lost) or '-'} | {', '.join(repeated) or '-'} |")
+    return lines
+
+
+METHOD_WORDS = {
+    "table": "a row per transaction (rpl_slave_state)",
+    "table_without_binlog": "the same, log_slave_updates=0",
+    "table_unsynced_binlog": "the same, sync_binlog=0",
+    "table_with_ddl": "the same; DDL and MyISAM in the log",
+    "single_row": "one row per domain",
+    "binlog": "the replica's binary log (method 1)",
+    "binlog_unsynced": "method 1, sync_binlog=0",
+    "binlog_with_ddl": "method 1; DDL and MyISAM in the log",
+    "relay_log_info": "the file relay-log.info",
+}
+RULE_WORDS = {
+    "strict": "gtid_strict_mode, a domain per writer",
+    "silent": "not strict, a domain per writer",
+    "shared_strict": "strict, writers share a domain",
+    "shared_warning": "not strict but warned, writers share a domain",
+    "shared_silent": "not strict, writers share a domain",
+    "out_of_order": "schemas out of order in one domain",
+    "going_back": "not strict, sessions set smaller numbers",
+}
+SET_WORDS = {
+    "mysql_5_6": "MySQL 5.6",
+    "filters_drop": "filters leave nothing behind",
+    "allocates_early": "numbers are given at the beginning",
+}
+
+
+def page() -> str:
+    """Return the page."""
+    assert set(METHOD_WORDS) == set(METHODS)
+    assert set(RULE_WORDS) | {"warning"} == set(RULES)
+    stories = Stories()
+    positions = {
+        dialect: (_ONE_WORKER, _TWO_WORKERS)
+        + ((_TWO_DOMAINS,) if dialect == "relay_log_info" else ())
+        for dialect in METHOD_WORDS
+    }
+    rules = {
+        dialect: (
+            _SHARED if dialect.startswith("shared") else
+            {"out_of_order": _UNORDERED, "going_back": _BACK}.get(dialect, _SMALL + _RANDOM)
+        )
+        for dialect in RULE_WORDS
+    }  # fmt: skip
+    sets, topology = subject_named("gap_free"), subject_named("gtid_topology")
+    lines = [*HEAD, *POSITIONS, *header("kept in", POSITION_COLUMNS)]
+    lines += table(
+        subject_named("gtid_positions"), POSITION_COLUMNS, METHOD_WORDS, positions, stories
+    )
+    lines += [*SPEED, *speed_lines(), *RULES_TEXT, *header("rules", TOPOLOGY_COLUMNS)]
+    lines += table(topology, TOPOLOGY_COLUMNS, RULE_WORDS, rules, stories)
+    unordered = decide(topology, "out_of_order", ["a_single_position_exists"], _UNORDERED[:1])
+    lines += [*NO_SINGLE_POSITION, *no_single_position(next(iter(unordered.smallest.values())))]
+    lines += [*COMPARISON, *header("state", SET_COLUMNS)]
+    lines += table(sets, SET_COLUMNS, SET_WORDS, dict.fromkeys(SET_WORDS, _SETS), stories)
+    mariadb = {"strict": "MariaDB, the same filter and holes"}
+    lines += table(topology, SET_COLUMNS, mariadb, {"strict": _SAME_FOR_MARIADB}, stories)
+    lines += [*MEASURED, "", "## The smallest runs", "", *stories.lines]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(pages_main("ci.pages.gtid", {PAGE: page()}))

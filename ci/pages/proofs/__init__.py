@@ -1,0 +1,1 @@
+"""Builders of the pages in `proofs/`."""

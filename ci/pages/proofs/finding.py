@@ -1,0 +1,129 @@
+"""Which invariants can be found by machine, with nobody writing one?
+
+``python -m ci.pages.proofs.finding`` seeks them for every safety statement of every system (a
+minute or two), proves each anew with the found ones in place of those written by hand, and stores
+what came out in ``proofs/finding.json``, from which ``proofs/FOUND.md`` is made.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from paraply.models.judging.certificates.__main__ import systems
+from paraply.models.judging.finding import find_invariants, with_invariants
+from paraply.models.judging.lifting import NotLiftableError
+from paraply.models.judging.solver import Answer, judge_z3
+from paraply.models.language.smtlib import text
+from paraply.models.language.system import Statement, System, obligations
+from paraply.models.systems.variants import variant_of_applier
+from paraply.vocabulary.counting import counted
+
+RECORD = Path(__file__).resolve().parents[3] / "proofs" / "finding.json"
+TIMEOUT_S = 12.0
+"""Per statement; most take less than a second."""
+
+CORE = ("certify", "collect_garbage", "start", "finish")
+"""The applier without view changes and local transactions."""
+
+
+def core_of_the_applier() -> System:
+    """Return LC/SN assignment, garbage collection and scheduling, and nothing else."""
+    whole = variant_of_applier(name="wl8440")()
+    actions = [action for action in whole.actions if action.name in CORE]
+    return replace(whole, name=f"{whole.name}, core", actions=actions)
+
+
+def subjects() -> Iterator[tuple[System, Statement]]:
+    """Yield every safety statement with its system."""
+    core = core_of_the_applier()
+    for statement in core.safety:
+        if statement.name in ("conflicting_rows_are_ordered", "without_write_set_is_alone"):
+            yield core, statement
+    for system in systems():
+        for statement in system.safety:
+            yield system, statement
+
+
+def measure(system: System, statement: Statement) -> dict[str, Any]:
+    """Return what was found for one statement, as JSON-ready data."""
+    started = time.monotonic()
+    row: dict[str, Any] = {"system": system.name, "statement": statement.name, "found": []}
+    try:
+        found = find_invariants(system, statement, timeout_s=TIMEOUT_S)
+    except NotLiftableError as refusal:
+        return row | {"reason": str(refusal)}
+    row["seconds"] = round(time.monotonic() - started, 1)
+    if found is None:
+        return row | {"reason": "none found"}
+    parts = obligations(with_invariants(system, found, statement))
+    unproved = [p for p in parts if judge_z3(p).answer is not Answer.PROVED]
+    if unproved:
+        return row | {"reason": f"{counted(len(unproved), 'obligation')} unproved"}
+    return row | {"found": [text(s.body) for s in found], "obligations": len(parts)}
+
+
+def stored() -> list[dict[str, Any]]:
+    """Return what was stored last; empty if nothing was."""
+    if not RECORD.exists():
+        return []
+    record: list[dict[str, Any]] = json.loads(RECORD.read_text(encoding="utf-8"))
+    return record
+
+
+def page() -> str:
+    """Return ``proofs/FOUND.md``."""
+    record = stored()
+    proved = [row for row in record if row["found"]]
+    lines = [
+        "# Invariants found by machine", "",
+        "The invariants of the theorems are written by hand. How much of that is needed? Here "
+        "nobody writes one: a system is projected onto the few elements that a statement names "
+        "(`paraply/models/judging/projection.py`), "
+        "Z3's Spacer finds an invariant of the projection, it is lifted "
+        "to all elements (`paraply/models/judging/lifting.py`), "
+        "and with it in place of the hand-written ones "
+        "every obligation is proved again. So nothing that the search does need be trusted.", "",
+        f"Found for {len(proved)} of {len(record)} statements.", "",
+        "| system | statement | invariants | obligations | seconds to find |",
+        "| --- | --- | --- | --- | --- |",
+    ]  # fmt: skip
+    for row in record:
+        result = (
+            f"{len(row['found'])} | {row['obligations']} | {row['seconds']}"
+            if row["found"]
+            else f"{row.get('reason', 'none is needed')} | – | –"
+        )
+        lines.append(f"| {row['system']} | `{row['statement']}` | {result} |")
+    lines += [
+        "", "Where none is found, the search ran out of time, or the statement rests on an element "
+        "that it does not name (the row that LC comes from, a third transaction): seen through "
+        "its own names alone the system may break it.", "", "## What was found", "",
+    ]  # fmt: skip
+    for row in proved:
+        lines += [f"### {row['system']}: `{row['statement']}`", "", "```"]
+        lines += [*row["found"], "```", ""]
+    lines += ["## How to re-run", "", "```", "python -m ci.pages.proofs.finding", "```", ""]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Seek and store."""
+    rows = []
+    for system, statement in subjects():
+        rows.append(row := measure(system, statement))
+        print(f"{row['system']}, {row['statement']}: "
+              f"{counted(len(row['found']), 'invariant')} {row.get('reason', '')}",
+              flush=True)  # fmt: skip
+    lines = ",\n".join(json.dumps(row) for row in rows)
+    RECORD.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,235 @@
+"""The pages of ``proofs/``, made from the models, the stored runs and the reviewer's prose.
+
+``python -m ci.pages.proofs.pages --check`` compares, ``--write`` writes them again, and
+``--search`` looks for every counterexample afresh and stores the runs it found, for ``--write`` to
+show.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ci.pages.proofs.dropping import page as dropping_page
+from ci.pages.proofs.finding import page as found_page
+from ci.pages.proofs.manifest import manifest, obligation_count
+from ci.pages.proofs.replays_page import reference_section, replays_page
+from ci.pages.proofs.witnesses import stored as stored_witnesses
+from ci.pages.writing import pages_main
+from paraply.models.claims.claim import Counterexample, Theorem
+from paraply.models.claims.refuted import COUNTEREXAMPLES
+from paraply.models.claims.theorems import THEOREMS
+from paraply.models.judging.bounded import breach_of
+from paraply.models.judging.proving import refute, safety_statement
+from paraply.models.judging.traces import replay, stored_runs, to_data
+from paraply.models.language.system import System
+from paraply.proving.stability import stored as stored_stability
+from paraply.proving.stability import table
+from paraply.reporting.proof_text import run_lines
+from paraply.vocabulary.counting import counted
+
+ROOT = Path(__file__).resolve().parents[3]
+FOLDER = ROOT / "proofs"
+RUNS = FOLDER / "counterexamples.json"
+
+
+def _load(name: str) -> dict[str, Any]:
+    return tomllib.loads((FOLDER / name).read_text(encoding="utf-8"))
+
+
+def search() -> None:
+    """Find every counterexample again and store its run."""
+    found: dict[str, Any] = {}
+    for wanted in COUNTEREXAMPLES:
+        refuted = refute(wanted)
+        if refuted.run is None:
+            reason = refuted.undecided or f"no run within {wanted.steps} steps"
+            raise SystemExit(f"{wanted.id}: {reason}")
+        found[wanted.id] = to_data(refuted.run)
+    lines = [f'"{identifier}": {json.dumps(data)}' for identifier, data in found.items()]
+    RUNS.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def _systems(entry: Theorem) -> list[System]:
+    return [build() for build in entry.systems]
+
+
+def _reached(system: System) -> str:
+    """Return the situations of a system, each with the length of the run that reaches it."""
+    runs = stored_witnesses()[system.name]
+    lengths = ((s.name, len(runs[s.name]["steps"])) for s in system.covers)
+    return ", ".join(f"`{name}` after {counted(steps, 'step')}" for name, steps in lengths)
+
+
+def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, Any]) -> str:
+    """Return the page of one theorem."""
+    systems = _systems(entry)
+    first = systems[0]
+    stated = [safety_statement(first, name) for name in entry.statements]
+    lines = [
+        f"# {entry.id}: {entry.claim}", "",
+        "## Claim", "", *(f"`{s.name}`: {s.meaning}." for s in stated), "",
+        "## In plain words", "", prose["plain"], "",
+        "## Why it matters", "", prose["why"], "",
+        "## Model and its distance from real servers", "", prose["distance"], "",
+        f"Source: {entry.source}. The model is read in `paraply/models/`; its actions:", "",
+        "| action | what happens |", "| --- | --- |",
+        *(f"| `{action.name}` | {action.meaning or 'time passes'} |" for action in first.actions),
+        "", "## Assumptions", "",
+    ]  # fmt: skip
+    if entry.assumes:
+        lines += [f"- **{name}** {assumptions[name]['says']}" for name in entry.assumes]
+    else:
+        lines += ["None beyond the model."]
+    lines += [
+        "", "## Argument", "", prose["argument"], "", "The inductive invariant, line by line:", "",
+        "| invariant | meaning |", "| --- | --- |",
+        *(f"| `{s.name}` | {s.meaning} |" for s in first.invariants), "",
+        "## What was checked by machine", "",
+        f"{obligation_count(entry)} obligations over {counted(len(systems), 'system')} "
+        f"({', '.join(s.name for s in systems)}): each "
+        "invariant holds initially, each action preserves it, together they imply the claim; by "
+        "Z3 and by cvc5, from the same SMT-LIB text, and from [certificates](certificates) by a "
+        "kernel that asks no solver. That the premises are not contradictory is checked by tests. "
+        "Every action is possible in a state that a stored run reaches, and so are the situations "
+        f"that make the proof worth having: {_reached(first)}. What the proof would "
+        "notice: " + ", ".join(f"[{c}]({c}.md)" for c in entry.delimited_by) + ".", "",
+        "## What is not claimed", "", prose["not_claimed"], "",
+        "## How to re-run", "", "```", f"paraply prove {entry.id} --matrix", "```", "",
+        "## History", "", *_history(entry), "",
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def _history(entry: Theorem) -> list[str]:
+    """Return what was done to a theorem, in order, a line each."""
+    changes = _load("history.toml")["change"]
+    return [f"- {one['date']}: {one['what']}" for one in changes if entry.id in one["theorems"]]
+
+
+def counterexample_page(entry: Counterexample, data: dict[str, Any]) -> str:
+    """Return the page of one counterexample, its run replayed while the page is made."""
+    system = entry.system()
+    statement = safety_statement(system, entry.statement)
+    run = replay(system, breach_of(statement), data)
+    theorems = [t.id for t in THEOREMS if entry.id in t.delimited_by]
+    return "\n".join([
+        f"# {entry.id}: {entry.title}", "",
+        "## Result", "", f"Refuted, as expected, after {len(run.steps)} steps.", "",
+        "## Property", "", f"`{entry.statement}`: {statement.meaning}.",
+        f"Delimits {', '.join(f'[{t}]({t}.md)' for t in theorems)}. Source: {entry.source}.", "",
+        "## Smallest run", "", "```", *(line[5:] for line in run_lines(run)), "```", "",
+        "## Why it cannot be shorter", "",
+        f"The search tries every length from 0; for each below {len(run.steps)} the solver shows "
+        "that no run in the scope breaks the property. The scope: integers from "
+        f"{entry.scope.low} to {entry.scope.high}, "
+        f"{counted(entry.scope.size, 'element')} of each other sort.", "",
+        *reference_section(entry),
+        "## How to re-run", "", "```", f"paraply prove {entry.id}", "```", "",
+    ])  # fmt: skip
+
+
+def assumptions_page(assumptions: dict[str, Any]) -> str:
+    """Return the page of numbered assumptions."""
+    lines = [
+        "# Assumptions", "",
+        "| | says | kept by | without it | used by |", "| --- | --- | --- | --- | --- |",
+    ]  # fmt: skip
+    for name, entry in assumptions.items():
+        users = ", ".join(f"[{t.id}]({t.id}.md)" for t in THEOREMS if name in t.assumes)
+        broken = f"[{entry['without']}]({entry['without']}.md)"
+        lines.append(f"| {name} | {entry['says']} | {entry['kept_by']} | {broken} | {users} |")
+    return "\n".join([*lines, ""])
+
+
+def readme_page() -> str:
+    """Return the index of theorems and counterexamples."""
+    lines = [
+        "# Proofs", "",
+        "Each theorem is proved by induction, so it holds for any number of transactions, rows and "
+        "steps and for any interleaving. Each refuted statement has a shortest run. "
+        "`make prove` does all of it again (a minute or two); `paraply prove --solver kernel` does "
+        "it without a solver (seconds).", "",
+        "| | claim | obligations | assumes | delimited by |", "| --- | --- | --- | --- | --- |",
+    ]  # fmt: skip
+    for entry in THEOREMS:
+        limits = ", ".join(f"[{c}]({c}.md)" for c in entry.delimited_by)
+        assumed = ", ".join(entry.assumes) or "–"
+        lines.append(
+            f"| [{entry.id}]({entry.id}.md) | {entry.claim} | {obligation_count(entry)} | "
+            f"{assumed} | {limits} |"
+        )
+    lines += ["", "| | refuted, as expected | steps | source |", "| --- | --- | --- | --- |"]
+    lines += [
+        f"| [{entry.id}]({entry.id}.md) | {entry.title} | {entry.steps} | {entry.source} |"
+        for entry in COUNTEREXAMPLES
+    ]
+    lines += [
+        "", "[ASSUMPTIONS.md](ASSUMPTIONS.md) says what each assumption is and what breaks without "
+        "it. `prose.toml`, `assumptions.toml` and `history.toml` are written by hand, "
+        "`counterexamples.json` by `python -m ci.pages.proofs.pages --search`, `witnesses.json` (a "
+        "run to each action and to each situation that must be reachable) by `python -m "
+        "ci.pages.proofs.witnesses`; the pages and `manifest.toml` are generated.",
+        "", "## Three judges", "",
+        "Each obligation is judged by Z3, by cvc5, and by a kernel of about a thousand lines of "
+        "Python (`paraply/models/kernel/`) that imports neither. For each there is a certificate "
+        "(`certificates/`, made by `python -m paraply.models.judging.certificates`): which "
+        "instances of which hypotheses contradict the negated goal. "
+        "Instances of what is given follow from it, so a wrong "
+        "certificate can prove nothing that is false; the kernel refutes them with a search "
+        "for truth values, congruence and integer differences, or leaves the obligation undecided. "
+        "Tests tamper with certificates and with obligations, fuzz the kernel against both solvers "
+        "and break the kernel to see the fuzz notice it.", "",
+        "Stability: every obligation, with other random seeds and with the assertions in other "
+        "orders (`python -m paraply.proving.stability`):", "",
+        *table(stored_stability()),
+        "", "[DROPPING.md](DROPPING.md) says what happens to the proofs when a guard, an "
+        "assumption or an invariant is left out; [FOUND.md](FOUND.md), for which statements a "
+        "machine finds the invariants by itself.", "",
+        "## What is trusted", "",
+        "That the models are close enough to the servers (each page says how far); that the "
+        "obligations are the right ones (`paraply/models/language/system.py`; tests hold them "
+        "against the transition relation written out, and against evaluation on plain values); and "
+        "either that two independent solvers and their common printing "
+        "(`paraply/models/language/smtlib.py`) "
+        "do not err alike, "
+        "or the kernel. Counterexamples are replayed on plain values and trust no solver; "
+        "[REPLAYS.md](REPLAYS.md) names for each the run of the reference implementation that "
+        "shows the same.", "",
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def pages() -> dict[str, str]:
+    """Return the text of every generated page by its path in the source tree."""
+    prose, assumptions, runs = _load("prose.toml"), _load("assumptions.toml"), stored_runs()
+    made = {
+        "proofs/README.md": readme_page(),
+        "proofs/manifest.toml": manifest(),
+        "proofs/ASSUMPTIONS.md": assumptions_page(assumptions),
+        "proofs/DROPPING.md": dropping_page(),
+        "proofs/FOUND.md": found_page(),
+        "proofs/REPLAYS.md": replays_page(),
+    }
+    for entry in THEOREMS:
+        made[f"proofs/{entry.id}.md"] = theorem_page(entry, prose[entry.id], assumptions)
+    for counter in COUNTEREXAMPLES:
+        made[f"proofs/{counter.id}.md"] = counterexample_page(counter, runs[counter.id])
+    return made
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Check or write the pages, or search afresh; exit code 1 if a page is stale."""
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    if arguments == ["--search"]:
+        search()
+        return 0
+    return pages_main("ci.pages.proofs.pages", pages(), arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

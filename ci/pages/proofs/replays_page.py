@@ -1,0 +1,88 @@
+"""``proofs/REPLAYS.md``: each counterexample on the reference implementation."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ci.pages.proofs.reference_runs import RUNS
+from ci.pages.proofs.replays import ReferenceRun, Shown, shown
+from paraply.counterexamples.workload_arguments import command_line, workload_words
+from paraply.models.claims.claim import Counterexample
+from paraply.models.claims.refuted import COUNTEREXAMPLES
+from paraply.vocabulary.counting import counted
+
+
+@cache
+def _shown(identifier: str) -> Shown:
+    counter = next(one for one in COUNTEREXAMPLES if one.id == identifier)
+    entry = RUNS[identifier]
+    return shown(entry, counter, entry.run())
+
+
+def command(entry: ReferenceRun) -> str:
+    """Return the command that makes the run again."""
+    who = ["--mutant", entry.mutant] if entry.mutant else ["--subject", entry.subject]
+    words = workload_words(entry.system, entry.scope)
+    choices = ["--program", entry.program, "--property", entry.breaks]
+    return command_line(["paraply", "replay", *who, *words, *choices])
+
+
+def reference_section(counter: Counterexample) -> list[str]:
+    """Return the section of a counterexample's page."""
+    entry, found = RUNS[counter.id], _shown(counter.id)
+    lines = ["## On the reference implementation", "", "```", command(entry), "```", ""]
+    lines += [f"Breaks `{entry.breaks}`: {found.violations[0]}.", ""]
+    if entry.because:
+        lines += [f"{entry.because[0].upper()}{entry.because[1:]}.", ""]
+    return [*lines, *_held_against(counter, found)]
+
+
+def _held_against(counter: Counterexample, found: Shown) -> list[str]:
+    """Return what the specifications say of the run, in words."""
+    if found.followed is None:
+        return [f"Not read as steps of the specification: {RUNS[counter.id].unread}.", ""]
+    values = ", ".join(f"{name}={value}" for name, value in found.followed.broken_for.items())
+    told = [
+        f"Read as steps of `{counter.system().name}`, the run makes `{counter.statement}` false "
+        f"for {values} after {counted(found.followed.broken_after or 0, 'step')} that were seen."
+    ]
+    told += [
+        f"`{name}` follows the run to its end, and there somebody can move."
+        if followed.refused is None
+        else f"`{name}` does not allow step {followed.steps + 1}, `{followed.refused}`."
+        for name, followed in found.sound.items()
+    ]
+    told += [f"It is no run of {reason}." for reason in found.assumes.values()]
+    return [" ".join(told), ""]
+
+
+def replays_page() -> str:
+    """Return the table of all counterexamples."""
+    read = [one for one in COUNTEREXAMPLES if RUNS[one.id].reading is not None]
+    lines = [
+        "# Counterexamples on the reference implementation", "",
+        f"A counterexample is found in a specification. Here each of the {len(COUNTEREXAMPLES)} is "
+        "a run of the reference implementation as well, with the dialect, the option or the mutant "
+        "that has the fault. The property named is broken by the run. "
+        f"{len(read)} runs are also read as steps of the specifications "
+        "(`paraply/models/recorded/`): the faulty one allows the run up to where its statement is "
+        "false, and the one that is proved allows it nowhere. Where none is read, the table says "
+        "why. The pages of the counterexamples have the commands.", "",
+        "| | on the reference | breaks | the statement | read by |",
+        "| --- | --- | --- | --- | --- |",
+    ]  # fmt: skip
+    for counter in COUNTEREXAMPLES:
+        entry = RUNS[counter.id]
+        name = f"[{counter.id}]({counter.id}.md)"
+        reading = f"`{entry.reading_name}`" if entry.reading else entry.unread
+        lines.append(
+            f"| {name} | {_what(entry)} | `{entry.breaks}` | `{counter.statement}` | {reading} |"
+        )
+    return "\n".join([*lines, ""])
+
+
+def _what(entry: ReferenceRun) -> str:
+    """Return what has the fault: a mutant, or a subject with its dialect and options."""
+    if entry.mutant:
+        return f"mutant `{entry.mutant}` of `{entry.system.name}`"
+    return f"`{entry.subject}` with `{entry.fault}`"

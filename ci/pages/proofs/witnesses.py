@@ -1,0 +1,76 @@
+"""Runs that reach every step and every situation of the systems that theorems are about.
+
+``python -m ci.pages.proofs.witnesses`` seeks, for each system, a shortest run to each situation
+that makes its proofs worth having, and to a state in which each action is possible (a minute or
+two), and stores them in ``proofs/witnesses.json``. Tests replay them on plain values, and the pages
+say how long they are. A proof says nothing about a step that never happens.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from paraply.models.judging.certificates.__main__ import systems
+from paraply.models.judging.proving import reach
+from paraply.models.judging.traces import to_data
+from paraply.models.language.concrete import Scope
+from paraply.models.language.system import Statement, System
+
+RECORD = Path(__file__).resolve().parents[3] / "proofs" / "witnesses.json"
+STEPS_MAX = 12
+SCOPES = (
+    Scope(low=-1, high=1, size=1),
+    Scope(low=-1, high=0, size=2),
+    Scope(low=0, high=1, size=2),
+    Scope(low=-1, high=3, size=1),
+    Scope(low=-1, high=2, size=2),
+)
+"""Where runs are sought, the smallest first."""
+
+
+def wanted(system: System) -> Iterator[Statement]:
+    """Yield the situations that a system must reach: its own, and that each action is possible."""
+    yield from system.covers
+    for action in system.actions:
+        yield Statement(f"{action.name} is possible", action.parameters, action.guard)
+
+
+def measure(system: System) -> dict[str, Any]:
+    """Return a run for each situation, by its name; raises ``SystemExit`` if there is none."""
+    found: dict[str, Any] = {}
+    for situation in wanted(system):
+        runs = (reach(system, situation, scope, STEPS_MAX) for scope in SCOPES)
+        run = next((run for run in runs if run is not None), None)
+        if run is None:
+            raise SystemExit(f"{system.name} never reaches {situation.name}")
+        found[situation.name] = to_data(run)
+    return found
+
+
+def stored() -> dict[str, dict[str, Any]]:
+    """Return what was stored last; empty if nothing was."""
+    if not RECORD.exists():
+        return {}
+    record: dict[str, dict[str, Any]] = json.loads(RECORD.read_text(encoding="utf-8"))
+    return record
+
+
+def main() -> int:
+    """Seek and store."""
+    lines = []
+    for system in systems():
+        runs = measure(system)
+        longest = max(len(data["steps"]) for data in runs.values())
+        print(f"{system.name}: {len(runs)} runs, the longest of {longest} steps", flush=True)
+        told = ",\n".join(f" {json.dumps(name)}: {json.dumps(data)}" for name, data in runs.items())
+        lines.append(f"{json.dumps(system.name)}: {{\n{told}\n}}")
+    RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,9 @@
+"""A compiled scanner for the common shapes of transactions; the rest goes to the readable one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from paraply.vocabulary.kernel_cache import drop_stale_kernels
+
+drop_stale_kernels(Path(__file__).parent)

@@ -1,0 +1,247 @@
+"""A run of plain transactions as arrays, handed from the scanner to the judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraply.adapters.binlog.compiled import layout as L
+from paraply.adapters.binlog.compiled.collect_kernel import collect
+from paraply.adapters.binlog.compiled.descriptors import Descriptors
+from paraply.vocabulary.log import LoggedKind, LoggedTransaction, LogPosition
+
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+_MARIADB_GTID, _GTID, _ANONYMOUS = 162, 33, 34
+_FLAG_WORDS = {
+    flags: frozenset(
+        word
+        for bit, word in ((4, "transactional"), (8, "allow_parallel"), (16, "waited"))
+        if flags & bit
+    )
+    for flags in range(32)
+}
+_SBR = (frozenset[str](), frozenset({"may_have_sbr"}))
+
+
+@dataclass(slots=True)
+class Arrays:
+    """The arrays one scan fills; reused from batch to batch, so take what you need at once."""
+
+    transactions: Ints
+    rows: Ints
+    digests: Words
+    keys: Words
+    counts: Ints = field(default_factory=lambda: np.zeros(256, np.int64))
+    progress: Ints = field(default_factory=lambda: np.zeros(L.PROGRESS_COLUMNS, np.int64))
+    uuids: NDArray[np.uint8] = field(default_factory=lambda: np.zeros((256, 16), np.uint8))
+
+    @classmethod
+    def of(cls, transactions: int, rows: int) -> Arrays:
+        """Return empty arrays for so many transactions and rows."""
+        return cls(
+            transactions=np.zeros((transactions, L.TRANSACTION_COLUMNS), np.int64),
+            rows=np.zeros((rows, L.ROW_COLUMNS), np.int64),
+            digests=np.zeros((rows, 2), np.uint64),
+            keys=np.zeros((2 * rows, 2), np.uint64),
+        )
+
+
+@dataclass(slots=True)
+class Touched:
+    """What the transactions of a batch touch; ``*_ends`` are one past each one's last."""
+
+    key_ends: Ints
+    keys: Words
+    primary: NDArray[np.bool_]
+    table_ends: Ints
+    tables: Ints
+    """Table numbers."""
+    census: Ints
+    """Per table number: inserts, updates, deletes in this batch."""
+
+
+class Toucher:
+    """Finds the distinct keys and tables per transaction, with scratch space of its own."""
+
+    def __init__(self) -> None:
+        self._stamp = 0
+        self._seen_keys: Words = np.zeros(0, np.uint64)
+        self._seen_at: Ints = np.zeros(0, np.int64)
+        self._table_seen: Ints = np.zeros(0, np.int64)
+
+    def touched(self, arrays: Arrays, descriptors: Descriptors) -> Touched:
+        """Return what the transactions scanned so far touch."""
+        count = int(arrays.progress[L.TRANSACTIONS])
+        keys = 2 * int(arrays.progress[L.KEYS])
+        rows = int(arrays.progress[L.ROWS])
+        if len(self._seen_keys) < 2 * keys:
+            slots = 1 << (2 * keys).bit_length()
+            self._seen_keys = np.zeros(slots, np.uint64)
+            self._seen_at = np.zeros(slots, np.int64)
+        tables = len(descriptors.numbers)
+        if len(self._table_seen) < tables:
+            self._table_seen = np.zeros(2 * tables, np.int64)
+        found = Touched(
+            key_ends=np.zeros(count, np.int64),
+            keys=np.zeros(keys, np.uint64),
+            primary=np.zeros(keys, np.bool_),
+            table_ends=np.zeros(count, np.int64),
+            tables=np.zeros(rows, np.int64),
+            census=np.zeros((tables, 3), np.int64),
+        )
+        self._stamp = collect(
+            arrays.transactions, count, arrays.rows, arrays.keys, descriptors.tables,
+            self._seen_keys, self._seen_at, self._table_seen, self._stamp,
+            found.key_ends, found.keys, found.primary, found.table_ends, found.tables,
+            found.census,
+        )  # fmt: skip
+        return found
+
+
+@dataclass(slots=True)
+class Batch:
+    """Plain transactions that follow each other in one file.
+
+    ``first_ordinal`` is that of the first; ``clock`` is the clock run of all of them. The arrays
+    belong to the scanner and change with its next step.
+    """
+
+    file: str
+    first_ordinal: int
+    clock: int
+    arrays: Arrays
+    descriptors: Descriptors
+    touched: Touched
+    first_place: int
+    """Place of the file's first byte (``rereading``)."""
+
+    def __len__(self) -> int:
+        return int(self.arrays.progress[L.TRANSACTIONS])
+
+    def _column(self, column: int) -> Ints:
+        return self.arrays.transactions[: len(self), column]
+
+    @property
+    def last_committed(self) -> Ints:
+        """Return last_committed per transaction, -1 where the log has none."""
+        return self._column(L.T_LAST_COMMITTED)
+
+    @property
+    def sequence_number(self) -> Ints:
+        """Return sequence_number per transaction, -1 where the log has none."""
+        return self._column(L.T_SEQUENCE_NUMBER)
+
+    @property
+    def commit_id(self) -> Ints:
+        """Return the commit id per transaction, -1 for a group of one."""
+        return self._column(L.T_COMMIT_ID)
+
+    @property
+    def domain(self) -> Ints:
+        """Return the replication domain per transaction, -1 where the log has none."""
+        return np.where(self._column(L.T_TYPE) == _MARIADB_GTID, self._column(L.T_SOURCE), L.ABSENT)
+
+    @property
+    def places(self) -> Ints:
+        """Return where each transaction begins, for the rereader."""
+        return self._column(L.T_START) + self.first_place
+
+    @property
+    def row_ends(self) -> Ints:
+        """Return one past the last row of each transaction."""
+        return self._column(L.T_ROW_END).copy()
+
+    def _row_column(self, column: int) -> Ints:
+        return self.arrays.rows[: int(self.arrays.progress[L.ROWS]), column]
+
+    @property
+    def row_operations(self) -> Ints:
+        """Return 0 for an insert, 1 for an update, 2 for a delete, per row."""
+        return self._row_column(L.R_OPERATION)
+
+    @property
+    def row_tables(self) -> Ints:
+        """Return the table number per row."""
+        return self.descriptors.tables[self._row_column(L.R_TABLE), L.D_NUMBER]
+
+    @property
+    def row_keys_start(self) -> Ints:
+        """Return the first line of each row in ``row_keys``."""
+        return self._row_column(L.R_KEY_START)
+
+    @property
+    def row_images(self) -> Words:
+        """Return the digests of each row before and after, 0 where there is none."""
+        return self.arrays.digests[: int(self.arrays.progress[L.ROWS])]
+
+    @property
+    def row_keys(self) -> Words:
+        """Return the digests of every key of every row before and after, 0 for NULL."""
+        return self.arrays.keys[: int(self.arrays.progress[L.KEYS])]
+
+    @property
+    def table_names(self) -> list[str]:
+        """Return the names of tables by number."""
+        return list(self.descriptors.numbers)
+
+    @property
+    def key_names(self) -> list[tuple[str, ...]]:
+        """Return the names of each table's keys by its number."""
+        return self.descriptors.key_names
+
+    def gtids(self) -> tuple[str, str]:
+        """Return the first and the last GTID of the batch, empty if all are anonymous."""
+        named = np.flatnonzero(self._column(L.T_TYPE) != _ANONYMOUS)
+        if not len(named):
+            return "", ""
+        first, last = (self._gtid(self.arrays.transactions[at].tolist()) for at in named[[0, -1]])
+        return first, last
+
+    def _gtid(self, line: list[int]) -> str:
+        source, number = line[L.T_SOURCE], line[L.T_NUMBER]
+        if line[L.T_TYPE] == _MARIADB_GTID:
+            return f"{source}-{line[L.T_SERVER]}-{number}"
+        return f"{UUID(bytes=bytes(self.arrays.uuids[source]))}:{number}"
+
+    def headers(self) -> Iterator[LoggedTransaction]:
+        """Yield the transactions without their rows and keys, as the readable reader has them."""
+        sources = [
+            str(UUID(bytes=bytes(self.arrays.uuids[index])))
+            for index in range(int(self.arrays.progress[L.UUIDS]))
+        ]
+        rows_before = 0
+        table = self.arrays.transactions[: len(self)].tolist()
+        for ordinal, line in enumerate(table, start=self.first_ordinal):
+            (
+                start, end, kind, number, source, server, flags, commit_id, last_committed,
+                sequence_number, committed_us, time, row_end, _,
+            ) = line  # fmt: skip
+            txn = LoggedTransaction(
+                ordinal=ordinal,
+                kind=LoggedKind.ROWS if row_end > rows_before else LoggedKind.EMPTY,
+                start=LogPosition(file=self.file, offset=start),
+                end_offset=end,
+                server_id=server,
+                clock=self.clock,
+                event_time_s=time,
+            )
+            rows_before = row_end
+            if kind == _MARIADB_GTID:
+                txn.gtid = f"{source}-{server}-{number}"
+                txn.domain = source
+                txn.flags = _FLAG_WORDS[flags & 31]
+                txn.commit_id = None if commit_id < 0 else commit_id
+            else:
+                if kind == _GTID:
+                    txn.gtid = f"{sources[source]}:{number}"
+                txn.flags = _SBR[flags & 1]
+                txn.last_committed = last_committed
+                txn.sequence_number = sequence_number
+                txn.committed_at_us = None if committed_us < 0 else committed_us
+            yield txn

@@ -1,0 +1,84 @@
+"""A log's bytes in a buffer that kernels can see, and a stream for the readable decoder."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraply.adapters.binlog.source import Source
+
+CHUNK_BYTES = 4 << 20
+BUFFER_BYTES_MAX = 32 << 20
+"""A transaction longer than this is left to the readable decoder, which does not need it whole."""
+
+
+class ChunkSource(Source):
+    """Reads ahead of the readable decoder; both consume from one position.
+
+    ``offset`` is the position in the file of the next byte that nobody has consumed.
+    """
+
+    def __init__(
+        self, inner: Source, *, chunk_bytes: int = CHUNK_BYTES, bytes_max: int = BUFFER_BYTES_MAX
+    ) -> None:
+        self.name = inner.name
+        self.compression = inner.compression
+        self.resumes = inner.resumes
+        self.offset = inner.offset
+        self.at_end = False
+        self.data: NDArray[np.uint8] = np.zeros(chunk_bytes, np.uint8)
+        self.begin = 0
+        self.end = 0
+        self._inner = inner
+        self._chunk_bytes = chunk_bytes
+        self._bytes_max = max(bytes_max, chunk_bytes)
+
+    def read(self, count: int) -> bytes:
+        """Return the next ``count`` bytes, fewer only at the end."""
+        have = min(count, self.end - self.begin)
+        data = self.data[self.begin : self.begin + have].tobytes()
+        self.begin += have
+        self.offset += have
+        if have < count:
+            # What is not buffered goes straight through; a stretch of a file leaps after its head.
+            more = self._inner.read(count - have)
+            self.offset = self._inner.offset
+            data = data + more if data else more
+        return data
+
+    def peek(self, count: int) -> bytes:
+        """Return up to ``count`` of the next bytes without consuming them."""
+        if self.end - self.begin < count:
+            self.fill()
+        return self.data[self.begin : min(self.end, self.begin + count)].tobytes()
+
+    def skip_to(self, position: int) -> None:
+        """Consume the buffer up to ``position`` (an index into ``data``)."""
+        self.offset += position - self.begin
+        self.begin = position
+
+    def fill(self) -> bool:
+        """Bring more bytes into the buffer; False if there are none or there is no room.
+
+        Damage to a compressed file is raised as for any source, where the bytes run out.
+        """
+        kept = self.end - self.begin
+        size = len(self.data)
+        if kept + self._chunk_bytes // 2 > size:
+            if size >= self._bytes_max:
+                return False
+            size = min(self._bytes_max, 2 * size)
+        target = self.data if size == len(self.data) else np.zeros(size, np.uint8)
+        target[:kept] = self.data[self.begin : self.end]
+        self.data = target
+        self.begin, self.end = 0, kept
+        wanted = min(size - kept, self._chunk_bytes)
+        data = self._inner.read(wanted)
+        self.data[kept : kept + len(data)] = np.frombuffer(data, np.uint8)
+        self.end = kept + len(data)
+        self.at_end = len(data) < wanted
+        return bool(data)
+
+    def close(self) -> None:
+        """Close the stream below."""
+        self._inner.close()

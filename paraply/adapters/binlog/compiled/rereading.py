@@ -1,0 +1,179 @@
+"""Finding single transactions again in a log that has been scanned."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraply.adapters.binlog.compiled import layout as L
+from paraply.adapters.binlog.compiled.batch import Arrays
+from paraply.adapters.binlog.compiled.descriptors import Descriptors, KeyPlan, key_plan
+from paraply.adapters.binlog.compiled.hashing import crc32_tables
+from paraply.adapters.binlog.compiled.scan_kernel import scan, table_map_digest
+from paraply.adapters.binlog.event_types import EventType
+from paraply.adapters.binlog.format_description import (
+    CHECKSUM_BYTES,
+    HEADER_BYTES,
+    FormatDescription,
+)
+from paraply.adapters.binlog.framing import HEADER, EventHeader, RawEvent
+from paraply.adapters.binlog.keys.builder import KeyBuilder
+from paraply.adapters.binlog.keys.parts import BuiltKey
+from paraply.adapters.binlog.reading import EventDecoder
+from paraply.adapters.binlog.report import FileReport, LogReport
+from paraply.adapters.binlog.table_map import TableMap, parse_table_map
+from paraply.adapters.binlog.transactions import ROW_BYTES_MAX, _Stream
+from paraply.vocabulary.keys import ConflictKey
+from paraply.vocabulary.log import LoggedTransaction, RowImage
+
+OFFSET_BITS = 44
+"""A place is the number of the file and, in its lower bits, the offset: files up to 16 TiB."""
+
+
+class LogChanged(Exception):  # noqa: N818 - it asks for another engine
+    """What was scanned is not there any more: the file or the knowledge of its tables changed."""
+
+
+class Rereader:
+    """Reads transactions again by place; one file at a time is open."""
+
+    def __init__(self, keys: KeyBuilder) -> None:
+        self._keys = keys
+        self._formats: list[tuple[str, list[tuple[int, FormatDescription]]]] = []
+        self._crc = crc32_tables()
+        self._words = np.zeros((2, 6), np.uint8)
+        self._words[0, :5] = list(b"BEGIN")
+        self._words[1] = list(b"COMMIT")
+        self._last: tuple[int, LoggedTransaction] | None = None
+
+    def add_file(self, file: str) -> None:
+        """Note that what is read from now on is in this file."""
+        self._formats.append((file, []))
+
+    def note_format(self, offset: int, description: FormatDescription) -> None:
+        """Note which format events from ``offset`` on have."""
+        formats = self._formats[-1][1]
+        if not formats or formats[-1][1] is not description:
+            formats.append((offset, description))
+
+    def place_of(self, offset: int) -> int:
+        """Return the place of an offset in the file added last."""
+        return (len(self._formats) - 1) << OFFSET_BITS | offset
+
+    def read(self, place: int) -> LoggedTransaction:
+        """Return the transaction at ``place``, by the readable decoder, without keys."""
+        if self._last is not None and self._last[0] == place:
+            return self._last[1]
+        file, offset, description = self._find(place)
+        stream = _Stream(
+            report=LogReport(), on_table_map=None, on_rows=None, row_bytes_max=ROW_BYTES_MAX
+        )
+        stream.file = FileReport(file=file)
+        decoder = EventDecoder()
+        trailer = CHECKSUM_BYTES if description.checksum else 0
+        with open(file, "rb") as log:
+            log.seek(offset)
+            while True:
+                head = log.read(HEADER_BYTES)
+                if len(head) < HEADER_BYTES:
+                    raise LogChanged(file)
+                time_s, code, server_id, length, end, flags = HEADER.unpack(head)
+                header = EventHeader(
+                    time_s, code, server_id, length, end, flags, offset, offset + length
+                )
+                body = log.read(header.length - HEADER_BYTES)
+                offset += header.length
+                raw = RawEvent(header, body[: len(body) - trailer])
+                for event in decoder.decode(raw, description):
+                    for txn in stream.on_event(event):
+                        self._last = (place, txn)
+                        return txn
+
+    def keys_with(
+        self, txn: LoggedTransaction, place: int, digests: frozenset[int]
+    ) -> dict[int, ConflictKey]:
+        """Return, by digest, the first key of the transaction that has it.
+
+        Rows, keys and sides are visited in the order in which the key builder collects them.
+        """
+        arrays, known = self._rescan(txn, place)
+        found: dict[int, ConflictKey] = {}
+        for row, change in enumerate(txn.rows):
+            start = int(arrays.rows[row, L.R_KEY_START])
+            slot = int(arrays.rows[row, L.R_TABLE])
+            of_table = int(known.tables[slot, L.D_KEY_END] - known.tables[slot, L.D_KEY_START])
+            for index in range(of_table):
+                for side, image in enumerate((change.before, change.after)):
+                    digest = int(arrays.keys[start + index, side])
+                    if image is not None and digest in digests and digest not in found:
+                        found[digest] = self._key_of(change.table, image, index)
+        if found.keys() != digests:
+            raise LogChanged(txn.start.file)
+        return found
+
+    def _key_of(self, table: str, image: RowImage, index: int) -> ConflictKey:
+        plan = self._keys._plan(table)
+        built = plan.keys[index].build(image)
+        if not isinstance(built, BuiltKey):
+            raise LogChanged(table)
+        return built.key
+
+    def _find(self, place: int) -> tuple[str, int, FormatDescription]:
+        offset = place & ((1 << OFFSET_BITS) - 1)
+        file, formats = self._formats[place >> OFFSET_BITS]
+        description = next(found for first, found in reversed(formats) if first <= offset)
+        return file, offset, description
+
+    def _rescan(self, txn: LoggedTransaction, place: int) -> tuple[Arrays, Descriptors]:
+        """Scan one transaction again into arrays of its own."""
+        file, offset, description = self._find(place)
+        with open(file, "rb") as log:
+            log.seek(offset)
+            # Writable, or the kernels would be compiled once more for data that is not.
+            data = np.frombuffer(log.read(txn.end_offset - offset), np.uint8).copy()
+        trailer = CHECKSUM_BYTES if description.checksum else 0
+        arrays = Arrays.of(1, max(1, len(txn.rows)))
+        arrays.keys = np.zeros((max(1, len(txn.rows)) * L.KEYS_OF_TABLE_MAX, 2), np.uint64)
+        known = Descriptors()
+        scratch = np.zeros((4096, 2), np.int64)
+        tables = self._tables_of(data, trailer, description)
+        while True:
+            with np.errstate(over="ignore"):
+                scan(
+                    data, len(data), offset, trailer,
+                    description.post_header_length(EventType.QUERY, 13), description.is_mariadb,
+                    self._crc, self._words, known.hashes, known.slots, known.tables,
+                    known.columns, known.keys, known.seeds, known.parts, known.weights,
+                    arrays.uuids, scratch, arrays.progress, arrays.transactions, arrays.rows,
+                    arrays.digests, arrays.keys, arrays.counts,
+                )  # fmt: skip
+            status = int(arrays.progress[L.STATUS])
+            if arrays.progress[L.TRANSACTIONS]:
+                return arrays, known
+            if status != L.NEED_TABLE:
+                raise LogChanged(file)
+            digest, table = tables.pop(int(arrays.progress[L.DETAIL]), (0, None))
+            if table is None:
+                raise LogChanged(file)
+            known.add(digest, table, self._plan_of(table))
+
+    def _tables_of(
+        self, data: NDArray[np.uint8], trailer: int, description: FormatDescription
+    ) -> dict[int, tuple[int, TableMap]]:
+        """Return the table maps of a transaction's bytes by position, with their digests."""
+        found = {}
+        at = 0
+        while at + HEADER_BYTES <= len(data):
+            length = int.from_bytes(data[at + 9 : at + 13].tobytes(), "little")
+            if data[at + 4] == EventType.TABLE_MAP:
+                start, end = at + HEADER_BYTES, at + length - trailer
+                with np.errstate(over="ignore"):
+                    digest = int(table_map_digest(data, start, end))
+                body = data[start + 8 : end].tobytes()
+                found[at] = digest, parse_table_map(body, is_mariadb=description.is_mariadb)
+            at += length
+        return found
+
+    def _plan_of(self, table: TableMap) -> KeyPlan | None:
+        schema = self._keys.registry.table(table.name)
+        return None if schema is None else key_plan(schema, table)

@@ -1,0 +1,231 @@
+"""Rows events: from row images to digests of images and of keys, full images only."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from paraply.adapters.binlog.compiled import layout as L
+from paraply.adapters.binlog.compiled.hashing import finish, mix, mix_bytes, unsigned
+
+Bytes = NDArray[np.uint8]
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+HEADER_BYTES = 19
+FINE = -1
+"""No reason to stop; the reasons are in ``layout``."""
+
+
+@njit(cache=True)
+def _walk_image(
+    data: Bytes, at: int, end: int, first: int, last: int, columns: Ints, places: Ints
+) -> int:
+    """Note where each column of a row image lies; return its end, -1 if it does not fit.
+
+    ``places[c]`` is (offset, length), offset -1 for NULL.
+    """
+    count = last - first
+    here = at + (count + 7) // 8
+    if here > end:
+        return -1
+    for column in range(count):
+        if data[at + (column >> 3)] >> (column & 7) & 1:
+            places[column, 0] = -1
+            places[column, 1] = 0
+            continue
+        width = columns[first + column, 1]
+        if columns[first + column, 0] == L.FIXED:
+            length = width
+        else:
+            if here + width > end:
+                return -1
+            length = unsigned(data, here, width)
+            here += width
+        if length > end - here:
+            return -1
+        places[column, 0] = here
+        places[column, 1] = length
+        here += length
+    return here
+
+
+@njit(cache=True)
+def _image_digest(data: Bytes, at: int, end: int, count: int) -> np.uint64:
+    """Return the digest of a row image; spare bits of its null bitmap do not count."""
+    bitmap_end = at + (count + 7) // 8
+    state = np.uint64(count)
+    for byte in range(at, bitmap_end):
+        value = np.uint64(data[byte])
+        if byte == bitmap_end - 1 and count & 7:
+            value &= np.uint64((1 << (count & 7)) - 1)
+        state = mix(state, value)
+    return finish(mix_bytes(state, data, bitmap_end, end))
+
+
+@njit(cache=True)
+def _text_digest(
+    state: np.uint64, data: Bytes, start: int, end: int, rule: int, weights: NDArray[np.uint32]
+) -> tuple[bool, np.uint64]:
+    """Fold an ASCII string's weights into a digest; False if it is not ASCII.
+
+    ``weights[byte]`` is 0 for a character without weight; ``weights[128]`` says what a space has.
+    """
+    if rule & L.TEXT_CHAR:
+        while end > start and data[end - 1] == 32:
+            end -= 1
+    space = weights[128]
+    spaces, length = 0, 0
+    for at in range(start, end):
+        if data[at] >= 128:
+            return False, state
+        weight = weights[data[at]]
+        if weight == 0:
+            continue
+        if weight == space:
+            spaces += 1
+            continue
+        for _ in range(spaces):
+            state = mix(state, np.uint64(space))
+        length += spaces + 1
+        spaces = 0
+        state = mix(state, np.uint64(weight))
+    if not rule & L.TEXT_PADDED:
+        for _ in range(spaces):
+            state = mix(state, np.uint64(space))
+        length += spaces
+    return True, mix(state, np.uint64(length) | np.uint64(1 << 40))
+
+
+@njit(cache=True)
+def _key_digest(
+    data: Bytes, key: int, key_table: Ints, seeds: Words, parts: Ints,
+    weights: NDArray[np.uint32], places: Ints,
+) -> tuple[bool, np.uint64]:  # fmt: skip
+    """Return the digest of one key of a row, 0 if a part is NULL; False if it is odd."""
+    state = seeds[key]
+    for part in range(key_table[key, L.K_PART_START], key_table[key, L.K_PART_END]):
+        column = parts[part, L.P_COLUMN]
+        start = places[column, 0]
+        if start < 0:
+            return True, np.uint64(0)
+        end = start + places[column, 1]
+        length_max = parts[part, L.P_LENGTH]
+        if length_max and end - start > length_max:
+            end = start + length_max
+        rule = parts[part, L.P_RULE]
+        if rule & L.TEXT:
+            fine, state = _text_digest(
+                state, data, start, end, rule, weights[parts[part, L.P_WEIGHTS]]
+            )
+            if not fine:
+                return False, state
+        else:
+            if rule == L.RAW_FIXED:
+                while end > start and data[end - 1] == 0:
+                    end -= 1
+            state = mix_bytes(state, data, start, end)
+    return True, finish(state)
+
+
+@njit(cache=True)
+def operation_of(kind: int) -> int:
+    """Return what a rows event of this type does, -1 if it is no rows event of v1 or v2."""
+    if kind in (23, 30):
+        return L.INSERT
+    if kind in (24, 31):
+        return L.UPDATE
+    if kind in (25, 32):
+        return L.DELETE
+    return -1
+
+
+@njit(cache=True)
+def scan_rows(
+    data: Bytes, at: int, end: int, base: int, operation: int, is_v2: bool,
+    map_numbers: Ints, map_slots: Ints, maps: int,
+    tables: Ints, columns: Ints, key_table: Ints, seeds: Words, parts: Ints,
+    weights: NDArray[np.uint32], places: Ints,
+    progress: Ints, rows: Ints, digests: Words, keys: Words,
+) -> int:  # fmt: skip
+    """Append the rows of one rows event to the batch; FINE, L.ODD or L.BATCH_FULL."""
+    body = at + HEADER_BYTES
+    if body + 8 > end:
+        return L.ODD
+    number = unsigned(data, body, 6)
+    slot = -1
+    for index in range(maps - 1, -1, -1):
+        if map_numbers[index] == number:
+            slot = map_slots[index]
+            break
+    if slot < 0 or tables[slot, L.D_SUPPORTED] != 1:
+        return L.ODD
+    here = body + 8
+    if is_v2:
+        if here + 2 > end:
+            return L.ODD
+        # The length of the extra row information counts itself.
+        extra = unsigned(data, here, 2)
+        if extra < 2:
+            return L.ODD
+        here += extra
+    first, last = tables[slot, L.D_COLUMN_START], tables[slot, L.D_COLUMN_END]
+    count = last - first
+    if here + 1 > end:
+        return L.ODD
+    width = int(data[here])
+    here += 1
+    if width >= 251:
+        if width != 252 or here + 2 > end:
+            return L.ODD
+        width = unsigned(data, here, 2)
+        here += 2
+    if width != count:
+        return L.ODD
+    for _ in range(2 if operation == L.UPDATE else 1):
+        if here + (count + 7) // 8 > end:
+            return L.ODD
+        for column in range(count):
+            if not data[here + (column >> 3)] >> (column & 7) & 1:
+                return L.ODD
+        here += (count + 7) // 8
+    key_first, key_last = tables[slot, L.D_KEY_START], tables[slot, L.D_KEY_END]
+    key_count = key_last - key_first
+    if here >= end:
+        return L.ODD
+    while here < end:
+        row, key = progress[L.ROWS], progress[L.KEYS]
+        if row == len(rows) or key + key_count > len(keys):
+            return L.BATCH_FULL
+        rows[row, L.R_OPERATION] = operation
+        rows[row, L.R_TABLE] = slot
+        rows[row, L.R_EVENT] = base + at
+        rows[row, L.R_KEY_START] = key
+        for side in range(2):
+            if (side == 0 and operation == L.INSERT) or (side == 1 and operation == L.DELETE):
+                digests[row, side] = 0
+                for index in range(key_count):
+                    keys[key + index, side] = 0
+                continue
+            image_end = _walk_image(data, here, end, first, last, columns, places)
+            if image_end < 0:
+                return L.ODD
+            digests[row, side] = _image_digest(data, here, image_end, count)
+            has_key = False
+            for index in range(key_count):
+                fine, digest = _key_digest(
+                    data, key_first + index, key_table, seeds, parts, weights, places
+                )
+                if not fine:
+                    return L.ODD
+                keys[key + index, side] = digest
+                # A primary key identifies a row, or else any key without a NULL part does.
+                if index == 0 or not tables[slot, L.D_PRIMARY]:
+                    has_key |= digest != 0
+            if not has_key:
+                return L.ODD
+            here = image_end
+        progress[L.ROWS] = row + 1
+        progress[L.KEYS] = key + key_count
+    return FINE

@@ -1,0 +1,284 @@
+"""The scanner: from bytes of a binary log to columns of transactions, rows and key digests.
+
+One call walks whole transactions in a buffer until something stops it (``layout``: NEED_MORE,
+ODD, NEED_TABLE, BATCH_FULL). It accepts only what it understands to the last byte: a GTID event,
+BEGIN, annotations, table maps, full-image rows events and XID or COMMIT, all with right
+checksums. At anything else it stops before the transaction, so that the readable decoder, which
+knows all there is to know, takes that one; nothing is judged here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from paraply.adapters.binlog.compiled import layout as L
+from paraply.adapters.binlog.compiled.hashing import crc32, finish, mix_bytes, signed64, unsigned
+from paraply.adapters.binlog.compiled.rows_kernel import FINE, HEADER_BYTES, operation_of, scan_rows
+
+Bytes = NDArray[np.uint8]
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+_QUERY, _XID, _TABLE_MAP, _ANNOTATE, _ROWS_QUERY = 2, 16, 19, 160, 29
+_GTID, _ANONYMOUS, _MARIADB_GTID = 33, 34, 162
+_MAPS_MAX = 64
+_EVENT_BYTES_MAX = (1 << 30) + (1 << 16)
+_MARIADB_PLAIN = 0x02 | 0x04 | 0x08 | 0x10
+"""GROUP_COMMIT_ID, TRANSACTIONAL, ALLOW_PARALLEL, WAITED: any other flag is odd."""
+_LOGICAL_TIMESTAMP = 2
+
+
+@njit(cache=True)
+def _check_event(data: Bytes, at: int, end: int, trailer: int, crc: NDArray[np.uint32]) -> int:
+    """Return FINE if a whole event with the right checksum stands at ``at``."""
+    if at + HEADER_BYTES > end:
+        return L.NEED_MORE
+    length = unsigned(data, at + 9, 4)
+    if length < HEADER_BYTES + trailer or length > _EVENT_BYTES_MAX:
+        return L.ODD
+    if at + length > end:
+        return L.NEED_MORE
+    if trailer and crc32(data, at, at + length - 4, crc) != unsigned(data, at + length - 4, 4):
+        return L.ODD
+    return FINE
+
+
+@njit(cache=True)
+def _is_query(data: Bytes, at: int, end: int, post_header: int, word: Bytes) -> bool:
+    """Return whether the query event's statement is exactly ``word``."""
+    body = at + HEADER_BYTES
+    if post_header < 13 or body + post_header > end:
+        return False
+    schema_bytes = int(data[body + 8])
+    status_bytes = unsigned(data, body + 11, 2)
+    start = body + post_header + status_bytes + schema_bytes + 1
+    if end - start != len(word) or unsigned(data, body + 9, 2) != 0:
+        return False
+    for index in range(len(word)):  # noqa: SIM110 - kernels know no generators
+        if data[start + index] != word[index]:
+            return False
+    return True
+
+
+@njit(cache=True)
+def _source_index(data: Bytes, at: int, uuids: Bytes, progress: Ints) -> int:
+    """Return the number of the UUID at ``at``, adding it if new; -1 if there is no room."""
+    known = progress[L.UUIDS]
+    for index in range(known - 1, -1, -1):
+        same = True
+        for byte in range(16):
+            if uuids[index, byte] != data[at + byte]:
+                same = False
+                break
+        if same:
+            return index
+    if known == len(uuids):
+        return -1
+    for byte in range(16):
+        uuids[known, byte] = data[at + byte]
+    progress[L.UUIDS] = known + 1
+    return known
+
+
+@njit(cache=True)
+def _begin_mysql(data: Bytes, at: int, end: int, uuids: Bytes, progress: Ints, txn: Ints) -> bool:
+    """Fill in ``txn`` from a GTID or anonymous GTID event; False if it is odd."""
+    body = at + HEADER_BYTES
+    if body + 42 > end or data[body + 25] != _LOGICAL_TIMESTAMP:
+        return False
+    txn[L.T_FLAGS] = data[body]
+    source = _source_index(data, body + 1, uuids, progress)
+    if source < 0:
+        return False
+    txn[L.T_SOURCE] = source
+    txn[L.T_NUMBER] = signed64(data, body + 17)
+    txn[L.T_LAST_COMMITTED] = signed64(data, body + 26)
+    txn[L.T_SEQUENCE_NUMBER] = signed64(data, body + 34)
+    if txn[L.T_LAST_COMMITTED] < 0 or txn[L.T_SEQUENCE_NUMBER] <= 0:
+        return False
+    if txn[L.T_NUMBER] <= 0 and data[at + 4] == _GTID:
+        return False
+    rest = body + 42
+    if rest + 7 <= end:
+        time = unsigned(data, rest, 7)
+        rest += 7
+        txn[L.T_COMMITTED_US] = time & ((1 << 55) - 1)
+        if time >> 55 & 1:
+            rest += 7
+    # The transaction's length: only that it is there; the rest cannot be malformed.
+    if rest >= end:
+        return rest == end
+    first = int(data[rest])
+    wide = 1 if first < 251 else 3 if first == 252 else 4 if first == 253 else 9
+    if first in (251, 255) or rest + wide > end:
+        return False
+    rest += wide
+    return not (rest + 4 <= end and data[rest + 3] & 0x80 and rest + 8 > end)
+
+
+@njit(cache=True)
+def _begin_mariadb(data: Bytes, at: int, end: int, txn: Ints) -> bool:
+    """Fill in ``txn`` from a MariaDB GTID event; False if it is odd."""
+    body = at + HEADER_BYTES
+    if body + 19 > end:
+        return False
+    flags = int(data[body + 12])
+    if flags & ~_MARIADB_PLAIN:
+        return False
+    txn[L.T_NUMBER] = signed64(data, body)
+    txn[L.T_SOURCE] = unsigned(data, body + 8, 4)
+    txn[L.T_FLAGS] = flags
+    if txn[L.T_NUMBER] < 0:
+        return False
+    rest = body + 13
+    if flags & 0x02:
+        if rest + 8 > end:
+            return False
+        txn[L.T_COMMIT_ID] = signed64(data, rest)
+        if txn[L.T_COMMIT_ID] < 0:
+            return False
+        rest += 8
+    if rest == end:
+        return True
+    # Zero padding reads as "no extra flags"; several engines and a thread id change nothing.
+    extra = int(data[rest])
+    return not extra & ~0x11 and not (extra & 0x01 and rest + 2 > end)
+
+
+@njit(cache=True)
+def _find_table(data: Bytes, start: int, end: int, hashes: Words, slots: Ints) -> int:
+    """Return the descriptor of the table map body, -1 if it is new."""
+    digest = finish(mix_bytes(np.uint64(end - start), data, start, end))
+    mask = len(hashes) - 1
+    at = np.int64(digest & np.uint64(mask))
+    while hashes[at] != 0:
+        if hashes[at] == digest:
+            return slots[at]
+        at = (at + 1) & mask
+    return -1
+
+
+@njit(cache=True)
+def table_map_digest(data: Bytes, start: int, end: int) -> np.uint64:
+    """Return the digest by which a table map body is found again."""
+    return finish(mix_bytes(np.uint64(end - start), data, start, end))
+
+
+@njit(cache=True, nogil=True)
+def scan(
+    data: Bytes, end: int, base: int, trailer: int, query_post_header: int, is_mariadb: bool,
+    crc: NDArray[np.uint32], words: Bytes, hashes: Words, slots: Ints,
+    tables: Ints, columns: Ints, key_table: Ints, seeds: Words, parts: Ints,
+    weights: NDArray[np.uint32], uuids: Bytes, scratch: Ints,
+    progress: Ints, transactions: Ints, rows: Ints, digests: Words, keys: Words, counts: Ints,
+) -> None:  # fmt: skip
+    """Walk ``data[progress[POSITION]:end]`` until something stops it; see ``layout``.
+
+    ``base`` is the file offset of ``data[0]``. ``words`` holds ``BEGIN`` and ``COMMIT`` in two
+    rows. On return everything before progress[POSITION] is in the batch or was counted.
+    """
+    map_numbers = np.empty(_MAPS_MAX, np.int64)
+    map_slots = np.empty(_MAPS_MAX, np.int64)
+    types = np.zeros(256, np.int64)
+    while True:
+        start = progress[L.POSITION]
+        rows_before, keys_before = progress[L.ROWS], progress[L.KEYS]
+        stop = _check_event(data, start, end, trailer, crc)
+        if stop != FINE:
+            progress[L.STATUS] = stop
+            return
+        kind = int(data[start + 4])
+        if kind != _MARIADB_GTID if is_mariadb else kind not in (_GTID, _ANONYMOUS):
+            progress[L.STATUS] = L.ODD
+            return
+        if progress[L.TRANSACTIONS] == len(transactions):
+            progress[L.STATUS] = L.BATCH_FULL
+            return
+        txn = transactions[progress[L.TRANSACTIONS]]
+        txn[:] = L.ABSENT
+        length = unsigned(data, start + 9, 4)
+        event_end = start + length - trailer
+        if kind == _MARIADB_GTID:
+            fine = _begin_mariadb(data, start, event_end, txn)
+        else:
+            fine = _begin_mysql(data, start, event_end, uuids, progress, txn)
+        if not fine:
+            progress[L.STATUS] = L.ODD
+            return
+        begun = kind == _MARIADB_GTID
+        types[:] = 0
+        types[kind] = 1
+        events = 1
+        maps = np.int64(0)  # A literal 0 would have scan_rows compiled once more for it.
+        at = start + length
+        done = False
+        while not done:
+            stop = _check_event(data, at, end, trailer, crc)
+            if stop != FINE:
+                break
+            kind = int(data[at + 4])
+            length = unsigned(data, at + 9, 4)
+            event_end = at + length - trailer
+            if not begun:
+                if kind != _QUERY or not _is_query(
+                    data, at, event_end, query_post_header, words[0, :5]
+                ):
+                    stop = L.ODD
+                    break
+                begun = True
+            elif kind == _TABLE_MAP:
+                slot = _find_table(data, at + HEADER_BYTES, event_end, hashes, slots)
+                if slot < 0:
+                    progress[L.DETAIL] = at
+                    stop = L.NEED_TABLE
+                    break
+                if maps == _MAPS_MAX or tables[slot, L.D_SUPPORTED] == L.MALFORMED:
+                    stop = L.ODD
+                    break
+                map_numbers[maps] = unsigned(data, at + HEADER_BYTES, 6)
+                map_slots[maps] = slot
+                maps += 1
+            elif kind == _XID:
+                if event_end - at < HEADER_BYTES + 8:
+                    stop = L.ODD
+                    break
+                done = True
+            elif kind == _QUERY:
+                if not _is_query(data, at, event_end, query_post_header, words[1, :6]):
+                    stop = L.ODD
+                    break
+                done = True
+            elif kind not in (_ANNOTATE, _ROWS_QUERY):
+                operation = operation_of(kind)
+                if operation < 0:
+                    stop = L.ODD
+                    break
+                stop = scan_rows(
+                    data, at, event_end, base, operation, kind >= 30, map_numbers, map_slots,
+                    maps, tables, columns, key_table, seeds, parts, weights,
+                    scratch, progress, rows, digests, keys,
+                )  # fmt: skip
+                if stop != FINE:
+                    break
+                # The last rows event of a statement closes its tables.
+                if unsigned(data, at + HEADER_BYTES + 6, 2) & 1:
+                    maps = 0
+            types[kind] += 1
+            events += 1
+            at += length
+        if not done:
+            progress[L.ROWS], progress[L.KEYS] = rows_before, keys_before
+            progress[L.STATUS] = stop
+            return
+        txn[L.T_START] = base + start
+        txn[L.T_END] = base + at
+        txn[L.T_TYPE] = data[start + 4]
+        txn[L.T_SERVER] = unsigned(data, start + 5, 4)
+        txn[L.T_TIME] = unsigned(data, start, 4)
+        txn[L.T_ROW_END] = progress[L.ROWS]
+        txn[L.T_EVENTS] = events
+        counts += types
+        progress[L.TRANSACTIONS] += 1
+        progress[L.POSITION] = at

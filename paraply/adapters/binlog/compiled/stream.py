@@ -1,0 +1,260 @@
+"""Reading a log with the scanner where it can, and with the readable decoder where it cannot.
+
+Both consume the same source. The scanner may begin wherever no transaction is open; it stops
+before whatever it does not take, and the readable decoder then goes on until nothing is open
+again. What the readable stream counts and announces is done for the scanned part as well, so the
+report cannot tell who read what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from paraply.adapters.binlog.compiled import layout as L
+from paraply.adapters.binlog.compiled.batch import Arrays, Batch, Toucher
+from paraply.adapters.binlog.compiled.chunk_source import BUFFER_BYTES_MAX, CHUNK_BYTES, ChunkSource
+from paraply.adapters.binlog.compiled.descriptors import Descriptors, KeyPlan, key_plan
+from paraply.adapters.binlog.compiled.hashing import crc32_tables
+from paraply.adapters.binlog.compiled.rereading import Rereader
+from paraply.adapters.binlog.compiled.scan_kernel import scan, table_map_digest
+from paraply.adapters.binlog.cursor import MalformedError
+from paraply.adapters.binlog.event_types import EventType, event_name
+from paraply.adapters.binlog.format_description import CHECKSUM_BYTES, HEADER_BYTES, Checksum
+from paraply.adapters.binlog.framing import BinlogReader
+from paraply.adapters.binlog.keys.builder import KeyBuilder, plan_of
+from paraply.adapters.binlog.reading import read_events
+from paraply.adapters.binlog.report import LogReport
+from paraply.adapters.binlog.rows_events import table_id_bytes
+from paraply.adapters.binlog.source import Source
+from paraply.adapters.binlog.table_map import TableMap, parse_table_map
+from paraply.adapters.binlog.transactions import ROW_BYTES_MAX, _Stream
+from paraply.vocabulary.log import LoggedTransaction
+
+TRANSACTIONS_MAX = 8192
+ROWS_MIN, ROWS_MAX = 1 << 16, 1 << 18
+"""Rows of a batch: the first size of the arrays, and the largest transaction scanned."""
+_FIXED_HEADER_BYTES = 8  # Table id and flags of a table map.
+
+
+class PlanChanged(Exception):  # noqa: N818 - it asks for another engine
+    """The keys of a table are built in another way than before, so digests do not compare."""
+
+
+class CompiledStream(_Stream):
+    """Yields batches of plain transactions, and the others one by one."""
+
+    def __init__(
+        self,
+        keys: KeyBuilder,
+        report: LogReport,
+        *,
+        transactions_max: int = TRANSACTIONS_MAX,
+        chunk_bytes: int = CHUNK_BYTES,
+        bytes_max: int = BUFFER_BYTES_MAX,
+    ) -> None:
+        super().__init__(
+            report=report,
+            on_table_map=self._on_table_map,
+            on_rows=None,
+            row_bytes_max=ROW_BYTES_MAX,
+        )
+        self.keys = keys
+        self.descriptors = Descriptors()
+        self.rereader = Rereader(keys)
+        self._toucher = Toucher()
+        self._chunk_bytes = chunk_bytes
+        self._bytes_max = bytes_max
+        self._arrays = Arrays.of(transactions_max, ROWS_MIN)
+        self._crc = crc32_tables()
+        self._words = np.zeros((2, 6), np.uint8)
+        self._words[0, :5] = list(b"BEGIN")
+        self._words[1] = list(b"COMMIT")
+        self._scratch = np.zeros((4096, 2), np.int64)
+        self._version = -1
+        self._plans: dict[str, tuple[KeyPlan, tuple[object, ...]]] = {}
+
+    def _on_table_map(self, table: TableMap) -> None:
+        self.keys.registry.observe_table_map(table.table_schema())
+
+    def read(self, files: Sequence[str | Source]) -> Iterator[Batch | LoggedTransaction]:
+        """Yield everything in the files, in order; like ``read_transactions`` it never raises."""
+        for file in files:
+            yield from self.scan_file(file)
+        yield from self.finish()
+
+    def open_file(self, file: str | Source) -> ChunkSource:
+        """Return the bytes to read, in chunks that can be scanned."""
+        source = super().open_file(file)
+        return ChunkSource(source, chunk_bytes=self._chunk_bytes, bytes_max=self._bytes_max)
+
+    def scan_file(self, file: str | Source) -> Iterator[Batch | LoggedTransaction]:
+        """Yield what ends in this file: ``read_file`` with the scanner between events."""
+        source = self.begin_file(file)
+        if source is None:
+            return
+        assert isinstance(source, ChunkSource)
+        self.rereader.add_file(self.file.file)
+        with self.noting_faults(source) as reader:
+            events = read_events(reader, self.decoder)
+            while True:
+                if self.open is None and reader.format_description is not None:
+                    yield from self._scan(source, reader)
+                event = next(events, None)
+                if event is None:
+                    break
+                yield from self.take(event, source, reader)
+        yield from self.finish_file()
+
+    # The scanned part
+
+    def _scan(self, source: ChunkSource, reader: BinlogReader) -> Iterator[Batch]:
+        """Yield batches until the readable decoder must go on."""
+        description = reader.format_description
+        assert description is not None
+        checked = description.checksum is Checksum.CRC32
+        if description.header_length != HEADER_BYTES or table_id_bytes(description) != 6:
+            return
+        self.rereader.note_format(source.offset, description)
+        trailer = CHECKSUM_BYTES if checked else 0
+        post_header = description.post_header_length(EventType.QUERY, 13)
+        while True:
+            if self._version != self.keys.registry.version:
+                self._forget_tables()
+            status = self._scan_buffer(source, trailer, post_header, description.is_mariadb)
+            if status == L.NEED_MORE and not source.at_end:
+                yield from self._flush()
+                if source.fill():
+                    continue
+                return
+            if status == L.NEED_TABLE:
+                yield from self._flush()
+                self._meet_table(source, trailer, description.is_mariadb)
+                continue
+            if status == L.BATCH_FULL:
+                if self._arrays.progress[L.TRANSACTIONS]:
+                    yield from self._flush()
+                    continue
+                if self._grow():
+                    continue
+            yield from self._flush()
+            return
+
+    def _scan_buffer(
+        self, source: ChunkSource, trailer: int, post_header: int, is_mariadb: bool
+    ) -> int:
+        arrays, known = self._arrays, self.descriptors
+        progress = arrays.progress
+        progress[L.POSITION] = source.begin
+        with np.errstate(over="ignore"):
+            scan(
+                source.data, source.end, source.offset - source.begin, trailer, post_header,
+                is_mariadb,
+                self._crc, self._words, known.hashes, known.slots, known.tables, known.columns,
+                known.keys, known.seeds, known.parts, known.weights, arrays.uuids, self._scratch,
+                progress, arrays.transactions, arrays.rows, arrays.digests, arrays.keys,
+                arrays.counts,
+            )  # fmt: skip
+        source.skip_to(int(progress[L.POSITION]))
+        self.file.bytes_read = source.offset
+        return int(progress[L.STATUS])
+
+    def _flush(self) -> Iterator[Batch]:
+        """Yield what was scanned, if anything, and begin a new batch."""
+        arrays = self._arrays
+        progress = arrays.progress
+        count = int(progress[L.TRANSACTIONS])
+        if count:
+            for code in np.flatnonzero(arrays.counts).tolist():
+                self.file.events[event_name(code)] += int(arrays.counts[code])
+            self.file.transactions += count
+            self.file.rows += int(progress[L.ROWS])
+            first = self.ordinal + 1
+            self.ordinal += count
+            yield Batch(
+                file=self.file.file,
+                first_ordinal=first,
+                clock=self._clock_run(count),
+                arrays=arrays,
+                descriptors=self.descriptors,
+                touched=self._toucher.touched(arrays, self.descriptors),
+                first_place=self.rereader.place_of(0),
+            )
+        arrays.counts[:] = 0
+        progress[L.TRANSACTIONS] = progress[L.ROWS] = progress[L.KEYS] = 0
+
+    def _clock_run(self, count: int) -> int:
+        """Return the clock run of the batch: plain transactions never begin one in between."""
+        first, last = self._arrays.transactions[0], self._arrays.transactions[count - 1]
+        if first[L.T_SEQUENCE_NUMBER] < 0:
+            return self.clock.of_unnumbered()
+        run = self.clock.of(int(first[L.T_LAST_COMMITTED]), int(first[L.T_SEQUENCE_NUMBER]))
+        if count > 1:
+            self.clock.of(int(last[L.T_LAST_COMMITTED]), int(last[L.T_SEQUENCE_NUMBER]))
+        return run
+
+    def _grow(self) -> bool:
+        rows = len(self._arrays.rows)
+        if rows >= ROWS_MAX:
+            return False
+        grown = Arrays.of(len(self._arrays.transactions), 2 * rows)
+        grown.progress[:] = self._arrays.progress
+        grown.uuids[:] = self._arrays.uuids
+        self._arrays = grown
+        return True
+
+    # Tables
+
+    def _forget_tables(self) -> None:
+        self.descriptors.forget_maps()
+        self._version = self.keys.registry.version
+
+    def _meet_table(self, source: ChunkSource, trailer: int, is_mariadb: bool) -> None:
+        """Decode the table map that stopped the scanner, announce it and describe it."""
+        at = int(self._arrays.progress[L.DETAIL])
+        length = int.from_bytes(source.data[at + 9 : at + 13].tobytes(), "little")
+        start, end = at + HEADER_BYTES, at + length - trailer
+        digest = int(table_map_digest(source.data, start, end))
+        body = source.data[start:end].tobytes()
+        table = self._table_of(body, is_mariadb)
+        if table is None:
+            self.descriptors.add_malformed(digest)
+            return
+        self.announce(table)
+        # What a table map tells changes how its own table is keyed, and no other.
+        self._version = self.keys.registry.version
+        self.descriptors.add(digest, table, self._plan(table))
+
+    def _table_of(self, body: bytes, is_mariadb: bool) -> TableMap | None:
+        """Return the definition, the readable decoder's own object for it; None if malformed.
+
+        Then the readable decoder meets it in its place and says what is wrong.
+        """
+        definition = body[_FIXED_HEADER_BYTES:]
+        known = self.decoder._definitions.get((is_mariadb, definition))
+        if known is not None or not definition:
+            return known
+        try:
+            table = parse_table_map(definition, is_mariadb=is_mariadb)
+        except MalformedError:
+            return None
+        self.decoder._definitions[is_mariadb, definition] = table
+        return table
+
+    def _plan(self, table: TableMap) -> KeyPlan | None:
+        """Return how to key a table, None if the scanner must not."""
+        if table.undecodable:
+            return None
+        schema = self.keys.registry.table(table.name)
+        readable = plan_of(self.keys.registry, table.name)
+        if schema is None or not readable.complete or readable.as_child or readable.as_parent:
+            return None
+        plan = key_plan(schema, table)
+        if plan is None:
+            return None
+        wires = tuple(table.columns[part.column] for _, parts in plan for part in parts)
+        shape = (plan, tuple((wire.kind, wire.size, wire.scale) for wire in wires))
+        if self._plans.setdefault(table.name, shape) != shape:
+            raise PlanChanged(table.name)
+        return plan

@@ -1,0 +1,64 @@
+"""MariaDB's zlib wrapping of statements, rows and columns, unpacked without trusting its length."""
+
+from __future__ import annotations
+
+import zlib
+
+from paraply.adapters.binlog.cursor import Cursor, MalformedError
+
+INFLATED_BYTES_MAX = 1 << 30
+_ALGORITHM_ZLIB = 0
+
+
+def _inflate_exactly(data: bytes, length: int, window_bits: int) -> bytes:
+    """Inflate to exactly ``length`` bytes; memory follows the data, not the claimed length."""
+    if length > INFLATED_BYTES_MAX:
+        raise MalformedError(f"claims {length} inflated bytes (at most {INFLATED_BYTES_MAX})")
+    unpacker = zlib.decompressobj(window_bits)
+    try:
+        # One byte more than claimed shows a stream that is longer than it says.
+        inflated = unpacker.decompress(data, length + 1)
+    except zlib.error as fault:
+        raise MalformedError(f"zlib: {fault}") from None
+    if len(inflated) != length:
+        raise MalformedError(f"inflates to {len(inflated)} bytes or more, claims {length}")
+    return inflated
+
+
+def inflate(data: bytes) -> bytes:
+    """Unpack a compressed query or the rows of a compressed rows event.
+
+    Layout (MariaDB sql/log_event.cc, binlog_buf_uncompress): one byte ``0x80 | algorithm << 4 |
+    n``, then the inflated length in ``n`` (1 to 4) bytes, most significant first, then zlib.
+    """
+    cursor = Cursor(data)
+    head = cursor.unsigned(1)
+    algorithm = head >> 4 & 0x07
+    width = head & 0x07
+    if not head & 0x80 or algorithm != _ALGORITHM_ZLIB or not 1 <= width <= 4:
+        raise MalformedError(f"0x{head:02x} does not start compressed data")
+    length = int.from_bytes(cursor.take(width), "big")
+    return _inflate_exactly(cursor.rest(), length, zlib.MAX_WBITS)
+
+
+def inflate_column(data: bytes) -> bytes:
+    """Unpack one value of a MariaDB COMPRESSED column.
+
+    Layout (MariaDB sql/field.cc): empty for the empty string; a first byte of 0 is followed by
+    the plain value; else ``method << 4 | raw << 3 | n``, the length in ``n`` bytes, most
+    significant first, and a zlib stream, without zlib's header where ``raw`` is set.
+    """
+    if not data:
+        return b""
+    cursor = Cursor(data)
+    head = cursor.unsigned(1)
+    if head == 0:
+        return cursor.rest()
+    method = head >> 4
+    width = head & 0x07
+    if method != 8 or not 1 <= width <= 4:
+        raise MalformedError(f"0x{head:02x} does not start a compressed column")
+    length = int.from_bytes(cursor.take(width), "big")
+    return _inflate_exactly(
+        cursor.rest(), length, -zlib.MAX_WBITS if head & 0x08 else zlib.MAX_WBITS
+    )

@@ -1,0 +1,78 @@
+"""DECIMAL values: nine digits in four bytes, most significant first, negatives inverted.
+
+Source: MySQL strings/decimal.cc, bin2decimal; the same bytes are used inside JSON.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from paraply.adapters.binlog.cursor import MalformedError
+from paraply.adapters.binlog.temporal import Reader
+
+PRECISION_MAX = 65
+_DIGITS_PER_GROUP = 9
+_GROUP_BYTES = 4
+_BYTES_OF_DIGITS = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
+
+
+def _side_bytes(digits: int) -> int:
+    return digits // _DIGITS_PER_GROUP * _GROUP_BYTES + _BYTES_OF_DIGITS[digits % _DIGITS_PER_GROUP]
+
+
+def decimal_bytes(precision: int, scale: int) -> int:
+    """Return how many bytes a DECIMAL(precision, scale) takes.
+
+    Raises ``MalformedError`` unless 0 <= scale <= precision <= 65 and precision > 0.
+    """
+    if not 0 <= scale <= precision <= PRECISION_MAX or precision == 0:
+        raise MalformedError(f"DECIMAL({precision},{scale}) does not exist")
+    return _side_bytes(precision - scale) + _side_bytes(scale)
+
+
+def decode_decimal(data: bytes, precision: int, scale: int) -> Decimal:
+    """Decode exactly the bytes of one DECIMAL(precision, scale)."""
+    size = decimal_bytes(precision, scale)
+    if len(data) != size:
+        raise MalformedError(
+            f"DECIMAL({precision},{scale}) takes {size} bytes, {len(data)} are there"
+        )
+    negative = not data[0] & 0x80
+    bits = int.from_bytes(data, "big") ^ 1 << (8 * size - 1)
+    if negative:
+        bits ^= (1 << 8 * size) - 1
+    raw = bits.to_bytes(size, "big")
+    whole_digits = precision - scale
+    position = 0
+    whole = 0
+    for digits in _group_sizes(whole_digits, short_first=True):
+        width = _BYTES_OF_DIGITS[digits]
+        group = int.from_bytes(raw[position : position + width], "big")
+        whole = whole * 10**digits + group
+        position += width
+    fraction = 0
+    for digits in _group_sizes(scale, short_first=False):
+        width = _BYTES_OF_DIGITS[digits]
+        group = int.from_bytes(raw[position : position + width], "big")
+        fraction = fraction * 10**digits + group
+        position += width
+    sign = "-" if negative else ""
+    return Decimal(f"{sign}{whole}.{fraction:0{scale}d}" if scale else f"{sign}{whole}")
+
+
+def _group_sizes(digits: int, *, short_first: bool) -> list[int]:
+    """Return how many digits each group holds: the incomplete one is outermost."""
+    full = [_DIGITS_PER_GROUP] * (digits // _DIGITS_PER_GROUP)
+    rest = [digits % _DIGITS_PER_GROUP] if digits % _DIGITS_PER_GROUP else []
+    return rest + full if short_first else full + rest
+
+
+def decimal_reader(precision: int, scale: int) -> Reader:
+    """Return a reader of DECIMAL(precision, scale)."""
+    size = decimal_bytes(precision, scale)
+
+    def read(buffer: bytes, position: int) -> tuple[object, int]:
+        end = position + size
+        return decode_decimal(buffer[position:end], precision, scale), end
+
+    return read

@@ -1,0 +1,265 @@
+"""What events mean, once decoded: one small frozen record per kind of event.
+
+``Event`` is their union. Text is decoded, numbers are Python's; a rows event keeps its rows
+encoded until someone asks for them (``rows_events.decode_rows``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from paraply.adapters.binlog.format_description import FormatDescription
+from paraply.adapters.binlog.framing import EventHeader
+from paraply.adapters.binlog.table_map import TableMap
+from paraply.vocabulary.log import Operation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormatDescriptionEvent:
+    """The server and the layout of what follows."""
+
+    header: EventHeader
+    description: FormatDescription
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RotateEvent:
+    """The next file; the last event of a closed log, or made up for the stream."""
+
+    header: EventHeader
+    next_file: str
+    next_position: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopEvent:
+    """The server stopped in an orderly way."""
+
+    header: EventHeader
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GtidEvent:
+    """The start of a MySQL transaction: types 33, 34 (anonymous) and 42 (tagged).
+
+    ``gtid`` is ``uuid:number`` or ``uuid:tag:number``, empty if anonymous. ``last_committed`` and
+    ``sequence_number`` are None before 5.7. Times are microseconds since 1970, None before 8.0,
+    as are the length in bytes of the whole transaction and the server versions (80021).
+    """
+
+    header: EventHeader
+    gtid: str
+    may_have_sbr: bool
+    last_committed: int | None = None
+    sequence_number: int | None = None
+    immediate_commit_us: int | None = None
+    original_commit_us: int | None = None
+    transaction_length: int | None = None
+    immediate_server_version: int | None = None
+    original_server_version: int | None = None
+    commit_group_ticket: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MariadbGtidEvent:
+    """The start of a MariaDB event group (type 162).
+
+    ``commit_id`` is None unless at least two transactions were committed as one group. ``flags``
+    are the words of ``paraply.vocabulary.log.LoggedTransaction.flags``. ``xa_id`` is the XID as XA
+    statements write it. ``extra_flags`` are the bits of flags_extra, 0 if absent;
+    ``start_alter_sequence`` is given by a COMMIT or ROLLBACK ALTER.
+    """
+
+    header: EventHeader
+    gtid: str
+    domain: int
+    sequence: int
+    flags: frozenset[str]
+    commit_id: int | None = None
+    xa_id: str = ""
+    extra_flags: int = 0
+    start_alter_sequence: int | None = None
+    thread_id: int | None = None
+
+    @property
+    def is_standalone(self) -> bool:
+        """Return whether a single statement follows, without COMMIT or XID."""
+        return "standalone" in self.flags
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviousGtidsEvent:
+    """The GTID set of all earlier files, as text (``uuid:1-5:7,uuid:tag:1``)."""
+
+    header: EventHeader
+    gtid_set: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MariadbGtidListEvent:
+    """MariaDB's binlog state at the start of a file: GTIDs in order, the last per domain counts."""
+
+    header: EventHeader
+    gtids: tuple[str, ...]
+    flags: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryEvent:
+    """A statement; ``error_code`` is what it ended with on the source.
+
+    ``sql_mode`` and ``client_collation`` are None where the log does not give them.
+    """
+
+    header: EventHeader
+    schema: str
+    sql: str
+    thread_id: int = 0
+    error_code: int = 0
+    sql_mode: int | None = None
+    client_collation: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class XidEvent:
+    """The engine commit of a transaction."""
+
+    header: EventHeader
+    xid: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class XaPrepareEvent:
+    """The end of an XA transaction's first part; ``one_phase`` commits at once."""
+
+    header: EventHeader
+    xa_id: str
+    one_phase: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableMapEvent:
+    """Names the table that the rows events with this ``table_id`` change."""
+
+    header: EventHeader
+    table_id: int
+    table: TableMap
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowsEvent:
+    """Changed rows of one table, still encoded.
+
+    ``before_columns`` and ``after_columns`` say which columns the images hold (bit *i* of byte
+    *i // 8*); ``after_columns`` differs from ``before_columns`` only for updates. ``table`` is
+    None for the dummy event that only ends a statement. ``partial_json`` marks MySQL's type 39.
+    """
+
+    header: EventHeader
+    table_id: int
+    table: TableMap | None
+    operation: Operation
+    before_columns: bytes
+    after_columns: bytes
+    row_data: bytes = field(repr=False)
+    ends_statement: bool
+    partial_json: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionPayloadEvent:
+    """A compressed transaction; its inner events follow it in the stream of events."""
+
+    header: EventHeader
+    compression: str
+    compressed_bytes: int
+    uncompressed_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionContextEvent:
+    """What group replication certifies: the snapshot and the write set (type 36)."""
+
+    header: EventHeader
+    server_uuid: str
+    thread_id: int
+    gtid_specified: bool
+    snapshot_version: str
+    write_set: tuple[str, ...]
+    read_set: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewChangeEvent:
+    """A change of the group's membership (type 37), with the certification info it carried."""
+
+    header: EventHeader
+    view_id: str
+    sequence: int
+    certification_items: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeartbeatEvent:
+    """A sign of life of the source; found in relay logs only by accident."""
+
+    header: EventHeader
+    file: str
+    position: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentEvent:
+    """The source lost events."""
+
+    header: EventHeader
+    number: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnotationEvent:
+    """The statement behind the rows that follow (types 29 and 160); a comment, not executed."""
+
+    header: EventHeader
+    sql: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointEvent:
+    """The oldest file MariaDB needs for crash recovery."""
+
+    header: EventHeader
+    file: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedEvent:
+    """An event without meaning for us: known context (INTVAR, RAND ...) or an unknown type."""
+
+    header: EventHeader
+    known: bool
+
+
+Event = (
+    FormatDescriptionEvent
+    | RotateEvent
+    | StopEvent
+    | GtidEvent
+    | MariadbGtidEvent
+    | PreviousGtidsEvent
+    | MariadbGtidListEvent
+    | QueryEvent
+    | XidEvent
+    | XaPrepareEvent
+    | TableMapEvent
+    | RowsEvent
+    | TransactionPayloadEvent
+    | TransactionContextEvent
+    | ViewChangeEvent
+    | HeartbeatEvent
+    | IncidentEvent
+    | AnnotationEvent
+    | CheckpointEvent
+    | SkippedEvent
+)

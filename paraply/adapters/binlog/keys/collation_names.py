@@ -1,0 +1,61 @@
+"""Names of character sets and collations: aliases, defaults, which belongs to which."""
+
+from __future__ import annotations
+
+from paraply.adapters.binlog.schema.ddl import CharacterOptions
+
+_DEFAULTS = {
+    "big5": "big5_chinese_ci", "binary": "binary", "cp932": "cp932_japanese_ci",
+    "dec8": "dec8_swedish_ci", "eucjpms": "eucjpms_japanese_ci", "euckr": "euckr_korean_ci",
+    "gb18030": "gb18030_chinese_ci", "gb2312": "gb2312_chinese_ci", "gbk": "gbk_chinese_ci",
+    "hp8": "hp8_english_ci", "latin1": "latin1_swedish_ci", "latin5": "latin5_turkish_ci",
+    "sjis": "sjis_japanese_ci", "swe7": "swe7_swedish_ci", "tis620": "tis620_thai_ci",
+    "ujis": "ujis_japanese_ci",
+}  # fmt: skip
+_WITHOUT_ONE_DEFAULT = frozenset({"utf8mb4", ""})
+"""utf8mb4: general_ci to MySQL 5.7 and MariaDB 10, 0900_ai_ci to MySQL 8, uca1400 to MariaDB 11."""
+DUMPED_UTF8MB4_COLLATION = "utf8mb4_general_ci"
+"""What SHOW CREATE TABLE means by utf8mb4 alone: the servers with another default print it."""
+
+
+def charset_name(name: str) -> str:
+    """Return a character set's name in lower case, with ``utf8`` as the servers mean it."""
+    name = name.lower()
+    return "utf8mb3" if name == "utf8" else name
+
+
+def collation_name(name: str, charset: str = "") -> str:
+    """Return a collation's full name: ``utf8_`` is ``utf8mb3_``, ``uca1400_`` lacks its charset."""
+    name = name.lower()
+    if name.startswith("utf8_"):
+        return "utf8mb3_" + name.removeprefix("utf8_")
+    if name.startswith("uca1400_"):
+        return f"{charset}_{name}" if charset else ""
+    return name
+
+
+def charset_of(collation: str) -> str:
+    """Return the character set that a collation belongs to, empty for an empty name."""
+    return collation.partition("_")[0]
+
+
+def default_collation(charset: str) -> str:
+    """Return the collation a character set has by default, empty where servers differ."""
+    if charset in _WITHOUT_ONE_DEFAULT:
+        return ""
+    return _DEFAULTS.get(charset, f"{charset}_general_ci")
+
+
+def settled_collation(given: CharacterOptions, default: CharacterOptions) -> tuple[str, str]:
+    """Return (charset, collation) of what was written, with ``default`` where nothing was.
+
+    ``default`` is settled already. Either may be empty: not known.
+    """
+    charset = "" if given.charset == "default" else charset_name(given.charset)
+    collation = "" if given.collation == "default" else given.collation
+    if collation:
+        collation = collation_name(collation, charset or default.charset)
+        return charset_of(collation) or charset or default.charset, collation
+    if charset:
+        return charset, default_collation(charset)
+    return default.charset, default.collation

@@ -1,0 +1,232 @@
+"""What foreign keys add to a transaction's keys, on the child's side and on the parent's.
+
+Three things are tied, each as loosely as is safe:
+
+- *Existence.* A parent row that comes, goes or changes its referenced columns writes the key
+  ``REFERENCES(columns)`` with their values. A child row that comes, goes or changes its foreign
+  key reads it, and so does any change of a child row that a CASCADE or SET NULL might hit. Reading
+  is shared, so children of one parent do not conflict (the over-serialising of bug 110071).
+- *The locked parent row.* Inserting a child locks the parent's primary key record, so a child
+  that comes or changes its foreign key reads the parent's PRIMARY key as well, if it refers to
+  it. It meets there any change of the parent row, as the engine makes it wait for that.
+- *Cascades.* What the engine changes below the log is not in it. Rows of a direct child are met
+  by the existence key, since each carries the parent's value. Three things are not, and then the
+  tables are only named, as reached: rows further down, values of the child's UNIQUE keys that a
+  cascaded delete sets free without the foreign key's columns in them, and rows that SET NULL took
+  the parent's value from.
+
+Not tied, and noted as an assumption where it applies: the rows of a third table that cascaded
+deletes stop referring to. Whether foreign_key_checks was off is not asked: keys then tie more
+than the server did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from paraply.adapters.binlog.keys.parts import KeyPlan
+from paraply.adapters.binlog.keys.values import folder_of
+from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.vocabulary.schema import ForeignKey, TableSchema
+
+CHANGES_CHILD = frozenset({"CASCADE", "SET NULL", "SET DEFAULT"})
+PRIMARY = "PRIMARY"
+
+
+def existence_index(columns: tuple[str, ...]) -> str:
+    """Return the name of the key that stands for the existence of referenced values."""
+    return f"REFERENCES({','.join(columns).lower()})"
+
+
+@dataclass(frozen=True, slots=True)
+class ChildTie:
+    """One foreign key from the child's side; the plans read the child's images.
+
+    ``existence`` is None where the parent's columns are not known: then ``parent`` is reached.
+    ``primary`` is None where the key does not refer to the parent's primary key.
+    """
+
+    columns: tuple[int, ...]
+    parent: str
+    existence: KeyPlan | None
+    primary: KeyPlan | None
+    may_be_changed_below: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ParentTie:
+    """One set of referenced columns from the parent's side.
+
+    ``children`` are the tables that refer to it. ``reached_by_delete`` and ``reached_by_update``
+    are the tables whose rows a cascade may touch out of sight.
+    """
+
+    existence: KeyPlan
+    children: frozenset[str]
+    reached_by_delete: frozenset[str]
+    reached_by_update: frozenset[str]
+
+
+def parent_columns_of(key: ForeignKey, parent: TableSchema) -> tuple[int, ...] | None:
+    """Return the positions of the referenced columns, None where the schema does not tell."""
+    if not key.parent_columns:
+        primary = [k for k in parent.unique_keys if k.name == PRIMARY]
+        return tuple(part.column for part in primary[0].parts) if primary else None
+    positions = [parent.column_index(name) for name in key.parent_columns]
+    found = tuple(position for position in positions if position is not None)
+    return found if len(found) == len(positions) == len(key.columns) else None
+
+
+def child_ties(registry: SchemaRegistry, child: TableSchema) -> tuple[ChildTie, ...]:
+    """Return the ties of a table to its parents."""
+    ties = []
+    for key in child.foreign_keys:
+        parent = registry.table(key.parent)
+        positions = parent_columns_of(key, parent) if parent is not None else None
+        may_be_changed = bool({key.on_delete, key.on_update} & CHANGES_CHILD)
+        if parent is None or positions is None or len(positions) != len(key.columns):
+            name = parent.name if parent is not None else key.parent
+            ties.append(ChildTie(key.columns, name, None, None, may_be_changed))
+            continue
+        # The parent's columns decide what is equal, the child's only how bytes become text.
+        folders = tuple(folder_of(parent.columns[position]) for position in positions)
+        names = tuple(parent.columns[position].name for position in positions)
+        existence = KeyPlan(
+            parent.name, existence_index(names), key.columns, folders, certain=not key.assumed
+        )
+        ties.append(
+            ChildTie(
+                key.columns,
+                parent.name,
+                existence,
+                _primary_plan(parent, positions, key, folders),
+                may_be_changed,
+            )
+        )
+    return tuple(ties)
+
+
+def _primary_plan(
+    parent: TableSchema,
+    positions: tuple[int, ...],
+    key: ForeignKey,
+    folders: tuple[Callable[[object], tuple[object, bool]], ...],
+) -> KeyPlan | None:
+    """Return a plan that gives the parent's PRIMARY key from the child's columns."""
+    for unique in parent.unique_keys:
+        parts = [part.column for part in unique.parts]
+        if unique.name != PRIMARY or sorted(parts) != sorted(positions):
+            continue
+        if any(part.prefix_length for part in unique.parts):
+            return None
+        order = [positions.index(part) for part in parts]
+        return KeyPlan(
+            parent.name,
+            PRIMARY,
+            tuple(key.columns[at] for at in order),
+            tuple(folders[at] for at in order),
+            certain=not key.assumed,
+        )
+    return None
+
+
+def parent_ties(registry: SchemaRegistry, parent: TableSchema) -> tuple[ParentTie, ...]:
+    """Return the ties of a table to those that refer to it, one per set of referenced columns."""
+    referring: dict[tuple[int, ...], list[tuple[str, ForeignKey]]] = {}
+    for child, key in registry.referencing(parent.name):
+        positions = parent_columns_of(key, parent)
+        if positions is not None:
+            referring.setdefault(positions, []).append((child, key))
+    ties = []
+    for positions, keys in referring.items():
+        names = tuple(parent.columns[position].name for position in positions)
+        is_unique = any(
+            {part.column for part in unique.parts} == set(positions)
+            for unique in parent.unique_keys
+        )
+        existence = KeyPlan(
+            parent.name,
+            existence_index(names),
+            positions,
+            tuple(folder_of(parent.columns[position]) for position in positions),
+            # Two parents that share a referenced value need not exclude each other.
+            certain=is_unique and not all(key.assumed for _, key in keys),
+        )
+        ties.append(
+            ParentTie(
+                existence,
+                frozenset(child for child, _ in keys),
+                reached_by_cascade(registry, keys, deleted=True),
+                reached_by_cascade(registry, keys, deleted=False),
+            )
+        )
+    return tuple(ties)
+
+
+def reached_by_cascade(
+    registry: SchemaRegistry, keys: list[tuple[str, ForeignKey]], *, deleted: bool
+) -> frozenset[str]:
+    """Return the tables whose rows a delete (or a key update) may touch out of sight.
+
+    Below the direct children every table that refers to a changed one counts, transitively.
+    """
+    reached: set[str] = set()
+    visited: set[tuple[str, ForeignKey, bool]] = set()
+    pending = [(child, key, deleted, True) for child, key in keys]
+    while pending:
+        child, key, parent_deleted, is_direct = pending.pop()
+        if (child, key, parent_deleted) in visited:
+            continue
+        visited.add((child, key, parent_deleted))
+        action = key.on_delete if parent_deleted else key.on_update
+        deletes = parent_deleted and action == "CASCADE"
+        # Rows of a direct child carry the parent's value and are met by it, unless the change
+        # took it from them: then later changes of the row carry NULL, and share no key with this.
+        loses_value = action in ("SET NULL", "SET DEFAULT")
+        if not is_direct or loses_value or (deletes and _frees_other_values(registry, child, key)):
+            reached.add(child)
+        if action in CHANGES_CHILD:
+            below = registry.referencing(child)
+            if not deletes:
+                below = tuple(_that_follow(registry, child, key, below))
+            pending += ((name, other, deletes, False) for name, other in below)
+    return frozenset(reached)
+
+
+def _that_follow(
+    registry: SchemaRegistry,
+    child: str,
+    key: ForeignKey,
+    below: tuple[tuple[str, ForeignKey], ...],
+) -> Iterator[tuple[str, ForeignKey]]:
+    """Yield the foreign keys that refer to columns which a change of ``key`` changes."""
+    schema = registry.table(child)
+    for name, other in below:
+        positions = parent_columns_of(other, schema) if schema is not None else None
+        if positions is None or set(positions) & set(key.columns):
+            yield name, other
+
+
+def _frees_other_values(registry: SchemaRegistry, child: str, key: ForeignKey) -> bool:
+    """Return whether deleting child rows frees unique values that do not tell the parent."""
+    schema = registry.table(child)
+    if schema is None or not schema.keys_complete:
+        return True
+    for unique in schema.unique_keys:
+        whole = {part.column for part in unique.parts if not part.prefix_length}
+        if set(key.columns) <= whole:
+            continue
+        if len(unique.parts) == 1 and schema.columns[unique.parts[0].column].auto_increment:
+            registry.assume(
+                f"AUTO_INCREMENT values of {child} that a cascade sets free are not used again"
+            )
+            continue
+        return True
+    others = [other.parent for other in schema.foreign_keys if other is not key]
+    if others:
+        registry.assume(
+            f"rows of {', '.join(sorted(set(others)))} are not deleted while a cascade into "
+            f"{child} stops referring to them"
+        )
+    return False

@@ -1,0 +1,101 @@
+"""One key of one table, ready to be built from row images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from paraply.adapters.binlog.keys.values import INCOMPARABLE, Folder, folder_of
+from paraply.vocabulary.keys import ConflictKey
+from paraply.vocabulary.log import ABSENT, UNKNOWN, RowImage
+from paraply.vocabulary.schema import Column, KeyPart
+
+_SHOWN_CHARACTERS_MAX = 64
+
+
+class NoKey(Enum):
+    """Why a row image gives no key."""
+
+    NULL = "a part is NULL, and NULLs do not collide"
+    ABSENT = "the image does not record a part, or not its value"
+    INCOMPARABLE = "a part cannot be compared"
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltKey:
+    """A key of a row, and whether equal keys are equal for certain."""
+
+    key: ConflictKey
+    certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPlan:
+    """How to build one key: which columns, and how each becomes comparable."""
+
+    table: str
+    index: str
+    columns: tuple[int, ...]
+    folders: tuple[Folder, ...]
+    certain: bool = True
+
+    def build(self, image: RowImage) -> BuiltKey | NoKey:
+        """Return the key of a row image, or why it has none; a NULL part outweighs the rest."""
+        raw: list[object] = []
+        missing = False
+        for column in self.columns:
+            value = image[column] if column < len(image) else ABSENT
+            if value is None:
+                return NoKey.NULL
+            missing = missing or value is ABSENT or value is UNKNOWN
+            raw.append(value)
+        if missing:
+            return NoKey.ABSENT
+        certain = self.certain
+        values: list[object] = []
+        for value, fold in zip(raw, self.folders, strict=True):
+            comparable, exact = fold(value)
+            if comparable is INCOMPARABLE:
+                return NoKey.INCOMPARABLE
+            certain = certain and exact
+            values.append(comparable)
+        shown = ", ".join(map(show, raw))
+        key = ConflictKey(table=self.table, index=self.index, values=tuple(values), shown=shown)
+        return BuiltKey(key, certain)
+
+    def is_set_by(self, image: RowImage) -> bool:
+        """Return whether an after image records any part, so that the update may change it."""
+        return any(column < len(image) and image[column] is not ABSENT for column in self.columns)
+
+
+def key_plan(
+    table: str, index: str, columns: Sequence[Column], parts: Iterable[KeyPart]
+) -> KeyPlan:
+    """Return the plan of a key over ``columns`` of its own table."""
+    chosen = tuple(parts)
+    return KeyPlan(
+        table,
+        index,
+        tuple(part.column for part in chosen),
+        tuple(folder_of(columns[part.column], part.prefix_length) for part in chosen),
+    )
+
+
+def show(value: object) -> str:
+    """Return a column value as a reader of a report would write it in SQL, cut if it is long.
+
+    >>> show("it's"), show(b"\\x00\\xff"), show(7)
+    ("'it''s'", '0x00FF', '7')
+    """
+    if isinstance(value, bytes | bytearray):
+        text = bytes(value)
+        if text.isascii() and text.decode("ascii").isprintable():
+            return show(text.decode("ascii"))
+        cut = text[: _SHOWN_CHARACTERS_MAX // 2]
+        return f"0x{cut.hex().upper()}{'…' if len(cut) < len(text) else ''}"
+    if isinstance(value, str):
+        cut_text = value[:_SHOWN_CHARACTERS_MAX]
+        mark = "…" if len(cut_text) < len(value) else ""
+        return "'" + cut_text.replace("'", "''") + mark + "'"
+    return str(value)

@@ -1,0 +1,142 @@
+"""Column values made comparable: equal in a key if and only if equal here.
+
+Integers, decimals, floats and temporals compare as what they mean (1.0 is 1.00, -0.0 is 0.0,
+12:00:00.500 is 12:00:00.5), byte strings by their bytes, text by its collation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from enum import Enum
+
+from paraply.adapters.binlog.keys.collations import Fold, fold_of, is_exact, text_of
+from paraply.vocabulary.schema import Column
+
+
+class _Incomparable(Enum):
+    """The type of :data:`INCOMPARABLE`."""
+
+    INCOMPARABLE = "INCOMPARABLE"
+
+
+INCOMPARABLE = _Incomparable.INCOMPARABLE
+"""Stands for a value that cannot be compared: its character set or a character is not known."""
+
+Comparable = tuple[object, bool]
+"""A comparable value, and whether it is exact."""
+Folder = Callable[[object], Comparable]
+
+INTEGER_BITS = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}
+_TEXT = frozenset({"char", "varchar", "tinytext", "text", "mediumtext", "longtext", "json"})
+_BYTES = frozenset(
+    {"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "vector"}
+    | {"uuid", "inet4", "inet6"}
+)
+_FIXED_BYTES = frozenset({"binary", "uuid", "inet4", "inet6"})
+_TEMPORAL = frozenset({"date", "time", "datetime", "timestamp"})
+
+
+def folder_of(column: Column, prefix_length: int = 0) -> Folder:
+    """Return what makes values of a column comparable, or a prefix of them.
+
+    Values are as the readers of logs give them: ``int``, ``float``, ``Decimal``, ``str``,
+    ``bytes``; text may come as bytes where the reader did not know its character set. The folder
+    returns (``INCOMPARABLE``, False) for what it cannot compare; None is not for it.
+    """
+    kind = column.type_name.partition(" ")[0]
+    if kind in INTEGER_BITS:
+        return _integer_folder(INTEGER_BITS[kind], unsigned=column.unsigned)
+    if kind == "decimal":
+        return _fold_decimal
+    if kind in ("float", "double"):
+        return _fold_float
+    if kind in _TEMPORAL:
+        return _fold_temporal
+    if kind in ("year", "bit", "enum", "set"):
+        return lambda value: (value, True)
+    if kind in _BYTES or (kind in _TEXT and column.collation == "binary"):
+        is_fixed = kind in _FIXED_BYTES or kind == "char"
+        return _bytes_folder(prefix_length, is_fixed=is_fixed)
+    if kind in _TEXT:
+        return _text_folder(column, prefix_length, is_padded=kind == "char")
+    return _fold_incomparable
+
+
+def _fold_incomparable(value: object) -> Comparable:
+    return INCOMPARABLE, False
+
+
+def _integer_folder(bits: int, *, unsigned: bool) -> Folder:
+    span = 1 << bits
+
+    def fold(value: object) -> Comparable:
+        if not isinstance(value, int):
+            return INCOMPARABLE, False
+        # Logs without signedness give an unsigned column's large values as negative ones.
+        return (value + span if unsigned and value < 0 else value), True
+
+    return fold
+
+
+def _fold_decimal(value: object) -> Comparable:
+    if isinstance(value, Decimal | int):
+        return value, True
+    try:
+        return Decimal(str(value)), True
+    except InvalidOperation:
+        return INCOMPARABLE, False
+
+
+def _fold_float(value: object) -> Comparable:
+    if isinstance(value, float | int):
+        return float(value) + 0.0, True
+    if isinstance(value, Decimal):
+        # A text dump prints so many digits of a FLOAT that two of them may look alike.
+        return float(value) + 0.0, False
+    return INCOMPARABLE, False
+
+
+def _fold_temporal(value: object) -> Comparable:
+    if isinstance(value, bytes):
+        value = value.decode("ascii", "replace")
+    if isinstance(value, str) and "." in value:
+        return value.rstrip("0").rstrip("."), True
+    return value, True
+
+
+def _bytes_folder(prefix_length: int, *, is_fixed: bool) -> Folder:
+    def fold(value: object) -> Comparable:
+        if isinstance(value, str):
+            return INCOMPARABLE, False
+        if not isinstance(value, bytes | bytearray):
+            return INCOMPARABLE, False
+        data = bytes(value)
+        if prefix_length:
+            data = data[:prefix_length]
+        # Logs cut the zero bytes that fill a BINARY(n), some readers put them back.
+        return (data.rstrip(b"\0") if is_fixed else data), True
+
+    return fold
+
+
+def _text_folder(column: Column, prefix_length: int, *, is_padded: bool) -> Folder:
+    decode = text_of(column.charset)
+    collation = column.collation
+    fold_text: Fold = fold_of(collation)
+
+    def fold(value: object) -> Comparable:
+        text = decode(bytes(value)) if isinstance(value, bytes | bytearray) else value
+        if not isinstance(text, str):
+            return INCOMPARABLE, False
+        if prefix_length:
+            text = text[:prefix_length]
+        if is_padded:
+            # CHAR(n) is padded to n whatever the collation says, and logs cut the padding.
+            text = text.rstrip(" ")
+        folded = fold_text(text)
+        if folded is None:
+            return INCOMPARABLE, False
+        return folded, is_exact(collation, text)
+
+    return fold

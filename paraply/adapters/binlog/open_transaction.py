@@ -1,0 +1,108 @@
+"""The transaction that is being read: what is known of it until its end comes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from paraply.adapters.binlog.events import QueryEvent
+from paraply.adapters.binlog.statements import StatementRole
+from paraply.vocabulary.log import (
+    DDL_CHARACTERS_MAX,
+    STATEMENT_CHARACTERS_MAX,
+    LoggedKind,
+    LoggedTransaction,
+)
+
+STATEMENTS_MAX = 1024
+"""How many statements of one transaction are kept."""
+
+_RANK = {
+    LoggedKind.EMPTY: 0,
+    LoggedKind.ROWS: 1,
+    LoggedKind.STATEMENT: 2,
+    LoggedKind.DDL: 3,
+    LoggedKind.XA: 4,
+    LoggedKind.VIEW_CHANGE: 5,
+    LoggedKind.INCIDENT: 6,
+}
+
+
+class OpenTransaction:
+    """Collects a transaction; of several kinds in one, the one that restricts most wins.
+
+    ``begun`` says that COMMIT, XID or XA PREPARE will end it, not the next statement.
+    """
+
+    def __init__(self, transaction: LoggedTransaction) -> None:
+        self.transaction = transaction
+        self.begun = False
+        self.row_bytes = 0
+        self._statements: list[str] = []
+        self._is_bare = True
+
+    @property
+    def awaits_begin(self) -> bool:
+        """Return whether nothing but a GTID was seen, so that a BEGIN belongs to it."""
+        return self._is_bare
+
+    def note_kind(self, kind: LoggedKind) -> None:
+        """Raise the transaction's kind to ``kind`` if that restricts more."""
+        if kind is LoggedKind.ROWS:
+            self._is_bare = False
+        if _RANK[kind] > _RANK[self.transaction.kind]:
+            self.transaction.kind = kind
+
+    def note_statement(self, sql: str, *, is_ddl: bool) -> None:
+        """Keep a statement's text."""
+        self._is_bare = False
+        if len(self._statements) < STATEMENTS_MAX:
+            self._statements.append(
+                sql[: DDL_CHARACTERS_MAX if is_ddl else STATEMENT_CHARACTERS_MAX]
+            )
+
+    def on_statement(
+        self, event: QueryEvent, role: StatementRole, xid_of: Callable[[str], str]
+    ) -> bool:
+        """Take a statement that stands in this transaction; return whether it ends it."""
+        transaction = self.transaction
+        if event.schema and not transaction.default_schema:
+            transaction.default_schema = event.schema
+        match role:
+            case StatementRole.BEGIN:
+                self.begun = True
+                self._is_bare = False
+            case StatementRole.END:
+                return True
+            case StatementRole.ROLL_BACK:
+                transaction.flags |= {"rolled_back"}
+                return True
+            case StatementRole.ROLL_BACK_TO:
+                transaction.flags |= {"partly_rolled_back"}
+            case StatementRole.XA_START:
+                self.begun = True
+                self._is_bare = False
+                self._note_xa(event, xid_of)
+            case StatementRole.XA_PREPARE | StatementRole.XA_FINISH:
+                self._note_xa(event, xid_of)
+                prepares = role is StatementRole.XA_PREPARE
+                transaction.flags |= {"prepared_xa" if prepares else "completed_xa"}
+                self.note_statement(event.sql, is_ddl=False)
+                return True
+            case StatementRole.DDL | StatementRole.CHANGE:
+                is_ddl = role is StatementRole.DDL
+                self.note_kind(LoggedKind.DDL if is_ddl else LoggedKind.STATEMENT)
+                self.note_statement(event.sql, is_ddl=is_ddl)
+                return not self.begun
+            case _:
+                pass
+        return False
+
+    def _note_xa(self, event: QueryEvent, xid_of: Callable[[str], str]) -> None:
+        self.note_kind(LoggedKind.XA)
+        self.transaction.xa_id = self.transaction.xa_id or xid_of(event.sql)
+
+    def finished(self, end_offset: int) -> LoggedTransaction:
+        """Return the transaction, its last event ending at ``end_offset``."""
+        self.transaction.end_offset = end_offset
+        self.transaction.statements = tuple(self._statements)
+        return self.transaction

@@ -1,0 +1,105 @@
+"""What reading logs has shown besides the transactions: per file, what it is and where it ended."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from paraply.adapters.binlog.event_types import event_name
+from paraply.vocabulary.errors import ParaplyError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostic:
+    """One thing that was wrong with a file.
+
+    ``ends_file`` says that nothing after ``where`` was read; otherwise only what is named was
+    left out.
+    """
+
+    code: str
+    where: str
+    text: str
+    remedy: str
+    ends_file: bool
+
+
+def diagnostic_of(error: ParaplyError, *, ends_file: bool) -> Diagnostic:
+    """Return a fault as a line of the report."""
+    return Diagnostic(
+        code=error.error.code,
+        where=error.where,
+        text=error.text,
+        remedy=error.remedy,
+        ends_file=ends_file,
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class FileReport:
+    """One file: what it is, what was in it, and whether it was read to its end.
+
+    ``compression`` is ``plain``, ``gzip`` or ``zstd``. ``checksums`` lists the algorithms in order
+    of appearance (a relay log may have two). ``bytes_read`` counts unpacked bytes.
+    ``closed`` is False where neither a ROTATE nor a STOP ends the file: the server had it open,
+    or crashed. ``events`` counts by event name, inner events of payloads included;
+    ``unknown_events`` counts those skipped because their type code is unknown.
+    """
+
+    file: str
+    compression: str = "plain"
+    is_relay_log: bool = False
+    server_versions: list[str] = field(default_factory=list)
+    checksums: list[str] = field(default_factory=list)
+    bytes_read: int = 0
+    closed: bool = False
+    events: Counter[str] = field(default_factory=Counter)
+    unknown_events: Counter[int] = field(default_factory=Counter)
+    transactions: int = 0
+    incomplete_transactions: int = 0
+    rows: int = 0
+    previous_gtids: str | None = None
+    """MySQL's GTID set of all earlier files, None if the file does not tell."""
+    gtid_list: tuple[str, ...] | None = None
+    """MariaDB's binlog state at the start of the file, None if the file does not tell."""
+    next_file: str = ""
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+    @property
+    def read_to_end(self) -> bool:
+        """Return whether nothing stopped the reading before the end of the file."""
+        return not any(diagnostic.ends_file for diagnostic in self.diagnostics)
+
+    @property
+    def server_version(self) -> str:
+        """Return the version of the server the transactions come from, empty if unknown."""
+        return self.server_versions[-1] if self.server_versions else ""
+
+    def count_event(self, type_code: int, *, known: bool = True) -> None:
+        """Count one event."""
+        self.events[event_name(type_code)] += 1
+        if not known:
+            self.unknown_events[type_code] += 1
+
+
+@dataclass(slots=True, kw_only=True)
+class LogReport:
+    """All files of one stream, in the order they were read."""
+
+    files: list[FileReport] = field(default_factory=list)
+
+    def diagnostics(self) -> Iterator[Diagnostic]:
+        """Yield what was wrong, file by file."""
+        for file in self.files:
+            yield from file.diagnostics
+
+    @property
+    def nothing_read(self) -> bool:
+        """Return whether no file gave a single event (exit code 3)."""
+        return not any(file.events for file in self.files)
+
+    @property
+    def read_to_end(self) -> bool:
+        """Return whether every file was read to its end."""
+        return all(file.read_to_end for file in self.files)

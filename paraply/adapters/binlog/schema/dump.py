@@ -1,0 +1,170 @@
+"""A schema given by the user: a dump, or what SHOW CREATE TABLE printed.
+
+Read: mysqldump and mariadb-dump (--no-data is enough), SHOW CREATE TABLE as the client prints it
+in batch mode or with \\G, and plain CREATE TABLE statements. Only CREATE TABLE, CREATE DATABASE,
+CREATE INDEX, ALTER TABLE and USE count; everything else is passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from paraply.adapters.binlog.schema.ddl import (
+    AlterTable,
+    CreateTable,
+    SchemaStatement,
+    SetDatabase,
+    Unreadable,
+)
+from paraply.adapters.binlog.schema.ddl_parser import parse_statement
+from paraply.adapters.binlog.schema.registry import SchemaRegistry, follows_use
+from paraply.adapters.binlog.schema.sql_statements import split_statements
+from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.schema import SchemaSource
+
+SCHEMA_UNREADABLE = register(
+    "P201",
+    "cannot be read: {reason}",
+    "check that the path exists and that this user may read it",
+)
+SCHEMA_TOO_LARGE = register(
+    "P202",
+    "holds {size} bytes; a schema has at most {size_max}",
+    "dump the schema alone: mysqldump --no-data --databases DB... (or mariadb-dump)",
+)
+SCHEMA_STATEMENT_NOT_UNDERSTOOD = register(
+    "P203",
+    "the definition of {table} is not understood: {reason}",
+    "leave this table out of the file (it is then reported as unknown), or write its definition "
+    "with plain columns and keys",
+)
+SCHEMA_WITHOUT_TABLES = register(
+    "P204",
+    "holds no CREATE TABLE statement",
+    "give the output of mysqldump --no-data --databases DB..., or of SHOW CREATE TABLE",
+)
+SCHEMA_WITHOUT_DATABASE = register(
+    "P205",
+    "{table} is defined, but in which database?",
+    "put 'USE db;' before it, or dump with --databases, which does so",
+)
+SCHEMA_CONTRADICTS_ITSELF = register(
+    "P206",
+    "{table}: {reason}",
+    "the file does not fit itself; dump the schema again",
+)
+
+SIZE_BYTES_MAX = 64 << 20
+"""A schema of a hundred thousand tables; what is larger holds data."""
+_DUMP_HEADER = re.compile(r"^-- Host: \S*\s+Database: (\S+)\s*$", re.MULTILINE)
+_VERTICAL = re.compile(r"^\s*(?:Create Table|Table): ?", re.MULTILINE)
+_STARS = re.compile(r"^\*{5,} \d+\. row \*{5,}$", re.MULTILINE)
+_BATCH_LINE = re.compile(r"^(?:Table\tCreate Table$|[^\t\n]+\t(?=CREATE TABLE ))", re.MULTILINE)
+
+
+def load_schema_file(registry: SchemaRegistry, path: str | Path) -> int:
+    """Take a schema file into the registry; return how many tables it defined.
+
+    It is taken to describe the tables as they were where the log begins.
+    Raises ``ParaplyError`` P201 to P206, naming file and line.
+    """
+    name = str(path)
+    try:
+        size = Path(path).stat().st_size
+        if size > SIZE_BYTES_MAX:
+            raise ParaplyError(SCHEMA_TOO_LARGE, where=name, size=size, size_max=SIZE_BYTES_MAX)
+        data = Path(path).read_bytes()
+    except OSError as fault:
+        reason = (fault.strerror or type(fault).__name__).lower()
+        raise ParaplyError(SCHEMA_UNREADABLE, where=name, reason=reason) from None
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as fault:
+        reason = f"byte {fault.start} is not UTF-8 text"
+        raise ParaplyError(SCHEMA_UNREADABLE, where=name, reason=reason) from None
+    return load_schema_text(registry, text, name)
+
+
+def load_schema_text(registry: SchemaRegistry, text: str, name: str) -> int:
+    """Take schema text into the registry, as :func:`load_schema_file` does; ``name`` is shown."""
+    header = _DUMP_HEADER.search(text[:4096])
+    default_schema = header[1] if header else ""
+    count = 0
+    for line, sql in split_statements(_as_script(text)):
+        statement = parse_statement(sql)
+        where = f"{name}:{line}"
+        _check(statement, default_schema, where)
+        if isinstance(statement, CreateTable | AlterTable | SetDatabase):
+            registry.observe_statement(sql, default_schema, where=where, source=SchemaSource.DUMP)
+        if isinstance(statement, CreateTable | AlterTable):
+            _check_result(registry, statement, default_schema, where)
+        count += isinstance(statement, CreateTable)
+        default_schema = follows_use(statement, default_schema)
+    if not count:
+        raise ParaplyError(SCHEMA_WITHOUT_TABLES, where=name)
+    registry.assume(f"{name} describes the tables as they were where the log begins")
+    return count
+
+
+def _check(statement: SchemaStatement, default_schema: str, where: str) -> None:
+    if isinstance(statement, Unreadable) and statement.tables:
+        raise ParaplyError(
+            SCHEMA_STATEMENT_NOT_UNDERSTOOD,
+            where=where,
+            table=statement.tables[0].within(default_schema).lstrip("."),
+            reason=statement.reason,
+        )
+    if isinstance(statement, CreateTable | AlterTable):
+        table = statement.table
+        if not (table.schema or default_schema):
+            raise ParaplyError(SCHEMA_WITHOUT_DATABASE, where=where, table=table.table)
+
+
+def _check_result(
+    registry: SchemaRegistry, statement: CreateTable | AlterTable, default_schema: str, where: str
+) -> None:
+    """Refuse a definition that parses but names columns it does not have."""
+    name = statement.table.within(default_schema)
+    table = registry.table(name)
+    if table is not None and table.unknown_because and not table.keys_known:
+        raise ParaplyError(
+            SCHEMA_CONTRADICTS_ITSELF, where=where, table=name, reason=table.unknown_because
+        )
+
+
+def _as_script(text: str) -> str:
+    """Turn what the client prints for SHOW CREATE TABLE into statements; keep line numbers."""
+    if _STARS.search(text):
+        lines = list(_vertical_lines(text))
+        return "\n".join(lines)
+    if _BATCH_LINE.search(text):
+        return "\n".join(_batch_lines(text))
+    return text
+
+
+def _vertical_lines(text: str) -> Iterator[str]:
+    for line in text.split("\n"):
+        if _STARS.match(line):
+            yield ";"
+        elif line.lstrip().startswith("Create Table: "):
+            yield line.lstrip().removeprefix("Create Table: ")
+        elif line.lstrip().startswith("Table: "):
+            yield ""
+        else:
+            yield line
+
+
+def _batch_lines(text: str) -> Iterator[str]:
+    for line in text.split("\n"):
+        if line == "Table\tCreate Table":
+            yield ""
+        elif "\tCREATE TABLE " in line:
+            statement = line.split("\t", 1)[1]
+            # Batch mode writes newline, tab and backslash with a backslash before them.
+            for written, meant in (("\\n", " "), ("\\t", " "), ("\\\\", "\\")):
+                statement = statement.replace(written, meant)
+            yield statement + ";"
+        else:
+            yield line

@@ -1,0 +1,100 @@
+"""Does the metadata of a table map fit what a statement or a dump told of the table?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from paraply.adapters.binlog.keys.collation_names import charset_of
+from paraply.adapters.binlog.schema.tables import TableDraft
+from paraply.vocabulary.counting import counted
+from paraply.vocabulary.schema import Column, SchemaSource, TableSchema
+
+_FAMILIES = {
+    **dict.fromkeys(("tinyint", "smallint", "mediumint", "int", "bigint"), ""),
+    **dict.fromkeys(("char", "varchar", "binary", "varbinary", "uuid", "inet4", "inet6"), "string"),
+    **dict.fromkeys(
+        ("tinytext", "text", "mediumtext", "longtext", "tinyblob", "blob", "mediumblob"), "blob"
+    ),
+    **dict.fromkeys(
+        ("point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon"),
+        "geometry",
+    ),
+    "longblob": "blob", "json": "blob", "geometrycollection": "geometry",
+    "geomcollection": "geometry", "float": "floating", "double": "floating",
+}  # fmt: skip
+"""Types that one wire type stands for; an integer's family is itself."""
+
+
+def family(type_name: str) -> str:
+    """Return what a table map can tell of a type: text and bytes look the same to it."""
+    first = type_name.partition(" ")[0]
+    return _FAMILIES.get(first, first) or first
+
+
+def mismatch(known: TableSchema, metadata: TableSchema) -> str:
+    """Return why a table map contradicts what is known, empty if it does not."""
+    if not known.columns:
+        return ""
+    if len(known.columns) != len(metadata.columns):
+        return (
+            f"it was known with {counted(len(known.columns), 'column')} ({_from(known)}), "
+            f"the log has {len(metadata.columns)}"
+        )
+    for position, (ours, theirs) in enumerate(
+        zip(known.columns, metadata.columns, strict=True), start=1
+    ):
+        if not _fits(ours, theirs):
+            return (
+                f"column {position} was known as {ours.name} {ours.type_name} ({_from(known)}), "
+                f"the log has {theirs.name} {theirs.type_name}"
+            )
+    # Column names come with full metadata only, and then a missing primary key is missing.
+    tells_primary = bool(metadata.unique_keys) or not metadata.columns[0].name.startswith("@")
+    if tells_primary and known.keys_complete and not _same_primary(known, metadata):
+        return f"its primary key in the log differs from that known ({_from(known)})"
+    return ""
+
+
+def _same_primary(known: TableSchema, metadata: TableSchema) -> bool:
+    """Return whether the log's primary key is ours.
+
+    MariaDB names a UNIQUE key without NULLs where the table has no PRIMARY key.
+    """
+    theirs = [key.parts for key in metadata.unique_keys if key.name == "PRIMARY"]
+    ours = [key.parts for key in known.unique_keys if key.name == "PRIMARY"]
+    if ours or not theirs:
+        return ours == theirs
+    return any(key.parts == theirs[0] for key in known.unique_keys)
+
+
+def _fits(ours: Column, theirs: Column) -> bool:
+    if not theirs.type_name:
+        return True
+    if not theirs.name.startswith("@") and theirs.name.lower() != ours.name.lower():
+        return False
+    one, two = family(ours.type_name), family(theirs.type_name)
+    # MariaDB's VECTOR travels as VARBINARY, its JSON as LONGTEXT; MySQL has types for both.
+    return one == two or {one, two} <= {"json", "blob"} or {one, two} <= {"vector", "string"}
+
+
+def _from(known: TableSchema) -> str:
+    return ", ".join(sorted(source.value for source in known.sources))
+
+
+def adopt_metadata(draft: TableDraft, metadata: TableSchema) -> bool:
+    """Fill in what a table map knows better: collations and signedness. Return whether it did."""
+    changed = False
+    for ours, theirs in zip(draft.columns, metadata.columns, strict=False):
+        column = ours.column
+        if theirs.collation and theirs.collation != column.collation:
+            charset = "" if theirs.collation == "binary" else charset_of(theirs.collation)
+            column = replace(column, collation=theirs.collation, charset=charset)
+        if theirs.unsigned and not column.unsigned:
+            column = replace(column, unsigned=True)
+        if column is not ours.column:
+            ours.column = column
+            changed = True
+    if SchemaSource.TABLE_MAP not in draft.sources:
+        draft.sources.add(SchemaSource.TABLE_MAP)
+        changed = True
+    return changed

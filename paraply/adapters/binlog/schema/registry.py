@@ -1,0 +1,277 @@
+"""What is known of each table at each moment of a log, and from where.
+
+Three sources meet here: metadata in table maps, schema statements in the log, and a dump that the
+user gives. A statement or a dump tells every key. A table map tells the primary key at most, so
+what rests on it alone is never complete; but it is the truth about columns, so where it
+contradicts the other two their knowledge is dropped, with the reason. Nothing is guessed: what
+was taken for granted stands in ``assumptions``.
+"""
+
+from __future__ import annotations
+
+from paraply.adapters.binlog.keys.collation_names import DUMPED_UTF8MB4_COLLATION, settled_collation
+from paraply.adapters.binlog.schema.changes import alter, created
+from paraply.adapters.binlog.schema.ddl import (
+    AlterTable,
+    CharacterOptions,
+    CreateTable,
+    DropDatabase,
+    DropTables,
+    RenameTables,
+    SchemaStatement,
+    SetDatabase,
+    Unreadable,
+    UseDatabase,
+)
+from paraply.adapters.binlog.schema.ddl_parser import parse_statement
+from paraply.adapters.binlog.schema.match import adopt_metadata, mismatch
+from paraply.adapters.binlog.schema.tables import Contradiction, TableDraft, draft_of
+from paraply.vocabulary.schema import ForeignKey, SchemaSource, TableSchema
+
+_TOLD_BY_STATEMENT = frozenset({SchemaSource.LOGGED_DDL, SchemaSource.DUMP, SchemaSource.LIVE})
+
+
+class SchemaRegistry:
+    """Follows a log: feed it each table map and each schema statement in log order.
+
+    ``version`` grows with every change, so that what was derived from the registry can be cached.
+    """
+
+    def __init__(self) -> None:
+        self.version = 0
+        self._drafts: dict[str, TableDraft] = {}
+        self._frozen: dict[str, TableSchema] = {}
+        self._databases: dict[str, CharacterOptions] = {}
+        self._seen_maps: dict[str, TableSchema] = {}
+        self._folded_names: dict[str, str] = {}
+        self._assumptions: dict[str, None] = {}
+        self._referencing: dict[str, list[tuple[str, ForeignKey]]] | None = None
+
+    # Questions
+
+    def table(self, name: str) -> TableSchema | None:
+        """Return what is known of ``schema.table`` now, None if nothing is."""
+        key = self._name_in_use(name)
+        if key is None:
+            return None
+        frozen = self._frozen.get(key)
+        if frozen is None:
+            frozen = self._frozen[key] = self._drafts[key].freeze()
+        return frozen
+
+    def tables(self) -> tuple[TableSchema, ...]:
+        """Return every table that is known, ordered by name."""
+        found = (self.table(name) for name in sorted(self._drafts))
+        return tuple(table for table in found if table is not None)
+
+    def referencing(self, parent: str) -> tuple[tuple[str, ForeignKey], ...]:
+        """Return (child table, foreign key) for every foreign key that refers to ``parent``."""
+        if self._referencing is None:
+            self._referencing = {}
+            for table in self.tables():
+                for key in table.foreign_keys:
+                    name = self._name_in_use(key.parent) or key.parent
+                    self._referencing.setdefault(name, []).append((table.name, key))
+        return tuple(self._referencing.get(self._name_in_use(parent) or parent, ()))
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Return what was taken for granted so far, each once, in order of need."""
+        return tuple(self._assumptions)
+
+    def assume(self, text: str) -> None:
+        """Note something that was taken for granted, for the report."""
+        self._assumptions[text] = None
+
+    # What the log tells
+
+    def observe_table_map(self, metadata: TableSchema) -> None:
+        """Take in the metadata of one table map; call it before the rows that follow it."""
+        # The same map comes with every statement: only a new one is looked at.
+        if self._seen_maps.get(metadata.name) == metadata:
+            return
+        key = self._name_in_use(metadata.name)
+        known = self._drafts.get(key) if key is not None else None
+        if known is None or not known.sources & _TOLD_BY_STATEMENT:
+            draft = draft_of(metadata)
+            if known is not None and known.unknown_because:
+                draft.unknown_because = known.unknown_because
+            self._keep(metadata.name, draft)
+        else:
+            assert key is not None
+            reason = mismatch(known.freeze(), metadata)
+            if reason:
+                self._forget_keys(known, reason, metadata)
+            elif adopt_metadata(known, metadata):
+                self._changed(key)
+        self._seen_maps[metadata.name] = metadata
+
+    def observe_statement(
+        self,
+        sql: str,
+        default_schema: str = "",
+        *,
+        where: str = "",
+        source: SchemaSource = SchemaSource.LOGGED_DDL,
+    ) -> SchemaStatement:
+        """Take in one SQL statement, after the rows before it; statements that change no schema
+        change nothing here. ``where`` is named in reasons. Returns what was understood.
+        """
+        statement = parse_statement(sql)
+        place = f" at {where}" if where else ""
+        if isinstance(statement, CreateTable):
+            self._create(statement, default_schema, source, place)
+        elif isinstance(statement, AlterTable):
+            self._alter(statement, default_schema, source, place)
+        elif isinstance(statement, RenameTables):
+            for old, new in statement.pairs:
+                self._rename(old.within(default_schema), new.within(default_schema))
+        elif isinstance(statement, DropTables):
+            for table in statement.tables:
+                self._drop(table.within(default_schema))
+        elif isinstance(statement, DropDatabase):
+            self._databases.pop(statement.name, None)
+            for name in [n for n in self._drafts if n.partition(".")[0] == statement.name]:
+                self._drop(name)
+        elif isinstance(statement, SetDatabase):
+            self._set_database(statement, default_schema)
+        elif isinstance(statement, Unreadable):
+            self._doubt(statement, default_schema, place)
+        return statement
+
+    # Changes
+
+    def _create(
+        self, statement: CreateTable, default_schema: str, source: SchemaSource, place: str
+    ) -> None:
+        name = statement.table.within(default_schema)
+        known = self.table(name) if name in self._drafts else None
+        if statement.if_not_exists and source is SchemaSource.LOGGED_DDL:
+            if known is not None and known.keys_complete:
+                return
+            self.assume(f"CREATE TABLE IF NOT EXISTS {name}{place} was taken to have created it")
+        options = self._databases.get(name.partition(".")[0], CharacterOptions())
+        like = None
+        if statement.like is not None:
+            like = self._drafts.get(self._name_in_use(statement.like.within(default_schema)) or "")
+        draft = created(statement, name, options, like, source, place)
+        if source is SchemaSource.DUMP and draft.settle_bare_utf8mb4():
+            self.assume(
+                f"utf8mb4 without a collation in a dump means {DUMPED_UTF8MB4_COLLATION}: servers "
+                "with another default print the collation"
+            )
+        self._keep(name, draft)
+
+    def _alter(
+        self, statement: AlterTable, default_schema: str, source: SchemaSource, place: str
+    ) -> None:
+        key = self._name_in_use(statement.table.within(default_schema))
+        if key is None:
+            return
+        known = self._drafts[key]
+        if not known.sources & _TOLD_BY_STATEMENT:
+            # The next table map tells again all that this knowledge held.
+            self._keep(key, TableDraft(name=key, unknown_because=known.unknown_because))
+            return
+        changed = known.copy()
+        changed.sources.add(source)
+        try:
+            renamed_columns, new_name = alter(changed, statement, default_schema)
+        except Contradiction as contradiction:
+            reason = f"ALTER TABLE{place} does not fit what was known: {contradiction}"
+            if SchemaSource.DUMP in known.sources:
+                reason += "; is the schema newer than the log?"
+            self._forget_keys(known, reason, None)
+            return
+        self._drafts[key] = changed
+        self._changed(key)
+        for old, new in renamed_columns.items():
+            self._rename_parent_column(key, old, new)
+        if new_name is not None:
+            self._rename(key, new_name)
+
+    def _rename(self, old: str, new: str) -> None:
+        key = self._name_in_use(old)
+        if key is None:
+            return
+        draft = self._drafts[key]
+        self._drop(key)
+        draft.rename(new)
+        self._keep(new, draft)
+        for child in self._drafts.values():
+            for foreign_key in child.foreign_keys:
+                if foreign_key.parent == key:
+                    foreign_key.parent = new
+                    self._changed(child.name)
+
+    def _rename_parent_column(self, parent: str, old: str, new: str) -> None:
+        for child in self._drafts.values():
+            for foreign_key in child.foreign_keys:
+                if self._name_in_use(foreign_key.parent) == parent:
+                    foreign_key.parent_columns = tuple(
+                        new if name.lower() == old.lower() else name
+                        for name in foreign_key.parent_columns
+                    )
+                    self._changed(child.name)
+
+    def _set_database(self, statement: SetDatabase, default_schema: str) -> None:
+        name = statement.name or default_schema
+        known = CharacterOptions() if statement.create else self._databases.get(name)
+        charset, collation = settled_collation(statement.options, known or CharacterOptions())
+        self._databases[name] = CharacterOptions(charset=charset, collation=collation)
+
+    def _doubt(self, statement: Unreadable, default_schema: str, place: str) -> None:
+        """Mark the tables of a statement that was not understood; all, if it names none."""
+        reason = f"a statement{place} was not understood: {statement.reason}"
+        names = [table.within(default_schema) for table in statement.tables]
+        for name in names or list(self._drafts):
+            key = self._name_in_use(name)
+            if key is not None:
+                self._forget_keys(self._drafts[key], reason, None)
+            elif names:
+                self._keep(name, TableDraft(name=name, unknown_because=reason))
+
+    def _forget_keys(self, known: TableDraft, reason: str, metadata: TableSchema | None) -> None:
+        """Fall back to what a table map alone tells, and say why."""
+        draft = TableDraft(name=known.name) if metadata is None else draft_of(metadata)
+        # Children keep pointing here, so the foreign keys of the table are worth keeping only
+        # while its columns are known.
+        draft.unknown_because = reason
+        self._keep(known.name, draft)
+
+    def _drop(self, name: str) -> None:
+        key = self._name_in_use(name)
+        if key is not None:
+            del self._drafts[key]
+            self._folded_names.pop(key.lower(), None)
+            self._changed(key)
+        self._seen_maps.pop(name, None)
+
+    def _keep(self, name: str, draft: TableDraft) -> None:
+        self._drafts[name] = draft
+        self._folded_names.setdefault(name.lower(), name)
+        self._seen_maps.pop(name, None)
+        self._changed(name)
+
+    def _changed(self, name: str) -> None:
+        self.version += 1
+        self._frozen.pop(name, None)
+        self._referencing = None
+
+    def _name_in_use(self, name: str) -> str | None:
+        """Return the name under which a table is known: as it is, or in another case.
+
+        Servers with lower_case_table_names log rows in lower case and statements as typed.
+        """
+        if name in self._drafts:
+            return name
+        other = self._folded_names.get(name.lower())
+        if other is None or other not in self._drafts:
+            return None
+        self.assume(f"{name} and {other} were taken to be one table (lower_case_table_names)")
+        return other
+
+
+def follows_use(statement: SchemaStatement, default_schema: str) -> str:
+    """Return the default schema after a statement."""
+    return statement.name if isinstance(statement, UseDatabase) else default_schema

@@ -1,0 +1,307 @@
+"""One table while statements change it: columns and keys that know each other, not positions.
+
+A key holds its columns as objects, so a column that is renamed or moved takes its keys along.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field, replace
+
+from paraply.adapters.binlog.keys.collation_names import DUMPED_UTF8MB4_COLLATION, settled_collation
+from paraply.adapters.binlog.schema.ddl import (
+    CharacterOptions,
+    ColumnDefinition,
+    ForeignKeyDefinition,
+    KeyDefinition,
+)
+from paraply.adapters.binlog.schema.ddl_elements import BINARY_TYPES, CHARACTER_TYPES
+from paraply.vocabulary.schema import (
+    Column,
+    ForeignKey,
+    KeyPart,
+    SchemaSource,
+    TableSchema,
+    UniqueKey,
+)
+
+
+class Contradiction(Exception):  # noqa: N818 - it is an answer, not a fault
+    """A statement does not fit what was known of its table."""
+
+
+@dataclass(eq=False, slots=True)
+class ColumnDraft:
+    """A column that keys can point at."""
+
+    column: Column
+
+
+@dataclass(eq=False, slots=True)
+class KeyDraft:
+    """An index of any sort; ``beyond`` says why its values cannot be built from columns."""
+
+    name: str
+    parts: list[tuple[ColumnDraft, int]]
+    is_unique: bool
+    beyond: str = ""
+
+
+@dataclass(eq=False, slots=True)
+class ForeignKeyDraft:
+    """A foreign key; the parent is known by name only, it may not exist yet."""
+
+    name: str
+    columns: list[ColumnDraft]
+    parent: str
+    parent_columns: tuple[str, ...]
+    on_delete: str
+    on_update: str
+    assumed: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class TableDraft:
+    """What is known of a table now; ``freeze`` makes the shared form of it."""
+
+    name: str
+    options: CharacterOptions = field(default_factory=CharacterOptions)
+    columns: list[ColumnDraft] = field(default_factory=list)
+    keys: list[KeyDraft] = field(default_factory=list)
+    foreign_keys: list[ForeignKeyDraft] = field(default_factory=list)
+    keys_known: bool = False
+    keys_complete: bool = False
+    sources: set[SchemaSource] = field(default_factory=set)
+    unknown_because: str = ""
+
+    @property
+    def schema(self) -> str:
+        """Return the schema part of the name."""
+        return self.name.partition(".")[0]
+
+    def copy(self) -> TableDraft:
+        """Return an independent copy, so that a refused change leaves no trace."""
+        return copy.deepcopy(self)
+
+    def freeze(self) -> TableSchema:
+        """Return the shared form: positions instead of objects, unique keys only, PRIMARY first."""
+        position = {id(draft): index for index, draft in enumerate(self.columns)}
+        unique = [key for key in self.keys if key.is_unique]
+        beyond = [f"{key.name}: {key.beyond}" for key in unique if key.beyond]
+        reason = self.unknown_because or "; ".join(f"unique key {text}" for text in beyond)
+        usable = sorted(
+            (key for key in unique if not key.beyond), key=lambda k: k.name != "PRIMARY"
+        )
+        return TableSchema(
+            name=self.name,
+            columns=tuple(draft.column for draft in self.columns),
+            unique_keys=tuple(
+                UniqueKey(
+                    name=key.name,
+                    parts=tuple(
+                        KeyPart(column=position[id(draft)], prefix_length=prefix)
+                        for draft, prefix in key.parts
+                    ),
+                )
+                for key in usable
+            ),
+            foreign_keys=tuple(
+                ForeignKey(
+                    name=key.name,
+                    columns=tuple(position[id(draft)] for draft in key.columns),
+                    parent=key.parent,
+                    parent_columns=key.parent_columns,
+                    on_delete=key.on_delete,
+                    on_update=key.on_update,
+                    assumed=key.assumed,
+                )
+                for key in self.foreign_keys
+            ),
+            keys_known=self.keys_known,
+            keys_complete=self.keys_complete and not beyond,
+            sources=set(self.sources),
+            unknown_because=reason,
+        )
+
+    # Columns
+
+    def find(self, name: str) -> ColumnDraft | None:
+        """Return a column by name, ignoring case as the servers do."""
+        wanted = name.lower()
+        return next((c for c in self.columns if c.column.name.lower() == wanted), None)
+
+    def require(self, name: str) -> ColumnDraft:
+        """Return a column by name; raise ``Contradiction`` if there is none."""
+        draft = self.find(name)
+        if draft is None:
+            raise Contradiction(f"there is no column {name}")
+        return draft
+
+    def column_of(self, definition: ColumnDefinition) -> Column:
+        """Return a defined column, its character set and collation settled by the table's."""
+        charset = collation = ""
+        if definition.type_name in BINARY_TYPES:
+            collation = "binary"
+        elif definition.type_name in CHARACTER_TYPES:
+            given = CharacterOptions(charset=definition.charset, collation=definition.collation)
+            charset, collation = settled_collation(given, self.options)
+            if definition.binary_collation and not definition.collation:
+                collation = f"{charset}_bin" if charset else ""
+        elif definition.type_name == "json":
+            # MariaDB's JSON is LONGTEXT with this collation; MySQL's cannot be part of a key.
+            charset, collation = "utf8mb4", "utf8mb4_bin"
+        return Column(
+            name=definition.name,
+            type_name=definition.type_name,
+            charset=charset,
+            collation=collation,
+            nullable=definition.nullable,
+            unsigned=definition.unsigned,
+            length=definition.length,
+            generated=definition.generated,
+            visible=definition.visible,
+            auto_increment=definition.auto_increment,
+        )
+
+    def place(self, draft: ColumnDraft, after: str | None) -> None:
+        """Put a column first (``after`` empty), behind another one, or at the end (None)."""
+        if draft in self.columns:
+            self.columns.remove(draft)
+        if after is None:
+            self.columns.append(draft)
+        elif not after:
+            self.columns.insert(0, draft)
+        else:
+            self.columns.insert(self.columns.index(self.require(after)) + 1, draft)
+
+    def add_column(self, definition: ColumnDefinition, after: str | None = None) -> None:
+        """Add a column with the keys its definition implies."""
+        if self.find(definition.name):
+            raise Contradiction(f"there is a column {definition.name} already")
+        self.place(ColumnDraft(self.column_of(definition)), after)
+        self.add_implied_keys(definition)
+
+    def add_implied_keys(self, definition: ColumnDefinition) -> None:
+        """Add the keys that stand inside a column definition."""
+        parts = ((definition.name, 0),)
+        if definition.is_primary:
+            self.add_key(KeyDefinition(name="PRIMARY", parts=parts, is_primary=True))
+        if definition.is_unique:
+            self.add_key(KeyDefinition(name="", parts=parts))
+        if definition.references:
+            self.add_foreign_key(definition.references, assumed=True)
+
+    def drop_column(self, name: str) -> None:
+        """Drop a column; it leaves its keys, and a key without columns goes too."""
+        draft = self.require(name)
+        self.columns.remove(draft)
+        for key in self.keys:
+            key.parts = [part for part in key.parts if part[0] is not draft]
+        self.keys = [key for key in self.keys if key.parts or key.beyond]
+        self.foreign_keys = [key for key in self.foreign_keys if draft not in key.columns]
+
+    def convert(self, options: CharacterOptions) -> None:
+        """Give every text column another character set and collation (CONVERT TO)."""
+        charset, collation = settled_collation(options, self.options)
+        self.options = CharacterOptions(charset=charset, collation=collation)
+        for draft in self.columns:
+            if draft.column.type_name in CHARACTER_TYPES:
+                draft.column = replace(draft.column, charset=charset, collation=collation)
+
+    def settle_bare_utf8mb4(self) -> bool:
+        """Give utf8mb4 text the collation that a dump leaves out; return whether there is any."""
+        found = False
+        for draft in self.columns:
+            if draft.column.charset == "utf8mb4" and not draft.column.collation:
+                draft.column = replace(draft.column, collation=DUMPED_UTF8MB4_COLLATION)
+                found = True
+        return found
+
+    # Keys
+
+    def key(self, name: str) -> KeyDraft | None:
+        """Return an index by name, ignoring case."""
+        wanted = name.lower()
+        return next((key for key in self.keys if key.name.lower() == wanted), None)
+
+    def add_key(self, definition: KeyDefinition) -> None:
+        """Add an index; one without a name gets the name the server would give it."""
+        parts = [(self.require(name), prefix) for name, prefix in definition.parts]
+        name = definition.name or self._generated_name(definition)
+        if self.key(name):
+            raise Contradiction(f"there is a key {name} already")
+        if definition.is_primary:
+            for draft, _ in parts:
+                draft.column = replace(draft.column, nullable=False)
+        self.keys.append(KeyDraft(name, parts, definition.is_unique, definition.beyond))
+
+    def _generated_name(self, definition: KeyDefinition) -> str:
+        """Return the first column's name, with ``_2``, ``_3``... where that is taken."""
+        base = definition.parts[0][0] if definition.parts else "functional_index"
+        name, count = base, 1
+        while self.key(name):
+            count += 1
+            name = f"{base}_{count}"
+        return name
+
+    def drop_key(self, name: str) -> bool:
+        """Drop an index; return whether there was one."""
+        key = self.key(name)
+        if key is None:
+            return False
+        self.keys.remove(key)
+        return True
+
+    def add_foreign_key(self, definition: ForeignKeyDefinition, *, assumed: bool = False) -> None:
+        """Add a foreign key; its parent need not be known, its name is as InnoDB makes it."""
+        self.foreign_keys.append(
+            ForeignKeyDraft(
+                name=definition.name or self._generated_foreign_key_name(),
+                columns=[self.require(name) for name in definition.columns],
+                parent=definition.parent.within(self.schema),
+                parent_columns=definition.parent_columns,
+                on_delete=definition.on_delete,
+                on_update=definition.on_update,
+                assumed=assumed,
+            )
+        )
+
+    def _generated_foreign_key_name(self) -> str:
+        prefix = self.name.partition(".")[2] + "_ibfk_"
+        taken = [key.name.removeprefix(prefix) for key in self.foreign_keys]
+        numbers = [int(text) for text in taken if text.isdecimal()]
+        return f"{prefix}{max(numbers, default=0) + 1}"
+
+    def drop_foreign_key(self, name: str) -> None:
+        """Drop a foreign key, if there is one of that name."""
+        wanted = name.lower()
+        self.foreign_keys = [key for key in self.foreign_keys if key.name.lower() != wanted]
+
+    def rename(self, name: str) -> None:
+        """Give the table another name; generated foreign key names follow it."""
+        old, new = (each.partition(".")[2] + "_ibfk_" for each in (self.name, name))
+        for key in self.foreign_keys:
+            if key.name.startswith(old):
+                key.name = new + key.name.removeprefix(old)
+        self.name = name
+
+
+def draft_of(schema: TableSchema) -> TableDraft:
+    """Return a draft of what table-map metadata told."""
+    columns = [ColumnDraft(column) for column in schema.columns]
+    return TableDraft(
+        name=schema.name,
+        columns=columns,
+        keys=[
+            KeyDraft(
+                key.name,
+                [(columns[part.column], part.prefix_length) for part in key.parts],
+                is_unique=True,
+            )
+            for key in schema.unique_keys
+        ],
+        keys_known=schema.keys_known,
+        keys_complete=schema.keys_complete,
+        sources=set(schema.sources) or {SchemaSource.TABLE_MAP},
+        unknown_because=schema.unknown_because,
+    )

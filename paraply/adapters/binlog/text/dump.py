@@ -1,0 +1,320 @@
+"""Text dumps as a second input: what mysqlbinlog -v and mariadb-binlog -v print.
+
+The lines become the events that the binary decoder makes, and the same assembler puts them
+together, so both inputs give the same transactions. What the text does not tell: where in the
+file a row's event begins if several print their rows together (the last one is named), the
+character set of text, and without -vv the types of values; keys then rest on the schema alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from paraply.adapters.binlog.event_types import HeaderFlag
+from paraply.adapters.binlog.events import (
+    Event,
+    FormatDescriptionEvent,
+    MariadbGtidListEvent,
+    PreviousGtidsEvent,
+    QueryEvent,
+    RotateEvent,
+    SkippedEvent,
+    StopEvent,
+    XaPrepareEvent,
+    XidEvent,
+)
+from paraply.adapters.binlog.framing import EventHeader
+from paraply.adapters.binlog.report import FileReport, LogReport, diagnostic_of
+from paraply.adapters.binlog.source import Source, open_source
+from paraply.adapters.binlog.text.events import (
+    DELIMITER,
+    event_of_line,
+    is_mariadb_gtid,
+    mariadb_gtid,
+    mysql_gtid,
+    type_code,
+)
+from paraply.adapters.binlog.text.lines import (
+    NOT_A_TEXT_DUMP,
+    Lines,
+    TextHeader,
+    parse_header,
+)
+from paraply.adapters.binlog.text.rows import RowReader
+from paraply.adapters.binlog.transactions import ROW_BYTES_MAX, OnRows, _Stream
+from paraply.vocabulary.errors import ErrorCode, ParaplyError
+from paraply.vocabulary.log import LoggedKind, LoggedTransaction
+
+HEAD_LINES = 200
+"""A header must come within so many lines: comments and SET statements stand before it."""
+_ROWS_KIND = re.compile(r"(Write|Update|Delete)_\w*rows")
+_GTID_NEXT = re.compile(rb"SET @@SESSION\.GTID_NEXT= '([^']*)'")
+_SKIP_PARALLEL = re.compile(rb"skip_parallel_replication=(\d)")
+_USE = re.compile(rb"use `((?:[^`]|``)*)`$", re.IGNORECASE)
+_SQL_BYTES_MAX = 1 << 16
+_PREAMBLE = (
+    FormatDescriptionEvent, RotateEvent, StopEvent, SkippedEvent, PreviousGtidsEvent,
+    MariadbGtidListEvent,
+)  # fmt: skip
+FIRST_EVENT = 4
+"""Where the first event of a log file begins, after the magic bytes."""
+
+
+def is_text_dump(head: bytes) -> bool:
+    """Return whether the first bytes of a file look like a text dump rather than a binary log."""
+    return not head.startswith((b"\xfebin", b"\xfdbin")) and (
+        b"/*!" in head or b"# at " in head or b"server id" in head
+    )
+
+
+def read_text_transactions(
+    files: Sequence[str | Source],
+    *,
+    report: LogReport | None = None,
+    on_rows: OnRows | None = None,
+    row_bytes_max: int = ROW_BYTES_MAX,
+) -> Iterator[LoggedTransaction]:
+    """Yield the transactions of text dumps, read as one stream in the given order.
+
+    Never raises ``ParaplyError``: what could not be read is in the ``report`` (P121 to P124, each
+    with its line), everything before it is yielded. Arguments are those of
+    :func:`paraply.adapters.binlog.transactions.read_transactions`. A dump may hold several log
+    files.
+    """
+    stream = _Stream(
+        report=report if report is not None else LogReport(),
+        on_table_map=None,
+        on_rows=on_rows,
+        row_bytes_max=row_bytes_max,
+    )
+    for file in files:
+        stream.file = FileReport(file=file if isinstance(file, str) else file.name)
+        stream.report.files.append(stream.file)
+        try:
+            source = open_source(file) if isinstance(file, str) else file
+        except ParaplyError as fault:
+            stream.file.diagnostics.append(diagnostic_of(fault, ends_file=True))
+            continue
+        stream.file.compression = source.compression
+        with source:
+            yield from _TextFile(stream, source).read()
+        yield from stream.finish()
+
+
+class _TextFile:
+    """Reads one dump into a stream of transactions."""
+
+    def __init__(self, stream: _Stream, source: Source) -> None:
+        self.stream = stream
+        self.lines = Lines(source)
+        self.starts: deque[int] = deque()
+        self.end_last = FIRST_EVENT
+        self.payload: EventHeader | None = None
+        self.schema = ""
+        self.skip_parallel = False
+        self.gtid_line: str | None = None
+        """A GTID line, until the lines that belong to its event have been read."""
+        self.header: EventHeader | None = None
+        self.xa_id = ""
+        self.gtid_next = ""
+        self.gtid_body: list[bytes] = []
+        self.statement: list[bytes] | None = None
+        """Lines of the statement being read, None outside a Query event."""
+        self.statement_bytes = 0
+        self.in_base64 = False
+        self.rows = RowReader(stream, self.lines)
+        self.preamble: list[Event] | None = []
+        """Events before the first transaction: a second format among them, not at the start of
+        its file, tells that this is a relay log. None once they have been handed on."""
+        self.is_relay_log = False
+        self.source_end = 0
+
+    def read(self) -> Iterator[LoggedTransaction]:
+        """Yield what ends in this file; note in the report why reading stopped."""
+        seen_header = False
+        try:
+            for line in self.lines:
+                yield from self.on_line(line)
+                seen_header = seen_header or self.header is not None
+                if not seen_header and self.lines.number >= HEAD_LINES:
+                    raise self.error(NOT_A_TEXT_DUMP, lines=HEAD_LINES)
+            if not seen_header:
+                raise self.error(NOT_A_TEXT_DUMP, lines=HEAD_LINES)
+            yield from self.flush()
+            yield from self.hand_on_preamble()
+        except ParaplyError as fault:
+            self.rows.end_row()
+            self.rows.hand_out_rows()
+            self.stream.file.diagnostics.append(diagnostic_of(fault, ends_file=True))
+        self.stream.file.bytes_read = self.lines.source.offset
+
+    def error(self, code: ErrorCode, **details: object) -> ParaplyError:
+        """Return an error at the present line."""
+        return ParaplyError(code, where=self.lines.where, **details)
+
+    # Lines
+
+    def on_line(self, line: bytes) -> Iterator[LoggedTransaction]:
+        """Take one line."""
+        if self.in_base64:
+            self.in_base64 = not line.endswith(b"'" + DELIMITER)
+            return
+        if self.statement is not None:
+            yield from self.on_statement_line(line)
+            return
+        if line.startswith(b"###"):
+            self.rows.on_line(line)
+            return
+        if line.startswith(b"# at "):
+            if line[5:].isdigit() and len(line) < 30:
+                self.starts.append(int(line[5:]))
+            return
+        header = parse_header(line)
+        if header is not None:
+            yield from self.on_header(header)
+        elif line.startswith(b"BINLOG '"):
+            self.in_base64 = not line.endswith(b"'" + DELIMITER)
+        elif line.startswith(b"# End of compressed events"):
+            self.payload = None
+        elif found := _SKIP_PARALLEL.search(line[:120]):
+            self.skip_parallel = found[1] != b"0"
+        elif self.xa_id and line.startswith((b"XA PREPARE ", b"XA COMMIT ")):
+            # Only the statement after the header tells whether it is ONE PHASE.
+            yield from self.end_xa(one_phase=line.endswith(b" ONE PHASE"))
+        elif self.gtid_line is not None:
+            if found := _GTID_NEXT.match(line):
+                self.gtid_next = found[1].decode("utf-8", "replace")
+            if len(self.gtid_body) < 50:
+                self.gtid_body.append(line[:1000])
+
+    def on_header(self, header: TextHeader) -> Iterator[LoggedTransaction]:
+        """Take a header line: it ends what was before it."""
+        is_rows = _ROWS_KIND.match(header.kind) is not None
+        yield from self.flush(continues_rows=is_rows or header.kind == "Table_map")
+        start = self.starts.popleft() if self.starts else self.end_last
+        inner = self.payload
+        if inner is not None:
+            start, end = inner.offset, inner.next_offset
+        else:
+            end = self.end_last = self.end_of_event(header, start)
+        self.header = EventHeader(
+            timestamp_s=header.timestamp_s,
+            type_code=type_code(header),
+            server_id=header.server_id,
+            length=max(0, end - start),
+            end_position=header.end_position,
+            flags=0,
+            offset=start,
+            next_offset=end,
+        )
+        yield from self.on_event(header, self.header)
+
+    def end_of_event(self, header: TextHeader, start: int) -> int:
+        """Return where an event ends in its file; the text of a relay log names the source's."""
+        if header.kind == "Start" and start != FIRST_EVENT and self.preamble:
+            self.is_relay_log = True
+            self.source_end = FIRST_EVENT
+        if not self.is_relay_log:
+            return max(start, header.end_position)
+        length = header.end_position - self.source_end
+        if header.end_position:
+            self.source_end = header.end_position
+        return start + max(0, length)
+
+    def on_event(self, text: TextHeader, header: EventHeader) -> Iterator[LoggedTransaction]:
+        """Take the event that a header line announces."""
+        kind, rest = text.kind, text.rest
+        if kind in ("Query", "Query_compressed"):
+            self.statement, self.statement_bytes = [], 0
+        elif kind in ("GTID", "Anonymous_GTID"):
+            self.gtid_next, self.gtid_body = "", []
+            self.gtid_line = rest
+        elif kind == "Xid":
+            number = rest.removeprefix("=").strip()
+            xid = int(number) if number.isdigit() else 0
+            yield from self.hand_on(XidEvent(header=header, xid=xid))
+        elif kind in ("XA PREPARE", "XID"):
+            self.xa_id = rest.removeprefix("=").strip()
+        elif kind == "Table_map":
+            self.rows.on_table_map(rest)
+            self.stream.file.count_event(header.type_code)
+        elif _ROWS_KIND.match(kind):
+            self.stream.file.count_event(header.type_code)
+            self.rows.on_rows_event(rest, header)
+            yield from self.hand_on_preamble()
+            self.stream.opened(header, beginning_seen=False).note_kind(LoggedKind.ROWS)
+        else:
+            yield from self.hand_on(event_of_line(kind, rest, header))
+            if kind == "Transaction_Payload":
+                self.payload = header
+
+    def hand_on(self, event: Event) -> Iterator[LoggedTransaction]:
+        """Give an event to the stream, after those that were held back to know the file."""
+        if isinstance(event, FormatDescriptionEvent) and event.header.offset == FIRST_EVENT:
+            # The next file of a dump of several.
+            yield from self.hand_on_preamble()
+            self.preamble, self.is_relay_log = [], False
+        if self.preamble is not None and isinstance(event, _PREAMBLE):
+            self.preamble.append(event)
+            return
+        yield from self.hand_on_preamble()
+        yield from self.stream.on_event(event)
+
+    def hand_on_preamble(self) -> Iterator[LoggedTransaction]:
+        """Hand on the events before the first transaction."""
+        events, self.preamble = self.preamble or [], None
+        own = HeaderFlag.RELAY_LOG if self.is_relay_log else 0
+        for number, event in enumerate(events):
+            if number == 0 and isinstance(event, FormatDescriptionEvent):
+                event = replace(event, header=event.header._replace(flags=own))
+            yield from self.stream.on_event(event)
+
+    # Statements
+
+    def on_statement_line(self, line: bytes) -> Iterator[LoggedTransaction]:
+        """Take a line of a Query event: SET and use first, each on one line, then the statement."""
+        assert self.statement is not None
+        if not self.statement and line.endswith(DELIMITER) and line != DELIMITER:
+            if found := _USE.match(line.removesuffix(DELIMITER)):
+                self.schema = found[1].replace(b"``", b"`").decode("utf-8", "replace")
+            return
+        if line != DELIMITER:
+            # Only the head of a huge statement is kept, as the binary decoder does.
+            if self.statement_bytes < _SQL_BYTES_MAX:
+                self.statement.append(line)
+                self.statement_bytes += len(line) + 1
+            return
+        assert self.header is not None
+        sql = b"\n".join(self.statement).decode("utf-8", "replace")[:_SQL_BYTES_MAX]
+        self.statement = None
+        yield from self.hand_on(QueryEvent(header=self.header, schema=self.schema, sql=sql))
+
+    def end_xa(self, *, one_phase: bool) -> Iterator[LoggedTransaction]:
+        """Hand on the end of the first part of an XA transaction."""
+        assert self.header is not None
+        xa_id, self.xa_id = self.xa_id, ""
+        yield from self.hand_on(
+            XaPrepareEvent(header=self.header, xa_id=xa_id, one_phase=one_phase)
+        )
+
+    def flush(self, *, continues_rows: bool = False) -> Iterator[LoggedTransaction]:
+        """Finish what the lines so far have begun, before the next event."""
+        self.rows.end_row()
+        self.rows.hand_out_rows()
+        # A statement may print the rows of several events behind the last of them.
+        if not continues_rows:
+            self.rows.end_statement()
+        if self.xa_id:
+            yield from self.end_xa(one_phase=False)
+        if self.gtid_line is not None and self.header is not None:
+            rest, self.gtid_line = self.gtid_line, None
+            event: Event
+            if is_mariadb_gtid(rest):
+                allows = not self.skip_parallel
+                event = mariadb_gtid(rest, self.gtid_body, self.header, allows_parallel=allows)
+            else:
+                event = mysql_gtid(rest, self.gtid_next, self.header)
+            yield from self.hand_on(event)

@@ -1,0 +1,148 @@
+"""Header lines of a text dump made the events that the binary decoder makes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from paraply.adapters.binlog.event_types import EventType
+from paraply.adapters.binlog.events import (
+    Event,
+    FormatDescriptionEvent,
+    GtidEvent,
+    IncidentEvent,
+    MariadbGtidEvent,
+    RotateEvent,
+    SkippedEvent,
+    StopEvent,
+    TransactionPayloadEvent,
+    ViewChangeEvent,
+)
+from paraply.adapters.binlog.format_description import Checksum, FormatDescription
+from paraply.adapters.binlog.framing import EventHeader
+from paraply.adapters.binlog.text.lines import TextHeader
+
+DELIMITER = b"/*!*/;"
+_EVENT_TYPES = {
+    "Start": EventType.FORMAT_DESCRIPTION, "Query": EventType.QUERY, "Xid": EventType.XID,
+    "Query_compressed": EventType.QUERY_COMPRESSED, "Table_map": EventType.TABLE_MAP,
+    "Write_rows": EventType.WRITE_ROWS, "Update_rows": EventType.UPDATE_ROWS,
+    "Delete_rows": EventType.DELETE_ROWS, "Write_rows_v1": EventType.WRITE_ROWS_V1,
+    "Update_rows_v1": EventType.UPDATE_ROWS_V1, "Delete_rows_v1": EventType.DELETE_ROWS_V1,
+    "Update_rows_partial": EventType.PARTIAL_UPDATE_ROWS,
+    "Write_compressed_rows": EventType.WRITE_ROWS_COMPRESSED_V1,
+    "Update_compressed_rows": EventType.UPDATE_ROWS_COMPRESSED_V1,
+    "Delete_compressed_rows": EventType.DELETE_ROWS_COMPRESSED_V1,
+    "Rotate": EventType.ROTATE, "Stop": EventType.STOP, "Anonymous_GTID": EventType.ANONYMOUS_GTID,
+    "Previous-GTIDs": EventType.PREVIOUS_GTIDS, "Gtid": EventType.MARIADB_GTID_LIST,
+    "Binlog": EventType.BINLOG_CHECKPOINT, "Annotate_rows": EventType.ANNOTATE_ROWS,
+    "Rows_query": EventType.ROWS_QUERY, "Intvar": EventType.INTVAR, "Rand": EventType.RAND,
+    "User_var": EventType.USER_VAR, "XA PREPARE": EventType.XA_PREPARE,
+    "XID": EventType.XA_PREPARE, "Transaction_Payload": EventType.TRANSACTION_PAYLOAD,
+    "Incident": EventType.INCIDENT, "View_change": EventType.VIEW_CHANGE,
+}  # fmt: skip
+_NUMBERED = re.compile(r"(\w+)=(\S+)")
+_MARIADB_GTID = re.compile(r"\d{1,10}-\d{1,10}-\d{1,20}(?!\S)")
+
+
+def is_mariadb_gtid(rest: str) -> bool:
+    """Return whether a GTID line is MariaDB's: ``GTID 0-1-5 cid=3 trans``."""
+    return _MARIADB_GTID.match(rest) is not None
+
+
+def mysql_gtid(rest: str, gtid_next: str, header: EventHeader) -> GtidEvent:
+    """Return the event of a MySQL GTID line and of the SET GTID_NEXT after it."""
+    fields = dict(_NUMBERED.findall(rest))
+
+    def number(name: str) -> int | None:
+        text = fields.get(name, "")
+        return int(text) if text.isdecimal() and len(text) < 20 else None
+
+    return GtidEvent(
+        header=header,
+        gtid="" if gtid_next.upper() == "ANONYMOUS" else gtid_next,
+        may_have_sbr=fields.get("rbr_only") == "no",
+        last_committed=number("last_committed"),
+        sequence_number=number("sequence_number"),
+        immediate_commit_us=number("immediate_commit_timestamp"),
+        original_commit_us=number("original_committed_timestamp"),
+        transaction_length=number("transaction_length"),
+    )
+
+
+def mariadb_gtid(
+    rest: str, body: Sequence[bytes], header: EventHeader, *, allows_parallel: bool
+) -> MariadbGtidEvent:
+    """Return the event of a MariaDB GTID line and the statements after it.
+
+    COMMIT and ROLLBACK of a prepared transaction are not marked as such in the text; they are
+    known by their statement.
+    """
+    gtid, *words = rest.split()
+    domain, _, sequence = (int(part) for part in gtid.split("-"))
+    flags = {word for word in words if word in ("ddl", "waited")}
+    if "trans" in words:
+        flags.add("transactional")
+    if allows_parallel:
+        flags.add("allow_parallel")
+    xa_start = next((line for line in body if line.startswith(b"XA START ")), b"")
+    if xa_start:
+        flags.add("prepared_xa")
+    elif not any(line.startswith((b"BEGIN", b"START TRANSACTION")) for line in body):
+        flags.add("standalone")
+    commit_ids = [word[4:24] for word in words if word.startswith("cid=")]
+    return MariadbGtidEvent(
+        header=header,
+        gtid=gtid,
+        domain=domain,
+        sequence=sequence,
+        flags=frozenset(flags),
+        commit_id=int(commit_ids[0]) if commit_ids and commit_ids[0].isdecimal() else None,
+        xa_id=xa_start[9:].removesuffix(DELIMITER).decode("utf-8", "replace").strip(),
+    )
+
+
+def type_code(header: TextHeader) -> int:
+    """Return the type of the event that a header line announces."""
+    if header.kind == "GTID":
+        is_mariadb = is_mariadb_gtid(header.rest)
+        return int(EventType.MARIADB_GTID if is_mariadb else EventType.GTID)
+    return int(_EVENT_TYPES.get(header.kind, EventType.IGNORABLE))
+
+
+def event_of_line(kind: str, rest: str, header: EventHeader) -> Event:
+    """Return the event of a header line that needs nothing but the line."""
+    if kind == "Start":
+        found = re.search(r"server v (\S+)", rest)
+        version = found[1] if found else ""
+        return FormatDescriptionEvent(
+            header=header,
+            description=FormatDescription(
+                server_version=version,
+                is_mariadb="MariaDB" in version,
+                created_s=header.timestamp_s if "at startup" in rest else 0,
+                header_length=19,
+                post_header_lengths=b"",
+                checksum=Checksum.NONE,
+                has_checksum_field=False,
+            ),
+        )
+    if kind == "Rotate":
+        found = re.match(r"to (\S+)", rest)
+        return RotateEvent(header=header, next_file=found[1] if found else "", next_position=4)
+    if kind == "Stop":
+        return StopEvent(header=header)
+    if kind == "Incident":
+        return IncidentEvent(header=header, number=0, message=rest.lstrip(": "))
+    if kind.startswith("View_change"):
+        return ViewChangeEvent(header=header, view_id=rest, sequence=0, certification_items=0)
+    if kind == "Transaction_Payload":
+        fields = dict(_NUMBERED.findall(rest))
+        sizes = [int(fields.get(name, "0")[:18]) for name in ("payload_size", "uncompressed_size")]
+        return TransactionPayloadEvent(
+            header=header,
+            compression=fields.get("compression_type", ""),
+            compressed_bytes=sizes[0],
+            uncompressed_bytes=sizes[1],
+        )
+    return SkippedEvent(header=header, known=kind in _EVENT_TYPES)

@@ -1,0 +1,94 @@
+"""Values of rows as mysqlbinlog -v prints them, made the values that a log holds.
+
+Quoted text comes as bytes, in the character set of its column, which the dump does not name.
+With -vv a comment names the type, and then temporal values come as the binary decoder gives them.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from paraply.adapters.binlog.temporal import timestamp_text
+from paraply.vocabulary.log import ABSENT, UNKNOWN
+
+_ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
+_NAMED = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"0": b"\0", b"b": b"\b", b"Z": b"\x1a"}
+_QUOTED = re.compile(rb"'((?:[^'\\]++|\\.)*+)'", re.DOTALL)
+_BITS = re.compile(rb"b'([01]*)'")
+_INTEGER = re.compile(rb"(-?\d+)(?: \(\d+\))?(?= |$)")
+_NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?= |$)")
+_COMMENT = re.compile(rb" */\* ([A-Z0-9/ ]+)(?:\(.*)?meta=.*\*/$")
+
+
+class UnreadableValue(ValueError):  # noqa: N818 - it is an answer, not a fault
+    """A value that the program could not print, or that is not of its making."""
+
+
+def parse_value(text: bytes) -> object:
+    """Return the value that stands behind ``@n=``.
+
+    ``None`` for NULL; ``int``, ``Decimal`` for numbers; ``bytes`` for quoted text; UNKNOWN for
+    a partial JSON update, whose result is not in the dump; ABSENT for one that changes nothing,
+    which names the column alone.
+    Raises ``UnreadableValue``.
+    """
+    found: re.Match[bytes] | None
+    if text.startswith(b"'"):
+        found = _QUOTED.match(text)
+        if found is None:
+            raise UnreadableValue("a quote that does not close")
+        return _typed_text(unescaped(found[1]), _type_after(text, found.end()))
+    if text.startswith(b"NULL"):
+        return None
+    if found := _INTEGER.match(text):
+        return _typed_number(int(found[1]), _type_after(text, found.end()))
+    if found := _NUMBER.match(text):
+        return _typed_number(Decimal(found[0].decode()), _type_after(text, found.end()))
+    if found := _BITS.match(text):
+        return int(found[1] or b"0", 2)
+    if text.startswith(b"JSON_"):
+        return UNKNOWN
+    if text.startswith(b"@"):
+        return ABSENT
+    if text.startswith(b"["):
+        return text.rstrip()
+    raise UnreadableValue(text[:40].decode("utf-8", "replace"))
+
+
+def unescaped(text: bytes) -> bytes:
+    """Return the bytes behind ``\\xHH`` and backslash escapes."""
+    return _ESCAPE.sub(_unescape_one, text) if b"\\" in text else text
+
+
+def _unescape_one(match: re.Match[bytes]) -> bytes:
+    escape = match[1]
+    if len(escape) == 3:
+        return bytes((int(escape[1:], 16),))
+    return _NAMED.get(escape, escape)
+
+
+def _type_after(text: bytes, end: int) -> bytes:
+    """Return the type in the comment of -vv, empty where there is none."""
+    found = _COMMENT.match(text, end)
+    return found[1].strip() if found else b""
+
+
+def _typed_text(value: bytes, type_name: bytes) -> object:
+    if type_name == b"DATE":
+        return value.decode("ascii", "replace").replace(":", "-")
+    if type_name in (b"TIME", b"DATETIME", b"JSON"):
+        return value.decode("utf-8", "replace")
+    return value
+
+
+def _typed_number(value: int | Decimal, type_name: bytes) -> object:
+    if type_name == b"TIMESTAMP":
+        seconds = int(value)
+        digits = str(value).partition(".")[2]
+        return timestamp_text(seconds) + (f".{digits}" if digits else "")
+    if type_name in (b"FLOAT", b"DOUBLE"):
+        return float(value)
+    if type_name == b"DECIMAL":
+        return Decimal(value)
+    return value

@@ -1,0 +1,116 @@
+"""What a case of the suite is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from paraply.adapters.conformance.source import SourceLog, insert
+
+FAMILIES: dict[str, str] = {
+    "A": "rotation: sequence numbers start again",
+    "B": "last_committed is a prefix: every number up to it",
+    "C": "sparse sequence numbers, filtered streams",
+    "D": "collations and padding, at the source and at the target",
+    "E": "secondary, prefix and nullable unique keys",
+    "F": "foreign keys, parents and children",
+    "G": "cascades: changes that the log does not show",
+    "H": "tables without a key",
+    "I": "key moves and swaps inside one transaction",
+    "J": "splitting, compacting and batching transactions",
+    "K": "schema changes and empty transactions",
+    "L": "stalls and deadlocks",
+    "M": "lost and repeated transactions, crashes, checkpoints",
+    "N": "over-serialisation and needless failure",
+}
+
+NO_OVERLAP = "no_conflicting_parallel_apply"
+AS_LOGGED = "rows_apply_as_logged"
+SAME_TABLES = "tables_end_as_the_sources"
+ORDER = "engine_commits_follow_the_log"
+PREFIXES = "readers_see_prefixes"
+ONCE = "applied_exactly_once"
+ENDS = "applier_reaches_the_end"
+WHOLE = "transactions_apply_whole"
+POSITIONS = "saved_positions_are_executed"
+GOES_ON = "applier_does_not_give_up"
+OVERLAP = "two_transactions_overlap"
+
+_SHOWN_BY_OVERLAP = frozenset({NO_OVERLAP, AS_LOGGED, SAME_TABLES, ORDER, PREFIXES, OVERLAP})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One case: a log, how it is run, and what it decides.
+
+    Attributes:
+        id: stable for ever: family, subject, number (``A-rotation-01``).
+        fact: what a right applier does, in one line.
+        source: where it went wrong in the world, or the document that demands it.
+        decides: name of the property that the case is for; every other is judged as well.
+        log: makes the log from a seed; a fixed case ignores it.
+        workers: how many the applier is asked to use.
+        commit_order: whether engine commits must follow the log.
+        crashes: how often the applier is killed and started again.
+        deadlocks: how often an attempt is made a deadlock's victim.
+        needs: features without which the case is skipped.
+        must_overlap: two transactions must have been seen under way together: an applier that can
+            and does not here serialises what is independent.
+    """
+
+    id: str
+    fact: str
+    source: str
+    decides: str
+    log: Callable[[int], SourceLog]
+    workers: int = 4
+    commit_order: bool = False
+    crashes: int = 0
+    deadlocks: int = 0
+    needs: frozenset[str] = frozenset()
+    must_overlap: bool = False
+
+    @property
+    def family(self) -> str:
+        """Return the letter of the family."""
+        return self.id[0]
+
+    @property
+    def is_about_parallel_apply(self) -> bool:
+        """Return whether a run in which nothing overlapped shows nothing."""
+        return self.must_overlap or self.decides in _SHOWN_BY_OVERLAP
+
+    @property
+    def is_for_trackers(self) -> bool:
+        """Return whether it shows what a tracker said: no crash, retry or order is at stake."""
+        at_stake = self.crashes or self.deadlocks or self.commit_order
+        return self.is_about_parallel_apply and not at_stake and "lc_sn" not in self.needs
+
+    @property
+    def features(self) -> frozenset[str]:
+        """Return every feature that the applier must offer."""
+        found = set(self.needs)
+        if self.commit_order:
+            found.add("commit_order")
+        if self.crashes:
+            found.add("crash")
+        if self.deadlocks:
+            found.add("retry")
+        if any(one.statement for one in self.log(0).transactions):
+            found.add("ddl")
+        return frozenset(found)
+
+
+OTHER = "CREATE TABLE d.other (id INT PRIMARY KEY, v INT)"
+"""A table that no case is about: its rows show that the applier does work in parallel."""
+
+
+def log_of(*statements: str, target: tuple[str, ...] = ()) -> SourceLog:
+    """Return an empty log over the tables given and ``d.other``."""
+    return SourceLog(OTHER, *statements, target=(OTHER, *target) if target else ())
+
+
+def bystanders(log: SourceLog, *numbers: int) -> None:
+    """Log transactions that conflict with nothing."""
+    for number in numbers:
+        log.transaction(insert("d.other", number, number))

@@ -1,0 +1,64 @@
+"""Runs a Python class as an applier in a process of its own: ``FILE:CLASS`` or ``MODULE:CLASS``."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+
+from paraply.adapters.conformance.rules.applier import serve
+from paraply.adapters.conformance.rules.rule import Rule
+from paraply.adapters.conformance.rules.trackers import TrackingRule, serve_tracker
+from paraply.vocabulary.errors import ParaplyError, register
+
+NO_SUCH_CLASS = register(
+    "P633",
+    "the applier cannot be loaded: {reason}",
+    "write FILE.py:CLASS, and let the class derive from "
+    "paraply.adapters.conformance.rules.rule.Rule, or for a tracker from "
+    "paraply.adapters.conformance.rules.trackers.TrackingRule",
+)
+
+
+def host_command(name: str) -> list[str]:
+    """Return the command that runs a class; P633 if there is none of the name."""
+    load_rule(name)
+    return [sys.executable, "-m", "paraply.adapters.conformance.host", name]
+
+
+def load_rule(name: str) -> type[Rule | TrackingRule]:
+    """Return the class; P633 if file, class or base class is not there."""
+    place, colon, class_name = name.rpartition(":")
+    if not colon:
+        raise ParaplyError(NO_SUCH_CLASS, where=name, reason="there is no ':' in it")
+    try:
+        if place.endswith(".py"):
+            spec = importlib.util.spec_from_file_location(Path(place).stem, place)
+            assert spec is not None
+            assert spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[spec.name] = module
+            spec.loader.exec_module(module)
+        else:
+            module = importlib.import_module(place)
+    except (OSError, ImportError, SyntaxError) as error:
+        raise ParaplyError(NO_SUCH_CLASS, where=place, reason=str(error)) from None
+    found = getattr(module, class_name, None)
+    if not (isinstance(found, type) and issubclass(found, Rule | TrackingRule)):
+        reason = f"there is no class {class_name} in it that derives from Rule or TrackingRule"
+        raise ParaplyError(NO_SUCH_CLASS, where=place, reason=reason)
+    return found
+
+
+def main(name: str) -> None:
+    """Speak the protocol with what the class decides until standard input ends."""
+    rule = load_rule(name)
+    if issubclass(rule, Rule):
+        serve(rule)
+    else:
+        serve_tracker(rule, sys.stdout)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

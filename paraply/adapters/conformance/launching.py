@@ -1,0 +1,52 @@
+"""Starting the applier under test: a process for each run, or one for many where it can reset."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from paraply.adapters.conformance.child import ChildProcess
+
+
+class CommandLauncher:
+    """Starts a command; keeps the process for the next run where it offers ``reset``.
+
+    Use it as a context manager: on leaving, the process is killed with its group.
+    """
+
+    def __init__(
+        self, command: Sequence[str], *, log: Path | None = None, timeout: float = 10.0
+    ) -> None:
+        self.command = tuple(command)
+        self.log = log
+        self.timeout = timeout
+        self.started = 0
+        """How many processes were started."""
+        self._kept: ChildProcess | None = None
+
+    def start(self) -> ChildProcess:
+        """Return the process kept from the last run, or a new one."""
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            return kept
+        self.started += 1
+        return ChildProcess(self.command, log=self.log, timeout=self.timeout)
+
+    def discard(self, process: ChildProcess, *, can_reset: bool = False) -> None:
+        """Take a process back: keep it for the next run if it can begin anew, else kill it."""
+        if can_reset and self._kept is None:
+            self._kept = process
+        else:
+            process.kill()
+
+    def close(self) -> None:
+        """Kill the process that was kept."""
+        if self._kept is not None:
+            self._kept.kill()
+            self._kept = None
+
+    def __enter__(self) -> CommandLauncher:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()

@@ -1,0 +1,306 @@
+"""What the applier's workers ask of the database, and what they get: begin, rows, commit.
+
+A request waits here until the session's schedule picks it. One that meets a lock waits on, and one
+whose wait would close a cycle is the deadlock's victim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from paraply.adapters.conformance.database import ERRNO, Applied, Database
+from paraply.adapters.conformance.locks import closes_a_cycle
+from paraply.adapters.conformance.messages import change_of
+from paraply.adapters.conformance.protocol import Message, ProtocolError
+from paraply.adapters.conformance.source import SourceLog
+from paraply.vocabulary.events import Event, EventKind, Observation, Outcome
+from paraply.vocabulary.timestamps import LogicalTime
+from paraply.vocabulary.transactions import INITIAL_STATE, RowWrite, Transaction, TransactionId
+from paraply.vocabulary.write_set import Item, sorted_items
+
+REPLICA = "replica"
+LOCK_TIMEOUTS_MAX = 8
+"""How often one run may wait out a lock before it counts as stalled."""
+_NOTE_CHARACTERS_MAX = 200
+
+
+class RunRecorder:
+    """Writes down what happens at the replica, step by step."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._now = 0
+
+    def next_step(self) -> None:
+        """Let time pass."""
+        self._now += 1
+
+    def record(self, kind: EventKind, *, note: str = "", **fields: Any) -> None:
+        """Add an event at the present step."""
+        self.events.append(
+            Event(
+                kind,
+                LogicalTime(self._now),
+                member=REPLICA,
+                note=note[:_NOTE_CHARACTERS_MAX],
+                **fields,
+            )
+        )
+
+
+@dataclass(slots=True)
+class Attempt:
+    """A database transaction that a worker has open, for one transaction of the log or several."""
+
+    holder: int
+    transactions: tuple[Transaction, ...]
+    number: int
+    worker: int
+    written: dict[TransactionId, set[Item]] = field(default_factory=dict)
+
+    def member(self, message: Message) -> Transaction:
+        """Return the transaction that a message speaks of; ``ProtocolError`` if it is another."""
+        for transaction in self.transactions:
+            if transaction.id == message.get("txn"):
+                return transaction
+        raise ProtocolError(
+            f"worker {self.worker} speaks of transaction {message.get('txn')!r}, "
+            f"it has {self.transactions[0].id} open"
+        )
+
+
+@dataclass(slots=True)
+class Request:
+    """A request without an answer yet."""
+
+    message: Message
+    worker: int
+    is_blocked: bool = False
+    """Whether it was tried and waits for a lock."""
+
+
+class Requests:
+    """The requests of all workers, and the database transactions that they have open."""
+
+    KINDS = ("begin", "row", "execute", "commit", "rollback")
+
+    def __init__(
+        self, log: SourceLog, recorder: RunRecorder, reply: Callable[[dict[str, object]], None]
+    ) -> None:
+        self.database = Database(log.target_schema)
+        self.executed: dict[TransactionId, None] = {}
+        self.open: dict[int, Attempt] = {}
+        self._log = log
+        self._recorder = recorder
+        self._reply_with = reply
+        self._pending: dict[int, Request] = {}
+        self._attempt_numbers: dict[TransactionId, int] = {}
+        self._newest: dict[Item, TransactionId] = {}
+        self._waits: dict[int, frozenset[int]] = {}
+        self._holders = 0
+        self._lock_timeouts = 0
+
+    @property
+    def is_quiet(self) -> bool:
+        """Return whether no request is pending."""
+        return not self._pending
+
+    def take(self, message: Message) -> None:
+        """Take in a request; ``ProtocolError`` if the worker must not ask it now."""
+        kind, worker = message["type"], message["worker"]
+        assert isinstance(worker, int)
+        if worker < 1:
+            raise ProtocolError(f"worker {worker} is not 1 or more")
+        if worker in self._pending:
+            raise ProtocolError(f"worker {worker} asks '{kind}' before its last answer")
+        if (kind == "begin") == (worker in self.open):
+            place = "inside" if kind == "begin" else "outside"
+            raise ProtocolError(f"worker {worker} asks '{kind}' {place} of a transaction")
+        self._pending[worker] = Request(message, worker)
+
+    def answerable(self) -> list[Request]:
+        """Return the requests that can be answered now, by worker."""
+        return [one for _, one in sorted(self._pending.items()) if not one.is_blocked]
+
+    def answer(self, request: Request, named: tuple[Transaction, ...]) -> None:
+        """Carry a request out; ``named`` are the transactions that it names."""
+        match request.message["type"]:
+            case "begin":
+                self._on_begin(request, named)
+            case "row":
+                self._on_row(request)
+            case "execute":
+                self._on_execute(request)
+            case "commit":
+                self._on_commit(request)
+            case _:
+                self._roll_back(self.open.pop(request.worker), "asked for")
+                self._reply(request, type="ok")
+
+    def victims(self) -> list[Request]:
+        """Return the row changes whose attempt an engine could choose as a deadlock's victim."""
+        return [one for one in self.answerable() if one.message["type"] == "row"]
+
+    def kill(self, request: Request) -> None:
+        """Answer a request with error 1213, its attempt rolled back."""
+        self._sacrifice(request, Outcome.DEADLOCK, "Deadlock found")
+
+    def time_out_a_lock(self) -> bool:
+        """Answer a request that waits for a lock with error 1205; return whether there was one."""
+        blocked = [worker for worker, request in self._pending.items() if request.is_blocked]
+        if not blocked or self._lock_timeouts >= LOCK_TIMEOUTS_MAX:
+            return False
+        self._lock_timeouts += 1
+        self._recorder.next_step()
+        self._sacrifice(
+            self._pending[min(blocked)], Outcome.LOCK_WAIT, "Lock wait timeout exceeded"
+        )
+        return True
+
+    def crash(self) -> None:
+        """Forget every request and undo every open transaction."""
+        self.database.crash()
+        self._pending.clear()
+        self.open.clear()
+        self._waits.clear()
+
+    def read(self) -> None:
+        """Take a reader's snapshot of everything that transactions of the log wrote."""
+        items = frozenset(item for one in self._log.transactions for item in one.write_set)
+        observed = tuple(
+            Observation(item, self._newest.get(item, INITIAL_STATE)) for item in sorted_items(items)
+        )
+        self._recorder.record(EventKind.READ, session="reader", observed=observed)
+
+    # What is asked
+
+    def _on_begin(self, request: Request, transactions: tuple[Transaction, ...]) -> None:
+        self._holders += 1
+        number = 1 + max(self._attempt_numbers.get(one.id, 0) for one in transactions)
+        attempt = Attempt(self._holders, transactions, number, request.worker)
+        for one in transactions:
+            self._attempt_numbers[one.id] = number
+            self._record(EventKind.SCHEDULED if number == 1 else EventKind.RETRIED, attempt, one)
+            self._record(EventKind.BEGUN, attempt, one)
+        self.open[request.worker] = attempt
+        self._reply(request, type="ok")
+
+    def _on_row(self, request: Request) -> None:
+        attempt = self.open[request.worker]
+        transaction = attempt.member(request.message)
+        index, change = _change(request.message, transaction)
+        items = self._log.items_of(change)
+        applied = self.database.apply(attempt.holder, change)
+        self._record(
+            EventKind.ROW_APPLIED,
+            attempt,
+            transaction,
+            outcome=applied.outcome,
+            row=index,
+            items=items,
+            other=self._holder_among(applied),
+            note=applied.note,
+        )
+        if applied.outcome is Outcome.OK:
+            attempt.written.setdefault(transaction.id, set()).update(items)
+        self._conclude(request, attempt, applied)
+
+    def _on_execute(self, request: Request) -> None:
+        attempt = self.open[request.worker]
+        transaction = attempt.member(request.message)
+        applied = self.database.execute(attempt.holder, transaction.statement)
+        self._record(
+            EventKind.ROW_APPLIED,
+            attempt,
+            transaction,
+            outcome=applied.outcome,
+            other=self._holder_among(applied),
+            note=applied.note or "ddl",
+        )
+        self._conclude(request, attempt, applied)
+
+    def _conclude(self, request: Request, attempt: Attempt, applied: Applied) -> None:
+        """Answer a change, or leave it waiting for a lock, or make it a deadlock's victim."""
+        if applied.outcome is Outcome.OK:
+            self._reply(request, type="ok", affected=1)
+        elif applied.outcome is Outcome.LOCK_WAIT:
+            request.is_blocked = True
+            self._waits[attempt.holder] = applied.holders
+            if closes_a_cycle(self._waits, attempt.holder):
+                self._sacrifice(request, Outcome.DEADLOCK, "Deadlock found")
+        elif applied.outcome is Outcome.MISSING_BEFORE_IMAGE:
+            # A statement that finds no row is no error: it says how many rows it changed.
+            self._reply(request, type="ok", affected=0)
+        else:
+            self._refuse(request, applied.outcome, applied.note or applied.outcome.value)
+
+    def _on_commit(self, request: Request) -> None:
+        attempt = self.open[request.worker]
+        attempt.member(request.message)
+        del self.open[request.worker]
+        self.database.engine_commit(attempt.holder)
+        for one in attempt.transactions:
+            self.executed[one.id] = None
+            written = attempt.written.get(one.id, ()) if one.rows else one.write_set
+            self._newest.update(dict.fromkeys(written, one.id))
+            self._record(EventKind.ENGINE_COMMITTED, attempt, one)
+        self._free(attempt.holder)
+        self.read()
+        self._reply(request, type="ok")
+
+    def _sacrifice(self, request: Request, outcome: Outcome, message: str) -> None:
+        self._roll_back(self.open.pop(request.worker), message)
+        self._refuse(request, outcome, f"{message}; try restarting transaction")
+
+    def _roll_back(self, attempt: Attempt, note: str) -> None:
+        self.database.roll_back(attempt.holder)
+        for one in attempt.transactions:
+            self._record(EventKind.ROLLED_BACK, attempt, one, note=note)
+        self._free(attempt.holder)
+
+    def _free(self, holder: int) -> None:
+        """Let requests that waited for the holder's locks try again."""
+        self._waits.pop(holder, None)
+        for worker, request in self._pending.items():
+            attempt = self.open.get(worker)
+            if attempt is not None and holder in self._waits.get(attempt.holder, ()):
+                request.is_blocked = False
+                del self._waits[attempt.holder]
+
+    def _refuse(self, request: Request, outcome: Outcome, message: str) -> None:
+        self._reply(request, type="error", errno=ERRNO[outcome], message=message)
+
+    def _reply(self, request: Request, **answer: object) -> None:
+        self._pending.pop(request.worker, None)
+        self._reply_with({**answer, "in_reply_to": request.message["msg_id"]})
+
+    def _holder_among(self, applied: Applied) -> TransactionId | None:
+        for attempt in self.open.values():
+            if attempt.holder in applied.holders:
+                return attempt.transactions[0].id
+        return None
+
+    def _record(
+        self, kind: EventKind, attempt: Attempt, transaction: Transaction, **fields: Any
+    ) -> None:
+        self._recorder.record(
+            kind,
+            worker=attempt.worker,
+            transaction=transaction.id,
+            attempt=attempt.number,
+            **fields,
+        )
+
+
+def _change(message: Message, transaction: Transaction) -> tuple[int | None, RowWrite]:
+    """Return the row change that a message asks for, and its number in the transaction."""
+    rows = transaction.rows
+    if "change" in message:
+        change = change_of(message["change"])
+        return (rows.index(change) if change in rows else None), change
+    index = message.get("i")
+    if not isinstance(index, int) or not 0 <= index < len(rows):
+        raise ProtocolError(f"transaction {transaction.id} has no row {index!r}")
+    return index, rows[index]

@@ -1,0 +1,202 @@
+"""Right rules: by last_committed, by keys, by commit id, and one transaction at a time."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from paraply.adapters.conformance.rules.rule import Rule, Transaction
+
+Key = tuple[Any, ...]
+"""Table, name or columns of the key, and its values as they compare."""
+
+
+class Serial(Rule):
+    """One transaction at a time."""
+
+    name = "serial"
+    features = frozenset({"lc_sn", "position"})
+
+    def place(self, transaction: Transaction) -> int | None:
+        """Wait for the one before."""
+        return None if self.running else 1
+
+    def checkpoint(self, order: Sequence[int], last_received: int) -> int | None:
+        """Save after every transaction."""
+        return order[0] - 1 if order else last_received
+
+
+class LogicalClock(Rule):
+    """By last_committed, as a prefix: nothing under way may have a number up to it."""
+
+    name = "logical_clock"
+    features = frozenset({"lc_sn", "position"})
+
+    def place(self, transaction: Transaction) -> int | None:
+        """Wait for every number up to last_committed, and for the old file."""
+        for other in self.running:
+            if other.file != transaction.file or other.sn <= transaction.lc:
+                return None
+        return self.free_worker()
+
+    def checkpoint(self, order: Sequence[int], last_received: int) -> int | None:
+        """Save the prefix that is committed, whenever it grew."""
+        return order[0] - 1 if order else last_received
+
+
+class WriteSet(Rule):
+    """By keys: whoever shares one, or reads what another writes, waits for it."""
+
+    name = "write_set"
+    features = frozenset({"writeset", "position"})
+
+    def place(self, transaction: Transaction) -> int | None:
+        """Wait for every conflicting transaction under way."""
+        if any(self.conflict(other, transaction) for other in self.running):
+            return None
+        return self.free_worker()
+
+    def conflict(self, earlier: Transaction, later: Transaction) -> bool:
+        """Return whether the order of the two matters."""
+        if earlier.is_alone or later.is_alone:
+            return True
+        if self.cascades(earlier) or self.cascades(later):
+            return True
+        written, wanted = set(earlier.keys), set(later.keys)
+        return bool(written & (wanted | set(later.reads)) or wanted & set(earlier.reads))
+
+    def cascades(self, transaction: Transaction) -> bool:
+        """Return whether it deletes or moves a row that a foreign key with an action refers to."""
+        acted_on = {
+            key["parent"]
+            for table in self.schema
+            for key in table["foreign_keys"]
+            if {key["on_delete"], key["on_update"]} & {"CASCADE", "SET NULL"}
+        }
+        return any(row["op"] != "I" and row["table"] in acted_on for row in transaction.rows)
+
+    def checkpoint(self, order: Sequence[int], last_received: int) -> int | None:
+        """Save the prefix that is committed, whenever it grew."""
+        return order[0] - 1 if order else last_received
+
+
+class GroupCommit(Rule):
+    """By commit id, as MariaDB's conservative mode does: a group runs together, and alone."""
+
+    name = "group_commit"
+    features = frozenset({"commit_id"})
+
+    def place(self, transaction: Transaction) -> int | None:
+        """Wait for the group before."""
+        for other in self.running:
+            if other.commit_id != transaction.commit_id or transaction.kind != "rows":
+                return None
+        return self.free_worker()
+
+
+class OwnKeys(WriteSet):
+    """By keys that the applier computes itself from rows and schema, as a CDC consumer must."""
+
+    name = "own_keys"
+
+    def on_received(self, transaction: Transaction) -> None:
+        """Compute the keys that the transaction writes, and those of parents that it needs."""
+        if transaction.schema is not None:
+            self.schema = transaction.schema
+        tables = {table["name"]: table for table in self.schema}
+        written: set[Key] = set()
+        read: set[Key] = set()
+        transaction.marks["is_keyless"] = False
+        for row in transaction.rows:
+            table = tables[row["table"]]
+            for image in self.images(row):
+                keys = self.unique_keys(table, image)
+                transaction.marks["is_keyless"] |= not self.is_keyed(table, keys)
+                written.update(keys)
+                read.update(self.parent_keys(table, image, tables))
+        self.add_referenced(transaction, tables, written)
+        transaction.marks["written"], transaction.marks["read"] = written, read - written
+
+    def images(self, row: Mapping[str, Any]) -> list[list[Any]]:
+        """Return the images of a row that count: before and after."""
+        return [image for image in (row["before"], row["after"]) if image is not None]
+
+    def is_keyed(self, table: Mapping[str, Any], keys: list[Key]) -> bool:
+        """Return whether the keys found tell the row from all others."""
+        del table
+        return bool(keys)
+
+    def unique_keys(self, table: Mapping[str, Any], image: list[Any]) -> list[Key]:
+        """Return PRIMARY and UNIQUE keys of an image; NULL makes none."""
+        found: list[Key] = []
+        for key in self.keys_that_count(table):
+            values = []
+            for position, prefix in zip(key["columns"], key["prefixes"], strict=True):
+                value = image[position] if position < len(image) else None
+                column = table["columns"][position]
+                values.append(self.fold(self.cut(value, prefix), column["collation"]))
+            if None not in values:
+                found.append((table["name"], key["name"], *values))
+        return found
+
+    def keys_that_count(self, table: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        """Return the keys to compute: all."""
+        keys: Sequence[Mapping[str, Any]] = table["keys"]
+        return keys
+
+    def cut(self, value: Any, prefix: int) -> Any:
+        """Return as much of a value as the index holds."""
+        return value[:prefix] if prefix and isinstance(value, str) else value
+
+    def fold(self, value: Any, collation: str) -> Any:
+        """Return one value for all that the collation takes for equal."""
+        if not isinstance(value, str):
+            return str(value) if isinstance(value, dict) else value
+        if collation.endswith("_ci"):
+            marks = unicodedata.normalize("NFD", value)
+            value = "".join(c for c in marks if not unicodedata.combining(c)).casefold()
+        return value if "_0900_" in collation else value.rstrip(" ")
+
+    def parent_keys(
+        self,
+        table: Mapping[str, Any],
+        image: list[Any],
+        tables: Mapping[str, Mapping[str, Any]],
+    ) -> list[Key]:
+        """Return, for each foreign key, the referenced columns of the parent with their values."""
+        names = [column["name"] for column in table["columns"]]
+        found: list[Key] = []
+        for key in table["foreign_keys"]:
+            values = [image[names.index(column)] for column in key["columns"]]
+            if None not in values and key["parent"] in tables:
+                found.append((key["parent"], tuple(key["parent_columns"]), *values))
+        return found
+
+    def add_referenced(
+        self,
+        transaction: Transaction,
+        tables: Mapping[str, Mapping[str, Any]],
+        written: set[Key],
+    ) -> None:
+        """Add what children refer to in the rows that the transaction writes."""
+        for row in transaction.rows:
+            for child in tables.values():
+                for key in child["foreign_keys"]:
+                    if key["parent"] != row["table"] or row["table"] not in tables:
+                        continue
+                    names = [column["name"] for column in tables[row["table"]]["columns"]]
+                    for image in self.images(row):
+                        values = [image[names.index(name)] for name in key["parent_columns"]]
+                        written.add((row["table"], tuple(key["parent_columns"]), *values))
+
+    def conflict(self, earlier: Transaction, later: Transaction) -> bool:
+        """Return whether the order of the two matters, by the keys computed."""
+        if any(self.runs_alone(one) or self.cascades(one) for one in (earlier, later)):
+            return True
+        written, wanted = earlier.marks["written"], later.marks["written"]
+        return bool(written & (wanted | later.marks["read"]) or wanted & earlier.marks["read"])
+
+    def runs_alone(self, transaction: Transaction) -> bool:
+        """Return whether the keys do not tell what it conflicts with."""
+        return transaction.kind != "rows" or not transaction.rows or transaction.marks["is_keyless"]

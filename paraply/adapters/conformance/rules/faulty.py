@@ -1,0 +1,294 @@
+"""Appliers with one fault each, from the families of faults seen in the world.
+
+Each is a right rule with one small change. ``case`` names the case of the suite that must catch
+it; cases of the families in ``families`` may catch it too, and no other does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paraply.adapters.conformance.rules.correct import LogicalClock
+from paraply.adapters.conformance.rules.faulty_keys import (
+    AfterImagesOnly,
+    KeylessBesideKeyed,
+    KeylessIsFree,
+    KeysWithoutNames,
+    KeysWithoutTables,
+    NetChange,
+    NoCascades,
+    NoPadding,
+    NoParents,
+    PrimaryKeyOnly,
+    RawBytes,
+    SchemaChangeIsNoBarrier,
+    SiblingsConflict,
+    SortsRows,
+    StopsAtUnknownCollation,
+    WholeValues,
+)
+from paraply.adapters.conformance.rules.rule import Init, Rule, Transaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """A faulty applier, and which cases must and may catch it."""
+
+    rule: type[Rule]
+    case: str
+    families: str
+    source: str
+
+    @property
+    def name(self) -> str:
+        """Return the rule's name."""
+        return self.rule.name
+
+    @property
+    def what(self) -> str:
+        """Return what is wrong with it, in a line."""
+        return (self.rule.__doc__ or "").strip().splitlines()[0]
+
+
+class StaleLowWaterMark(LogicalClock):
+    """Keeps the low-water mark of the old file when sequence numbers start again."""
+
+    name = "stale_low_water_mark"
+
+    def __init__(self, init: Init) -> None:
+        super().__init__(init)
+        self.mark = 0
+
+    def place(self, transaction: Transaction) -> int | None:
+        """Pass whatever the mark covers."""
+        if transaction.lc <= self.mark:
+            return self.free_worker()
+        return super().place(transaction)
+
+    def on_committed(self, transaction: Transaction) -> None:
+        """Raise the mark, and never lower it."""
+        if not any(other.sn < transaction.sn for other in self.running):
+            self.mark = max(self.mark, transaction.sn)
+
+
+class NoFenceAtRotation(LogicalClock):
+    """Begins transactions of the new file beside those of the old one."""
+
+    name = "no_fence_at_rotation"
+
+    def place(self, transaction: Transaction) -> int | None:
+        """Compare numbers inside one file only."""
+        if any(o.file == transaction.file and o.sn <= transaction.lc for o in self.running):
+            return None
+        return self.free_worker()
+
+
+class WaitsForOneNumber(LogicalClock):
+    """Waits for the transaction whose number is last_committed, not for those below it."""
+
+    name = "waits_for_one_number"
+
+    def place(self, transaction: Transaction) -> int | None:
+        """Look at one number."""
+        if any(o.file != transaction.file or o.sn == transaction.lc for o in self.running):
+            return None
+        return self.free_worker()
+
+
+class GapFreeMark(LogicalClock):
+    """Waits until every number up to last_committed has been seen, filtered ones included."""
+
+    name = "gap_free_mark"
+
+    def __init__(self, init: Init) -> None:
+        super().__init__(init)
+        self.done: set[int] = set()
+        self.file = 1
+
+    def place(self, transaction: Transaction) -> int | None:
+        """Count from 1 without a gap."""
+        if transaction.file != self.file:
+            if self.running:
+                return None
+            self.file, self.done = transaction.file, set()
+        if not self.done.issuperset(range(1, min(transaction.lc, 100) + 1)):
+            return None
+        return super().place(transaction)
+
+    def on_committed(self, transaction: Transaction) -> None:
+        """Tick the number off."""
+        if transaction.file == self.file:
+            self.done.add(transaction.sn)
+
+
+class ThirtyTwoBits(LogicalClock):
+    """Keeps sequence numbers in 32 bits."""
+
+    name = "thirty_two_bits"
+
+    def place(self, transaction: Transaction) -> int | None:
+        """Compare what is left of the numbers."""
+        for other in self.running:
+            same_file = other.file == transaction.file
+            if not same_file or other.sn % 2**32 <= transaction.lc % 2**32:
+                return None
+        return self.free_worker()
+
+
+class ReplacesByInsert(LogicalClock):
+    """Compacts DELETE and INSERT of one key into an INSERT."""
+
+    name = "replaces_by_insert"
+
+    def rows_of(self, transaction: Transaction) -> Sequence[int]:
+        """Leave out a delete that an insert of the same key follows."""
+        rows = transaction.rows
+        return [
+            at
+            for at, row in enumerate(rows)
+            if not (
+                row["op"] == "D"
+                and any(
+                    later["op"] == "I"
+                    and later["table"] == row["table"]
+                    and later["after"][0] == row["before"][0]
+                    for later in rows[at + 1 :]
+                )
+            )
+        ]
+
+
+class CutsLongTransactions(LogicalClock):
+    """Applies at most six rows of a transaction, and commits."""
+
+    name = "cuts_long_transactions"
+
+    def rows_of(self, transaction: Transaction) -> Sequence[int]:
+        """Forget the rest."""
+        return range(min(6, len(transaction.rows)))
+
+
+class DropsEmptyTransactions(LogicalClock):
+    """Passes over transactions without rows, and their GTIDs with them."""
+
+    name = "drops_empty_transactions"
+
+    def drops(self, transaction: Transaction) -> bool:
+        """Drop what changes nothing."""
+        return transaction.kind == "rows" and not transaction.rows
+
+
+class ForgetsTheTurn(LogicalClock):
+    """Loses a transaction's turn in commit order when it is tried again."""
+
+    name = "forgets_the_turn"
+
+    def __init__(self, init: Init) -> None:
+        super().__init__(init)
+        self.has_retried = False
+
+    def retries(self, errno: int) -> bool:
+        """Remember that somebody was."""
+        self.has_retried = True
+        return super().retries(errno)
+
+    def may_commit(self, transaction: Transaction, order: Sequence[int]) -> bool:
+        """Wait for a turn that has passed."""
+        return not (self.has_retried and self.commit_order) and super().may_commit(
+            transaction, order
+        )
+
+
+class NeverRetries(LogicalClock):
+    """Gives up at the first deadlock."""
+
+    name = "never_retries"
+
+    def retries(self, errno: int) -> bool:
+        """Take every error for final."""
+        return False
+
+
+class CommitsAsItComes(LogicalClock):
+    """Takes the option of commit order, and commits in any."""
+
+    name = "commits_as_it_comes"
+
+    def may_commit(self, transaction: Transaction, order: Sequence[int]) -> bool:
+        """Wait for nobody."""
+        return True
+
+
+class CheckpointAhead(LogicalClock):
+    """Saves the position of what it received, not of what it committed."""
+
+    name = "checkpoint_ahead"
+
+    def checkpoint(self, order: Sequence[int], last_received: int) -> int | None:
+        """Save everything received."""
+        return last_received
+
+
+class AppliesAgain(LogicalClock):
+    """Applies everything again after a crash, from the last position on."""
+
+    name = "applies_again"
+
+    def resumes_at(self, resume: Mapping[str, Any]) -> set[int]:
+        """Trust the position alone."""
+        return set()
+
+    def checkpoint(self, order: Sequence[int], last_received: int) -> int | None:
+        """Save no position."""
+        return None
+
+
+class TakesGapsForDone(LogicalClock):
+    """Takes everything below the newest committed transaction for committed, after a crash."""
+
+    name = "takes_gaps_for_done"
+
+    def resumes_at(self, resume: Mapping[str, Any]) -> set[int]:
+        """Fill the gaps with nothing."""
+        return set(range(1, max(resume["executed"], default=0) + 1))
+
+
+FAULTS = (
+    Fault(rule=StaleLowWaterMark, case="A-rotation-01", families="ACKLM", source="gh-ost PR 1454"),
+    Fault(rule=NoFenceAtRotation, case="A-rotation-02", families="ACKLM", source="WL#7165"),
+    Fault(rule=WaitsForOneNumber, case="B-prefix-01", families="*", source="gh-ost PR 1454"),
+    Fault(rule=GapFreeMark, case="C-sparse-01", families="CM", source="gh-ost PR 1692"),
+    Fault(rule=ThirtyTwoBits, case="C-sparse-04", families="C", source="MySQL bug 103636"),
+    Fault(rule=RawBytes, case="D-collation-01", families="D", source="tiflow issue 9489"),
+    Fault(rule=NoPadding, case="D-collation-03", families="D", source="aws pgactive issue 327"),
+    Fault(rule=PrimaryKeyOnly, case="E-unique-01", families="DEIJKLM", source="MySQL bug 86078"),
+    Fault(rule=NetChange, case="E-unique-03", families="EIJ", source="Percona PXC-3729"),
+    Fault(rule=WholeValues, case="E-unique-04", families="E", source="MySQL bug 111027"),
+    Fault(rule=NoParents, case="F-parent-01", families="FG", source="dtle issue 795"),
+    Fault(rule=NoCascades, case="G-cascade-01", families="G", source="Percona PXC-3449"),
+    Fault(rule=KeylessIsFree, case="H-keyless-01", families="H", source="dtle as restated"),
+    Fault(rule=KeylessBesideKeyed, case="H-keyless-02", families="H", source="dtle as restated"),
+    Fault(rule=AfterImagesOnly, case="I-move-01", families="DEFGIJKLM", source="tiflow 10918"),
+    Fault(rule=SortsRows, case="I-move-03", families="DEFGHIJLM", source="tiflow issue 9430"),
+    Fault(rule=ReplacesByInsert, case="J-compact-02", families="IJ", source="tiflow PR 3218"),
+    Fault(rule=CutsLongTransactions, case="J-whole-01", families="GJ", source="otter issue 106"),
+    Fault(rule=SchemaChangeIsNoBarrier, case="K-ddl-01", families="KALM", source="maxwell 804"),
+    Fault(rule=DropsEmptyTransactions, case="K-empty-08", families="K", source="GTID_NEXT"),
+    Fault(rule=ForgetsTheTurn, case="L-retry-06", families="L", source="MySQL bug 89247"),
+    Fault(rule=NeverRetries, case="L-retry-05", families="L", source="gh-ost PR 1665"),
+    Fault(rule=CommitsAsItComes, case="L-order-02", families="LM", source="pgsql-hackers"),
+    Fault(rule=CheckpointAhead, case="M-position-06", families="M", source="maxwell issue 2016"),
+    Fault(rule=AppliesAgain, case="M-crash-02", families="M", source="WL#4648, recovery"),
+    Fault(rule=TakesGapsForDone, case="M-crash-02", families="M", source="MySQL manual, gaps"),
+    Fault(rule=KeysWithoutNames, case="N-parallel-02", families="N", source="dm issue 2035"),
+    Fault(rule=KeysWithoutTables, case="N-parallel-03", families="N", source="dm issue 2035"),
+    Fault(rule=SiblingsConflict, case="F-siblings-07", families="F", source="MySQL bug 110071"),
+    Fault(
+        rule=StopsAtUnknownCollation,
+        case="N-fallback-05",
+        families="N",
+        source="Vitess PR 19535",
+    ),
+)

@@ -1,0 +1,192 @@
+"""Appliers that compute keys wrongly, with one fault each; ``faulty`` lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from paraply.adapters.conformance.rules.correct import Key, OwnKeys, WriteSet
+from paraply.adapters.conformance.rules.rule import Transaction
+
+
+class RawBytes(OwnKeys):
+    """Compares key values byte by byte, whatever their collation."""
+
+    name = "raw_bytes"
+
+    def fold(self, value: Any, collation: str) -> Any:
+        """Leave the value as it is."""
+        return str(value) if isinstance(value, dict) else value
+
+
+class NoPadding(OwnKeys):
+    """Folds case and accents, and forgets that most collations pad with spaces."""
+
+    name = "no_padding"
+
+    def fold(self, value: Any, collation: str) -> Any:
+        """Fold as if no collation padded."""
+        return super().fold(f"{value}|", collation) if isinstance(value, str) else value
+
+
+class PrimaryKeyOnly(OwnKeys):
+    """Computes the PRIMARY key and no UNIQUE key."""
+
+    name = "primary_key_only"
+
+    def keys_that_count(self, table: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        """Leave out every UNIQUE key of a table that has a PRIMARY key."""
+        primary = [key for key in table["keys"] if key["name"] == "PRIMARY"]
+        return primary or super().keys_that_count(table)
+
+
+class NetChange(OwnKeys):
+    """Takes the keys of a row before and after the transaction, not those in between."""
+
+    name = "net_change"
+
+    def on_received(self, transaction: Transaction) -> None:
+        """Merge the changes of each row first, and compute keys of what is left."""
+        merged: list[dict[str, Any]] = []
+        for row in transaction.rows:
+            earlier = next(
+                (m for m in merged if m["table"] == row["table"] and m["after"] == row["before"]),
+                None,
+            )
+            if earlier is None or row["before"] is None:
+                merged.append(dict(row))
+            else:
+                earlier["after"] = row["after"]
+        rows, transaction.rows = transaction.rows, tuple(merged)
+        super().on_received(transaction)
+        transaction.rows = rows
+
+
+class WholeValues(OwnKeys):
+    """Takes whole values for a key on prefixes."""
+
+    name = "whole_values"
+
+    def cut(self, value: Any, prefix: int) -> Any:
+        """Leave the value whole."""
+        return value
+
+
+class NoParents(OwnKeys):
+    """Knows nothing of foreign keys."""
+
+    name = "no_parents"
+
+    def parent_keys(
+        self, table: Mapping[str, Any], image: list[Any], tables: Mapping[str, Mapping[str, Any]]
+    ) -> list[Key]:
+        """Tie a child to no parent."""
+        return []
+
+
+class NoCascades(OwnKeys):
+    """Ties children to parents, and forgets what cascades change below the log."""
+
+    name = "no_cascades"
+
+    def cascades(self, transaction: Transaction) -> bool:
+        """See none."""
+        return False
+
+
+class KeylessIsFree(OwnKeys):
+    """Lets rows without a key run beside everything, as they share none."""
+
+    name = "keyless_is_free"
+
+    def is_keyed(self, table: Mapping[str, Any], keys: list[Key]) -> bool:
+        """Take no keys for no conflicts."""
+        return True
+
+
+class KeylessBesideKeyed(OwnKeys):
+    """Forgets the rows without a key of a transaction that has others with one."""
+
+    name = "keyless_beside_keyed"
+
+    def runs_alone(self, transaction: Transaction) -> bool:
+        """Ask for some key, not for one of each row."""
+        if transaction.kind == "rows" and transaction.marks["written"]:
+            return False
+        return super().runs_alone(transaction)
+
+
+class AfterImagesOnly(OwnKeys):
+    """Takes the keys of after images only, where there is one."""
+
+    name = "after_images_only"
+
+    def images(self, row: Mapping[str, Any]) -> list[list[Any]]:
+        """Leave out what the row was."""
+        return [row["before"] if row["after"] is None else row["after"]]
+
+
+class SortsRows(OwnKeys):
+    """Sorts the rows of a transaction by key, to avoid deadlocks."""
+
+    name = "sorts_rows"
+
+    def rows_of(self, transaction: Transaction) -> Sequence[int]:
+        """Return the rows in the order of their first column."""
+        rows = transaction.rows
+        return sorted(
+            range(len(rows)),
+            key=lambda at: (rows[at]["table"], str((rows[at]["before"] or rows[at]["after"])[0])),
+        )
+
+
+class SchemaChangeIsNoBarrier(OwnKeys):
+    """Runs a schema change beside rows."""
+
+    name = "schema_change_is_no_barrier"
+
+    def runs_alone(self, transaction: Transaction) -> bool:
+        """Take a statement without rows for one without conflicts."""
+        return bool(transaction.rows) and super().runs_alone(transaction)
+
+
+class KeysWithoutNames(OwnKeys):
+    """Takes 1 in the PRIMARY key and 1 in a UNIQUE key for the same key."""
+
+    name = "keys_without_names"
+
+    def unique_keys(self, table: Mapping[str, Any], image: list[Any]) -> list[Key]:
+        """Leave the index out of the key."""
+        return [(key[0], *key[2:]) for key in super().unique_keys(table, image)]
+
+
+class KeysWithoutTables(OwnKeys):
+    """Takes one value in two tables for the same key."""
+
+    name = "keys_without_tables"
+
+    def unique_keys(self, table: Mapping[str, Any], image: list[Any]) -> list[Key]:
+        """Leave the table out of the key."""
+        return [key[1:] for key in super().unique_keys(table, image)]
+
+
+class SiblingsConflict(WriteSet):
+    """Takes a parent that two children only need for one that both write."""
+
+    name = "siblings_conflict"
+
+    def conflict(self, earlier: Transaction, later: Transaction) -> bool:
+        """Let reads meet reads."""
+        return super().conflict(earlier, later) or bool(set(earlier.reads) & set(later.reads))
+
+
+class StopsAtUnknownCollation(OwnKeys):
+    """Stops at a collation that it cannot fold."""
+
+    name = "stops_at_unknown_collation"
+
+    def fold(self, value: Any, collation: str) -> Any:
+        """Refuse what is not in the table."""
+        if isinstance(value, str) and "_esperanto_" in collation:
+            raise ValueError(f"collation {collation} is not supported")
+        return super().fold(value, collation)

@@ -1,0 +1,380 @@
+"""The log that an applier under test is given: the harness plays the source.
+
+Changes are executed on a database of the source's own, so before and after images are those that
+a source would log, and timestamps are those that a source with WRITESET tracking would give:
+last_committed is the newest transaction that this one must follow. A case that needs other
+timestamps says them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import partial
+from typing import NamedTuple
+
+from paraply.adapters.conformance.database import Database
+from paraply.adapters.conformance.tables import Tables
+from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.events import Outcome
+from paraply.vocabulary.keys import ConflictKey
+from paraply.vocabulary.log import LoggedTransaction, Operation, RowImage
+from paraply.vocabulary.schema import TableSchema
+from paraply.vocabulary.timestamps import CommitId, LogicalTimestamp, SequenceNumber
+from paraply.vocabulary.transactions import RowWrite, Transaction, TransactionId, TransactionKind
+from paraply.vocabulary.write_set import Item
+
+SOURCE_REFUSED = register(
+    "P221",
+    "the source refuses transaction {transaction} of the case: {reason}",
+    "write a workload that a database accepts when it runs serially",
+)
+
+SOURCE_UUID = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
+_BYTES_PER_TRANSACTION = 100
+_FIRST_OFFSET = 4
+
+
+class EntryKind(Enum):
+    """What stands in the log."""
+
+    TRANSACTION = "transaction"
+    ROTATE = "rotate"
+    """The log goes on in a new file; sequence numbers start again from 1."""
+    DRAIN = "drain"
+    """The applier is asked to finish what it has before it gets more (STOP, FTWRL, a backup)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One entry of the log; ``transaction`` is None unless it is one."""
+
+    kind: EntryKind
+    file: str
+    transaction: Transaction | None = None
+    reads: tuple[Item, ...] = ()
+    """Keys of parent rows that the transaction needs to stay as they are."""
+    schema: tuple[TableSchema, ...] = ()
+    """For a schema change: the replica's tables after it."""
+
+
+class Insert(NamedTuple):
+    """INSERT of one row, its values in column order."""
+
+    table: str
+    values: tuple[object, ...]
+
+
+class Update(NamedTuple):
+    """UPDATE of the one row that has the values in ``where``."""
+
+    table: str
+    where: Mapping[str, object]
+    values: Mapping[str, object]
+
+
+class Delete(NamedTuple):
+    """DELETE of the one row that has the values in ``where``."""
+
+    table: str
+    where: Mapping[str, object]
+
+
+Change = Insert | Update | Delete
+
+
+def insert(table: str, *values: object) -> Insert:
+    """Return an INSERT."""
+    return Insert(table, values)
+
+
+def update(table: str, where: Mapping[str, object], **values: object) -> Update:
+    """Return an UPDATE of the row that has the values in ``where``."""
+    return Update(table, where, values)
+
+
+def delete(table: str, **where: object) -> Delete:
+    """Return a DELETE."""
+    return Delete(table, where)
+
+
+@dataclass(slots=True)
+class _Clock:
+    """last_committed and sequence_number as WRITESET gives them, readers of parents included."""
+
+    number: int = 0
+    floor: int = 0
+    writers: dict[ConflictKey, int] = field(default_factory=dict)
+    readers: dict[ConflictKey, int] = field(default_factory=dict)
+    group_first: int = 0
+    group: int = 0
+
+    def stamp(self, logged: LoggedTransaction | None) -> LogicalTimestamp:
+        """Return the next timestamp; no keys make a barrier."""
+        self.number += 1
+        number = self.number
+        if logged is None or not _is_decided_by_keys(logged):
+            last_committed = number - 1
+            self.floor = number
+        else:
+            before = [self.writers.get(key, 0) for key in (*logged.keys, *logged.shared_keys)]
+            before += [self.readers.get(key, 0) for key in logged.keys]
+            last_committed = max(self.floor, *before)
+            self.writers.update(dict.fromkeys(logged.keys, number))
+            self.readers.update(dict.fromkeys(logged.shared_keys, number))
+        if not self.group or last_committed >= self.group_first:
+            self.group += 1
+            self.group_first = number
+        return _timestamp(last_committed, number)
+
+
+class SourceLog:
+    """A source that runs transactions serially and logs them.
+
+    ``target`` are the replica's tables, where they differ (another collation, one more key): the
+    timestamps are the source's, but what conflicts is decided by the replica's keys.
+    """
+
+    def __init__(self, *statements: str, target: tuple[str, ...] = ()) -> None:
+        self.target_schema = target or statements
+        self._target_statements = target
+        self.database = Database(statements)
+        self.entries: list[Entry] = []
+        self._target = Tables(self.target_schema)
+        self._clock = _Clock()
+        self._clock_run = 0
+        self._file = 1
+        self._offset = _FIRST_OFFSET
+        self._items: dict[ConflictKey, Item] = {}
+        self._statements = statements
+        self._script: list[tuple[TransactionId | None, Callable[[SourceLog], object]]] = []
+        self._has_given_timestamps = False
+
+    def only(self, kept: Collection[int]) -> SourceLog | None:
+        """Return the log of a source that ran only the transactions with these ids, in order.
+
+        Transactions that cannot run without the others are left out too. None where timestamps
+        were given, not counted: they would speak of transactions that are not there.
+        """
+        if self._has_given_timestamps:
+            return None
+        log = SourceLog(*self._statements, target=self._target_statements)
+        for number, step in self._script:
+            if number is not None and number not in kept:
+                continue
+            try:
+                step(log)
+            except ParaplyError:
+                log.forget_open_transaction()
+        return log
+
+    @property
+    def transactions(self) -> tuple[Transaction, ...]:
+        """Return the transactions logged so far."""
+        return tuple(e.transaction for e in self.entries if e.transaction is not None)
+
+    @property
+    def file(self) -> str:
+        """Return the name of the file being written."""
+        return f"bin.{self._file:06d}"
+
+    def transaction(
+        self,
+        *changes: Change,
+        session: str = "",
+        domain: int | None = None,
+        last_committed: int | None = None,
+        sequence_number: int | None = None,
+        kind: TransactionKind = TransactionKind.ROWS,
+    ) -> Transaction:
+        """Run the changes as one transaction and log it.
+
+        ``last_committed`` and ``sequence_number`` replace what the source's clock would say;
+        later transactions go on from there. ``ParaplyError`` P221 if the source cannot run it.
+        """
+        number = TransactionId(len(self.transactions) + 1)
+        rows = tuple(self._run(number, change) for change in changes)
+        self._has_given_timestamps |= (last_committed, sequence_number) != (None, None)
+
+        def again(log: SourceLog) -> object:
+            return log.transaction(*changes, session=session, domain=domain, kind=kind)
+
+        self._script.append((number, again))
+        logged = self.database.tables.keyed(rows) if rows else None
+        self.database.engine_commit(number)
+        there = self._target.keyed(rows)
+        return self._log(
+            number,
+            kind=kind,
+            logged=logged if kind is TransactionKind.ROWS else None,
+            # One without rows writes nothing: it is logged as servers log it, ordered with all, but
+            # whoever runs it beside others does no harm.
+            items=self._items_in(there) if rows else [f"nothing of {number}"],
+            reads=tuple(self._item(key) for key in _sorted(there.shared_keys)),
+            rows=rows,
+            session=session,
+            domain=domain,
+            last_committed=last_committed,
+            sequence_number=sequence_number,
+        )
+
+    def ddl(self, statement: str, *, session: str = "", domain: int | None = None) -> Transaction:
+        """Run a schema change and log it: a barrier."""
+        number = TransactionId(len(self.transactions) + 1)
+        applied = self.database.execute(number, statement)
+        if applied.outcome is not Outcome.OK:
+            raise ParaplyError(SOURCE_REFUSED, transaction=number, reason=applied.note)
+        self.database.engine_commit(number)
+        self._target.execute(statement)
+        again = partial(SourceLog.ddl, statement=statement, session=session, domain=domain)
+        self._script.append((number, again))
+        return self._log(
+            number,
+            kind=TransactionKind.DDL,
+            logged=None,
+            statement=statement,
+            session=session,
+            domain=domain,
+        )
+
+    def items_of(self, change: RowWrite) -> frozenset[Item]:
+        """Return the items that a row change writes at the replica."""
+        return frozenset(self._items_in(self._target.keyed((change,))))
+
+    def rotate(self) -> None:
+        """Go on in a new file; the clock starts again."""
+        self._script.append((None, SourceLog.rotate))
+        self._file += 1
+        self._offset = _FIRST_OFFSET
+        self._clock_run += 1
+        group = self._clock.group
+        self._clock = _Clock(group=group)
+        self.entries.append(Entry(kind=EntryKind.ROTATE, file=self.file))
+
+    def drain(self) -> None:
+        """Ask the applier, at this point, to finish what it has."""
+        self._script.append((None, SourceLog.drain))
+        self.entries.append(Entry(kind=EntryKind.DRAIN, file=self.file))
+
+    def forget_open_transaction(self) -> None:
+        """Undo what a refused transaction had done before it was refused."""
+        self.database.roll_back(len(self.transactions) + 1)
+
+    def skip_numbers(self, count: int) -> None:
+        """Let sequence numbers pass that no transaction of this log has: filtered or burned."""
+        self._script.append((None, partial(SourceLog.skip_numbers, count=count)))
+        self._clock.number += count
+
+    def _log(
+        self,
+        number: TransactionId,
+        *,
+        kind: TransactionKind,
+        logged: LoggedTransaction | None,
+        items: Sequence[Item] = (),
+        reads: tuple[Item, ...] = (),
+        rows: tuple[RowWrite, ...] = (),
+        statement: str = "",
+        session: str = "",
+        domain: int | None = None,
+        last_committed: int | None = None,
+        sequence_number: int | None = None,
+    ) -> Transaction:
+        if sequence_number is not None:
+            self._clock.number = sequence_number - 1
+        timestamp = self._clock.stamp(logged)
+        if last_committed is not None:
+            timestamp = _timestamp(last_committed, timestamp.sequence_number)
+        transaction = Transaction(
+            id=number,
+            kind=kind,
+            gtid=f"{SOURCE_UUID}:{number}",
+            session=session,
+            write_set=frozenset(items) if kind is TransactionKind.ROWS else frozenset(),
+            timestamp=timestamp,
+            clock=self._clock_run,
+            commit_id=CommitId(self._clock.group),
+            domain=domain,
+            rows=rows,
+            statement=statement,
+            position=f"{self.file}:{self._offset}",
+        )
+        self._offset += _BYTES_PER_TRANSACTION
+        self.entries.append(
+            Entry(
+                kind=EntryKind.TRANSACTION,
+                file=self.file,
+                transaction=transaction,
+                reads=reads,
+                schema=self._target.schemas if statement else (),
+            )
+        )
+        return transaction
+
+    def _run(self, number: TransactionId, change: Change) -> RowWrite:
+        row = self._row_write(number, change)
+        applied = self.database.apply(number, row)
+        if applied.outcome is not Outcome.OK:
+            reason = applied.note or applied.outcome.value.replace("_", " ")
+            raise ParaplyError(SOURCE_REFUSED, transaction=number, reason=reason)
+        return row
+
+    def _row_write(self, number: TransactionId, change: Change) -> RowWrite:
+        if isinstance(change, Insert):
+            return RowWrite(table=change.table, operation=Operation.INSERT, after=change.values)
+        before = self._the_row(number, change.table, change.where)
+        if isinstance(change, Delete):
+            return RowWrite(table=change.table, operation=Operation.DELETE, before=before)
+        after = list(before)
+        for name, value in change.values.items():
+            after[self._column(number, change.table, name)] = value
+        return RowWrite(
+            table=change.table, operation=Operation.UPDATE, before=before, after=tuple(after)
+        )
+
+    def _the_row(self, number: TransactionId, table: str, where: Mapping[str, object]) -> RowImage:
+        wanted = {self._column(number, table, name): value for name, value in where.items()}
+        found = [
+            image
+            for image in self.database.contents().get(table, ())
+            if all(image[at] == value for at, value in wanted.items())
+        ]
+        if not found:
+            raise ParaplyError(
+                SOURCE_REFUSED, transaction=number, reason=f"{table} has no row with {where}"
+            )
+        return found[0]
+
+    def _column(self, number: TransactionId, table: str, name: str) -> int:
+        schema = self.database.tables.schema(table)
+        position = None if schema is None else schema.column_index(name)
+        if position is None:
+            raise ParaplyError(
+                SOURCE_REFUSED, transaction=number, reason=f"{table} has no column {name}"
+            )
+        return position
+
+    def _items_in(self, logged: LoggedTransaction) -> list[Item]:
+        """Return the items of keyed rows; rows that no key identifies share one for the table."""
+        keyless = [f"{table}.*" for table in sorted(logged.unkeyed_tables)]
+        return [*(self._item(key) for key in _sorted(logged.keys)), *keyless]
+
+    def _item(self, key: ConflictKey) -> Item:
+        """Return one text for all spellings of a key that collate alike."""
+        return self._items.setdefault(key, str(key))
+
+
+def _is_decided_by_keys(logged: LoggedTransaction) -> bool:
+    """Return whether keys tell all that the transaction conflicts with: no cascades, no keyless."""
+    return bool(logged.keys) and not logged.unkeyed_tables and not logged.reached_tables
+
+
+def _timestamp(last_committed: int, number: int) -> LogicalTimestamp:
+    return LogicalTimestamp(
+        last_committed=SequenceNumber(last_committed), sequence_number=SequenceNumber(number)
+    )
+
+
+def _sorted(keys: frozenset[ConflictKey]) -> list[ConflictKey]:
+    return sorted(keys, key=lambda key: (key.table, key.index, repr(key.values)))

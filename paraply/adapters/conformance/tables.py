@@ -1,0 +1,118 @@
+"""What is known of the tables: keys of rows, foreign keys, and the columns as DDL leaves them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paraply.adapters.binlog.keys.builder import KeyBuilder, TablePlan, plan_of
+from paraply.adapters.binlog.keys.parts import BuiltKey
+from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.keys import ConflictKey
+from paraply.vocabulary.log import LoggedKind, LoggedTransaction, LogPosition, RowChange, RowImage
+from paraply.vocabulary.schema import ForeignKey, SchemaSource, TableSchema
+from paraply.vocabulary.transactions import RowWrite
+
+UNREADABLE_CASE_SCHEMA = register(
+    "P220",
+    "the schema statement was not understood: {statement}",
+    "write one CREATE TABLE, ALTER TABLE, DROP TABLE or RENAME TABLE with the schema's name",
+)
+
+NOWHERE = LogPosition(file="", offset=0)
+
+
+@dataclass(frozen=True, slots=True)
+class RowKeysOf:
+    """The keys that one row image takes: those it must be unique in, and those that tie it.
+
+    Attributes:
+        unique: PRIMARY first; a key with a NULL part is left out.
+        parents: of each parent row that a foreign key needs, the key of its existence.
+        existence: keys under which children refer to this row.
+    """
+
+    unique: tuple[ConflictKey, ...]
+    parents: tuple[ConflictKey, ...]
+    existence: tuple[ConflictKey, ...]
+
+
+class Tables:
+    """The schema of one database, as statements change it."""
+
+    def __init__(self, statements: tuple[str, ...] = ()) -> None:
+        self.registry = SchemaRegistry()
+        self._builder = KeyBuilder(self.registry)
+        self._plans: dict[str, TablePlan] = {}
+        self._version = -1
+        for statement in statements:
+            self.execute(statement)
+
+    def execute(self, statement: str) -> None:
+        """Take in one DDL statement; ``ParaplyError`` P220 if it changed nothing."""
+        before = self.registry.version
+        self.registry.observe_statement(statement, source=SchemaSource.DUMP)
+        if self.registry.version == before:
+            raise ParaplyError(UNREADABLE_CASE_SCHEMA, statement=statement)
+
+    def schema(self, table: str) -> TableSchema | None:
+        """Return a table by ``schema.table``."""
+        return self.registry.table(table)
+
+    @property
+    def schemas(self) -> tuple[TableSchema, ...]:
+        """Return all tables, by name."""
+        return tuple(sorted(self.registry.tables(), key=lambda table: table.name))
+
+    def keys(self, table: str, image: RowImage) -> RowKeysOf:
+        """Return the keys of a row."""
+        plan = self._plan(table)
+        return RowKeysOf(
+            unique=tuple(_built(key.build(image) for key in plan.keys)),
+            parents=tuple(
+                _built(tie.existence.build(image) for tie in plan.as_child if tie.existence)
+            ),
+            existence=tuple(_built(tie.existence.build(image) for tie in plan.as_parent)),
+        )
+
+    def has_unique_key(self, table: str) -> bool:
+        """Return whether a row of the table can be told from the others at all."""
+        return bool(self._plan(table).keys)
+
+    def references_to(self, table: str) -> tuple[tuple[str, ForeignKey], ...]:
+        """Return the tables that refer to ``table``, each with the foreign key it does it by."""
+        return self.registry.referencing(table)
+
+    def keyed(self, rows: tuple[RowWrite, ...]) -> LoggedTransaction:
+        """Return the row changes as a logged transaction with its conflict keys filled in."""
+        logged = LoggedTransaction(
+            ordinal=1,
+            kind=LoggedKind.ROWS,
+            start=NOWHERE,
+            end_offset=0,
+            rows=[
+                RowChange(
+                    table=row.table,
+                    operation=row.operation,
+                    before=row.before,
+                    after=row.after,
+                    position=NOWHERE,
+                )
+                for row in rows
+            ],
+        )
+        self._builder.complete_transaction(logged)
+        return logged
+
+    def _plan(self, table: str) -> TablePlan:
+        if self._version != self.registry.version:
+            self._plans.clear()
+            self._version = self.registry.version
+        if table not in self._plans:
+            self._plans[table] = plan_of(self.registry, table)
+        return self._plans[table]
+
+
+def _built(keys: Iterator[object]) -> Iterator[ConflictKey]:
+    return (key.key for key in keys if isinstance(key, BuiltKey))

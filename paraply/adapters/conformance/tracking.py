@@ -1,0 +1,228 @@
+"""Trackers under test: programs that say what each transaction of the log must wait for.
+
+A tracker sits at the source. What it answers is judged by what happens when somebody obeys it: an
+applier of ours schedules by the answers, and the harness runs the suite against that applier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paraply.adapters.conformance.child import ApplierDiedError, ApplierSilentError, ChildProcess
+from paraply.adapters.conformance.messages import init_message, transaction_message
+from paraply.adapters.conformance.protocol import Message, ProtocolError, Role
+from paraply.adapters.conformance.source import Entry, EntryKind, SourceLog
+
+_HIDDEN = ("lc", "sn", "commit_id")
+ANSWERS = frozenset({"timestamps", "depends"})
+
+
+class TrackerFaultError(Exception):
+    """The tracker broke the protocol, fell silent or ended; the text says how."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a transaction must wait for: a timestamp, or ids of earlier transactions."""
+
+    last_committed: int = 0
+    sequence_number: int = 0
+    depends: frozenset[int] | None = None
+    """None where the tracker answers with timestamps."""
+
+
+class Tracker:
+    """A tracker in a process of its own; kill it when done.
+
+    Args:
+        command: the program and its arguments.
+        timeout: seconds to wait for an answer.
+    """
+
+    def __init__(self, command: Sequence[str], *, timeout: float = 10.0) -> None:
+        self.process = ChildProcess(command, timeout=timeout)
+        self.name = ""
+        self.features: frozenset[str] = frozenset()
+        self._seen: set[int] = set()
+        self._last_number = 0
+
+    def init(self, message: Message) -> None:
+        """Begin with nothing seen; ``TrackerFaultError`` if it offers no kind of answer."""
+        self._seen.clear()
+        self._last_number = 0
+        answer = self._ask({**message, "role": Role.TRACKER.value})
+        if answer["type"] != "init_ok" or answer["in_reply_to"] != message["msg_id"]:
+            raise TrackerFaultError(f"the answer to 'init' is '{answer['type']}'")
+        features = answer["features"]
+        assert isinstance(features, list)
+        self.features = frozenset(map(str, features))
+        if len(self.features & ANSWERS) != 1:
+            raise TrackerFaultError("a tracker offers 'timestamps' or 'depends', one of them")
+        self.name = f"{answer['name']} {answer.get('version', '')}".strip()
+
+    def rotate(self, message: Message) -> None:
+        """Tell that the log goes on in a new file; timestamps may start again."""
+        self._last_number = 0
+        self._send(message)
+
+    def track(self, message: Mapping[str, Any]) -> Answer:
+        """Return the answer to a transaction; ``TrackerFaultError`` if it is impossible."""
+        number = message["id"]
+        hidden = {**message, **dict.fromkeys(_HIDDEN)}
+        answer = self._ask(hidden)
+        expected = "timestamp" if "timestamps" in self.features else "depends"
+        if answer["type"] != expected or answer["txn"] != number:
+            raise TrackerFaultError(
+                f"the answer to transaction {number} is '{answer['type']}' of "
+                f"{answer.get('txn')!r}, no '{expected}' of {number}"
+            )
+        found = self._timestamp(answer) if expected == "timestamp" else self._depends(answer)
+        self._seen.add(number)
+        return found
+
+    def _timestamp(self, answer: Message) -> Answer:
+        lc, sn = answer["lc"], answer["sn"]
+        assert isinstance(lc, int)
+        assert isinstance(sn, int)
+        if not 0 <= lc < sn:
+            raise TrackerFaultError(f"last_committed {lc} is not below sequence_number {sn}")
+        if sn <= self._last_number:
+            raise TrackerFaultError(
+                f"sequence_number {sn} follows {self._last_number} in the same file"
+            )
+        self._last_number = sn
+        return Answer(last_committed=lc, sequence_number=sn)
+
+    def _depends(self, answer: Message) -> Answer:
+        earlier = answer["on"]
+        assert isinstance(earlier, list)
+        unknown = [one for one in earlier if one not in self._seen]
+        if unknown:
+            raise TrackerFaultError(
+                f"transaction {answer['txn']} depends on {unknown[0]!r}, which was not sent before"
+            )
+        return Answer(depends=frozenset(earlier))
+
+    def _ask(self, message: Message) -> Message:
+        self._send(message)
+        try:
+            return self.process.receive()
+        except (ApplierDiedError, ApplierSilentError, ProtocolError) as error:
+            raise self._fault(error) from None
+
+    def _send(self, message: Message) -> None:
+        try:
+            self.process.send(message)
+        except (ApplierDiedError, ApplierSilentError) as error:
+            raise self._fault(error) from None
+
+    def _fault(self, error: Exception) -> TrackerFaultError:
+        lines = "; ".join(list(self.process.last_lines)[-3:])
+        return TrackerFaultError(f"{error}{f' (its last lines: {lines})' if lines else ''}")
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """How much of what is independent a tracker leaves free.
+
+    Attributes:
+        independent: pairs of one file between which no chain of conflicts leads.
+        free: those that the answers let overlap.
+        best: those that the best possible timestamps let overlap.
+    """
+
+    independent: int
+    free: int
+    best: int
+
+
+def measure_precision(tracker: Tracker, logs: Iterable[SourceLog]) -> Precision:
+    """Ask for the timestamps of whole logs, and count the pairs that may overlap.
+
+    ``best`` is what WRITESET with unlimited history reaches: last_committed is the newest
+    transaction that this one conflicts with.
+    """
+    independent = free = best = 0
+    for log in logs:
+        tracker.init(
+            init_message(
+                1,
+                workers=1,
+                seed=0,
+                schemas=log.database.tables.schemas,
+                commit_order=False,
+                resume=None,
+            )
+        )
+        for block in _answered_files(tracker, log):
+            ordered = _closure(block)
+            before = [max(one, default=-1) for one in _direct(block)]
+            for later, (_, answer) in enumerate(block):
+                for earlier in range(later):
+                    if earlier in ordered[later]:
+                        continue
+                    independent += 1
+                    best += before[later] < earlier
+                    free += not _waits(block, answer, earlier, later)
+    return Precision(independent=independent, free=free, best=best)
+
+
+_Block = list[tuple[Entry, Answer]]
+
+
+def _answered_files(tracker: Tracker, log: SourceLog) -> Iterable[_Block]:
+    block: _Block = []
+    for entry in log.entries:
+        if entry.kind is EntryKind.ROTATE:
+            yield block
+            block = []
+            tracker.rotate({"type": "rotate", "file": entry.file})
+        elif entry.transaction is not None:
+            block.append((entry, tracker.track(transaction_message(entry))))
+    yield block
+
+
+def _direct(block: _Block) -> list[set[int]]:
+    """Return, for each transaction, the places of the earlier ones that it conflicts with."""
+    return [
+        {earlier for earlier in range(later) if _conflict(block[earlier][0], block[later][0])}
+        for later in range(len(block))
+    ]
+
+
+def _conflict(earlier: Entry, later: Entry) -> bool:
+    first, second = earlier.transaction, later.transaction
+    assert first is not None
+    assert second is not None
+    if not (first.write_set and second.write_set):
+        return True
+    return bool(
+        first.write_set & second.write_set
+        or first.write_set & set(later.reads)
+        or second.write_set & set(earlier.reads)
+    )
+
+
+def _closure(block: _Block) -> list[set[int]]:
+    """Return, for each transaction, the places of all that it depends on through others."""
+    closed: list[set[int]] = []
+    for direct in _direct(block):
+        closed.append(direct.union(*(closed[place] for place in direct)))
+    return closed
+
+
+def _waits(block: _Block, answer: Answer, earlier: int, later: int) -> bool:
+    """Return whether the answers make the later of two transactions wait for the earlier."""
+    if answer.depends is None:
+        return block[earlier][1].sequence_number <= answer.last_committed
+    todo, seen = [later], set[int]()
+    places = {int(e.transaction.id): at for at, (e, _) in enumerate(block) if e.transaction}
+    while todo:
+        for one in block[todo.pop()][1].depends or ():
+            place = places.get(one)
+            if place is not None and place not in seen:
+                seen.add(place)
+                todo.append(place)
+    return earlier in seen

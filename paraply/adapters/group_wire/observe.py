@@ -1,0 +1,212 @@
+"""Puts traffic and logs of a group together: a ``GroupTrace``.
+
+Traffic says what was certified and in which order, the members' logs say what became of it. A
+transaction is recognised by its events, never by its GTID or its place, so that the logs are a
+witness of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from paraply.adapters.group_wire.capture import read_frames
+from paraply.adapters.group_wire.errors import TRACE_DISAGREES
+from paraply.adapters.group_wire.logged import LoggedContents
+from paraply.adapters.group_wire.messages import (
+    Donation,
+    ExecutedReport,
+    Recovered,
+    SentTransaction,
+    StateExchange,
+    decode_message,
+)
+from paraply.adapters.group_wire.tcp import reassemble
+from paraply.adapters.group_wire.xcom import APPLICATION, VIEW, Cargo, Place, decided, read_messages
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.group_trace import (
+    ExecutedSetDelivered,
+    GroupTrace,
+    InfoDonated,
+    MemberRecovered,
+    MemberUuid,
+    Step,
+    TransactionDelivered,
+    ViewInstalled,
+)
+from paraply.vocabulary.gtid_set import EMPTY_GTID_SET, GtidSet
+from paraply.vocabulary.gtid_set_text import parse_gtid, parse_gtid_set
+
+
+def observe_group(
+    capture: Path,
+    logs: Iterable[LoggedContents],
+    *,
+    server_version: str,
+    group_name: str,
+    block_size: int,
+    is_multi_primary: bool = True,
+) -> GroupTrace:
+    """Return the trace of a captured run.
+
+    Raises:
+        ParaplyError: P641 or P642 from the traffic; P643, a transaction of the group is in a
+            log, and was never seen in the traffic.
+    """
+    by_member = {log.uuid: log for log in logs}
+    order = decided(read_messages(reassemble(read_frames(capture))))
+    steps = _Steps(by_member)
+    for _, place, cargos in order:
+        for cargo in cargos:
+            steps.on_cargo(place, cargo)
+    found = steps.finished()
+    known = {
+        decision.gtid
+        for step in found
+        if isinstance(step, TransactionDelivered)
+        for decision in step.decided.values()
+    }
+    for log in by_member.values():
+        # What a member had sent and lost in a crash comes back to it with the data that it missed,
+        # and goes into its log as its own, with other table ids. Others have it as it was sent.
+        strange = [gtid for gtid in log.unclaimed(group_name) if gtid not in known]
+        if strange:
+            raise ParaplyError(
+                TRACE_DISAGREES,
+                reason=f"{strange[0]} is in the log of {log.uuid} only",
+            )
+    return GroupTrace(
+        server_version=server_version,
+        group_name=group_name,
+        block_size=block_size,
+        members=tuple(by_member),
+        steps=tuple(views_before_what_joiners_certified(found)),
+        is_multi_primary=is_multi_primary,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Announced:
+    """A view that may be installed: its place among the steps, and who has told their state."""
+
+    step: int
+    expected: int
+    exchanged: dict[int, StateExchange] = field(default_factory=dict)
+    """By node."""
+
+
+class _Steps:
+    """Builds the steps; a view stands where its installation began.
+
+    Members keep what is delivered while they exchange their states, and take it after the view.
+    """
+
+    def __init__(self, logs: Mapping[MemberUuid, LoggedContents]) -> None:
+        self._logs = logs
+        self._steps: list[Step | None] = []
+        self._nodes: dict[int, MemberUuid] = {}
+        self._members: tuple[MemberUuid, ...] = ()
+        self._announced: dict[Place, _Announced] = {}
+
+    def on_cargo(self, place: Place, cargo: Cargo) -> None:
+        if cargo.kind == VIEW:
+            self._announced[place] = _Announced(len(self._steps), sum(cargo.present))
+            self._steps.append(None)  # The view takes this place, if it is installed.
+        elif cargo.kind == APPLICATION:
+            self._on_message(place, cargo.data)
+
+    def _on_message(self, place: Place, data: bytes) -> None:
+        message = decode_message(data)
+        if isinstance(message, StateExchange):
+            self._on_exchange(place.node, message)
+        elif isinstance(message, SentTransaction):
+            self._steps.append(self._transaction(message))
+        elif isinstance(message, ExecutedReport):
+            sender = self._nodes[place.node]
+            self._steps.append(ExecutedSetDelivered(sender=sender, executed=message.executed))
+        elif isinstance(message, Recovered):
+            self._steps.append(MemberRecovered(member=message.uuid))
+        elif isinstance(message, Donation):
+            self._steps.append(InfoDonated(extracted=message.extracted, info=message.info))
+
+    def _on_exchange(self, node: int, exchange: StateExchange) -> None:
+        # An announcement that changes nothing may come in between: nobody answers that one.
+        view = self._announced.get(exchange.announced_at)
+        if view is None:
+            raise ParaplyError(
+                TRACE_DISAGREES,
+                reason=f"states are exchanged for a view at {exchange.announced_at},"
+                " which was not announced",
+            )
+        view.exchanged[node] = exchange
+        if len(view.exchanged) == view.expected:
+            self._install(view)
+
+    def _install(self, view: _Announced) -> None:
+        states = {node: exchange.members[0] for node, exchange in view.exchanged.items()}
+        self._nodes = {node: state.uuid for node, state in states.items()}
+        members = tuple(self._nodes[node] for node in sorted(self._nodes))
+        if not self._members:  # The founder was alone before the first view that is seen.
+            self._members = tuple(s.uuid for s in states.values() if s.state == "ONLINE")
+        self._steps[view.step] = ViewInstalled(
+            members=members,
+            joined=tuple(m for m in members if m not in self._members),
+            left=tuple(m for m in self._members if m not in members),
+            executed={state.uuid: state.executed for state in states.values()},
+        )
+        self._members = members
+
+    def _transaction(self, sent: SentTransaction) -> TransactionDelivered:
+        context, event = sent.context, sent.gtid
+        specified = parse_gtid(event.gtid) if context.gtid_specified else None
+        found = {uuid: log.claim(sent.content, specified) for uuid, log in self._logs.items()}
+        return TransactionDelivered(
+            origin=context.server_uuid,
+            snapshot=parse_snapshot(context.snapshot_version),
+            items=context.write_set,
+            specified=specified,
+            is_create_select=(event.last_committed, event.sequence_number) == (0, 0),
+            is_empty=event.last_committed == -1,
+            decided={uuid: logged for uuid, logged in found.items() if logged is not None},
+        )
+
+    def finished(self) -> list[Step]:
+        return [step for step in self._steps if step is not None]
+
+
+def views_before_what_joiners_certified(steps: Sequence[Step]) -> list[Step]:
+    """Return the steps with each view in front of all that a member who joins in it certified.
+
+    What is delivered while members exchange their states is kept for after the view. An exchange
+    that is begun anew, since the view was announced again, keeps what the first one has kept;
+    where that began shows in the joiner's own log, in the timestamps that it gave.
+    """
+    moved: list[Step] = []
+    since_view = 0
+    for step in steps:
+        if not isinstance(step, ViewInstalled):
+            moved.append(step)
+            continue
+        place = next(
+            (
+                number
+                for number, kept in enumerate(moved[since_view:], since_view)
+                if isinstance(kept, TransactionDelivered) and _certified_by(kept, step.joined)
+            ),
+            len(moved),
+        )
+        moved.insert(place, step)
+        since_view = place + 1
+    return moved
+
+
+def _certified_by(step: TransactionDelivered, members: Sequence[MemberUuid]) -> bool:
+    """Return whether one of the members gave the transaction a timestamp."""
+    found = (step.decided.get(member) for member in members)
+    return any(one is not None and one.last_committed is not None for one in found)
+
+
+def parse_snapshot(text: str) -> GtidSet:
+    """Return the set that a transaction context names, empty text being the empty set."""
+    return parse_gtid_set(text) if text else EMPTY_GTID_SET

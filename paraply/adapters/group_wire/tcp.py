@@ -1,0 +1,103 @@
+"""From frames to byte streams: each direction of a TCP connection in the order it was sent."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from paraply.adapters.group_wire.errors import CAPTURE_INCOMPLETE
+from paraply.vocabulary.errors import ParaplyError
+
+Flow = tuple[bytes, int, bytes, int]
+"""Address and port of the source, and of the destination."""
+
+_ETHERNET_BYTES = 14
+_SOURCE, _DESTINATION = slice(26, 30), slice(30, 34)
+"""Where an IPv4 frame has the addresses."""
+_SYN, _ACK = 2, 16
+_WRAP = 1 << 32
+_HALF = 1 << 31
+
+
+@dataclass(slots=True)
+class _Direction:
+    next_sequence: int
+    early: dict[int, bytes] = field(default_factory=dict)
+    """Segments that came before one in front of them."""
+    acknowledged: int | None = None
+    """The sequence number that the receiver asked for last."""
+
+    @property
+    def has_lost(self) -> bool:
+        """Return whether the receiver got what the capture has not.
+
+        Where the network is cut, what was sent may never arrive, and later segments may.
+        """
+        if not self.early or self.acknowledged is None:
+            return False
+        return 0 < (self.acknowledged - self.next_sequence) % _WRAP < _HALF
+
+    def acknowledge(self, sequence: int) -> None:
+        """Take note that the receiver has all before a sequence number."""
+        if self.acknowledged is None or (sequence - self.acknowledged) % _WRAP < _HALF:
+            self.acknowledged = sequence
+
+    def accept(self, sequence: int, data: bytes) -> bytes:
+        """Return what can be delivered now; what was sent twice is delivered once."""
+        self.early[sequence] = data
+        delivered = bytearray()
+        progress = True
+        while progress:
+            progress = False
+            for start in sorted(self.early):
+                behind = (self.next_sequence - start) % _WRAP
+                if behind >= _HALF:
+                    continue
+                fresh = self.early.pop(start)[behind:]
+                delivered += fresh
+                self.next_sequence = (self.next_sequence + len(fresh)) % _WRAP
+                progress = True
+        return bytes(delivered)
+
+
+def reassemble(frames: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, Flow, bytes]]:
+    """Yield (time, flow, bytes) as the receiver gets them; a new connection yields b"" first.
+
+    Raises:
+        ParaplyError: P641, a connection began before the capture, or frames are missing that
+            their receiver got.
+    """
+    directions: dict[Flow, _Direction] = {}
+    for time_ns, frame in frames:
+        (total,) = struct.unpack_from(">H", frame, _ETHERNET_BYTES + 2)
+        start = _ETHERNET_BYTES + (frame[_ETHERNET_BYTES] & 15) * 4
+        source, destination, sequence, asked = struct.unpack_from(">HHII", frame, start)
+        flags = frame[start + 13]
+        # The length is 0 in frames above 64 KiB, which the interface does not have to cut.
+        end = _ETHERNET_BYTES + total if total else len(frame)
+        data = frame[start + (frame[start + 12] >> 4) * 4 : end]
+        flow = (frame[_SOURCE], source, frame[_DESTINATION], destination)
+        back = directions.get((flow[2], flow[3], flow[0], flow[1]))
+        if flags & _ACK and back is not None:
+            back.acknowledge(asked)
+        if flags & _SYN:
+            directions[flow] = _Direction((sequence + 1) % _WRAP)
+            yield time_ns, flow, b""
+            continue
+        if not data:
+            continue
+        if flow not in directions:
+            raise ParaplyError(
+                CAPTURE_INCOMPLETE,
+                reason=f"connection {source} to {destination} began before it",
+            )
+        delivered = directions[flow].accept(sequence, data)
+        if delivered:
+            yield time_ns, flow, delivered
+    for flow, direction in directions.items():
+        if direction.has_lost:
+            raise ParaplyError(
+                CAPTURE_INCOMPLETE,
+                reason=f"frames of connection {flow[1]} to {flow[3]} were lost",
+            )

@@ -1,0 +1,74 @@
+"""A schema of our own on servers of somebody else: made where no such name is, and taken away.
+
+Nothing else is created, changed or dropped. What somebody put into the schema stays, and the
+schema with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import count, islice
+
+from paraply.adapters.live.target import SERVERS_UNFIT
+from paraply.adapters.live.workload import TABLES, create_statements
+from paraply.adapters.servers.reachable import Reachable
+from paraply.vocabulary.errors import ParaplyError
+
+_NAME = "paraply_live"
+_NAMES_MAX = 100
+_MADE_BY_THE_LOAD = re.compile(r"t\d+")
+"""Tables that the load creates and drops at once; a client that was cut off leaves one."""
+_DROPPED_FIRST = ("child",)
+"""Refers to another table."""
+
+
+def make_schema(source: Reachable, replicas: Sequence[Reachable]) -> str:
+    """Create a schema that no server has, and its tables; return its name.
+
+    A replica that had one of that name would stop at the statement: it is asked too.
+    """
+    for number in islice(count(1), _NAMES_MAX):
+        name = _NAME if number == 1 else f"{_NAME}_{number}"
+        if any(has_schema(one, name) for one in (source, *replicas)):
+            continue
+        first, *others = create_statements(name)
+        source.query(first)
+        try:
+            source.run(others)
+        except BaseException:
+            drop_schema(source, name)
+            raise
+        return name
+    raise ParaplyError(
+        SERVERS_UNFIT,
+        where=source.name,
+        reason=f"{_NAMES_MAX} schemas {_NAME}... are there already",
+    )
+
+
+def has_schema(server: Reachable, name: str) -> bool:
+    """Return whether a server has a schema of this name."""
+    return bool(
+        server.query(f"SELECT 1 FROM information_schema.schemata WHERE schema_name = '{name}'")
+    )
+
+
+def drop_schema(source: Reachable, name: str) -> list[str]:
+    """Drop our tables, and the schema if nothing else is in it; return what else is."""
+    there = _tables(source, name)
+    own = [one for one in there if one in TABLES or _MADE_BY_THE_LOAD.fullmatch(one)]
+    own.sort(key=lambda one: one not in _DROPPED_FIRST)
+    source.run([*(f"DROP TABLE IF EXISTS {name}.{one}" for one in own), "SELECT 1"])
+    foreign = _tables(source, name)
+    if not foreign:
+        source.query(f"DROP DATABASE {name}")
+    return foreign
+
+
+def _tables(source: Reachable, name: str) -> list[str]:
+    rows = source.query(
+        "SELECT table_name FROM information_schema.tables"
+        f" WHERE table_schema = '{name}' ORDER BY table_name"
+    )
+    return [str(table) for (table,) in rows]

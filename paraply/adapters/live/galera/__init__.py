@@ -1,0 +1,1 @@
+"""Galera clusters."""

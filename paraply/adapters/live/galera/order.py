@@ -1,0 +1,100 @@
+"""The order of a cluster, told with its transactions: seqno, depends_seqno, last_seen, who sent it.
+
+Only the sender tells its depends_seqno, and every member finds one of its own. They differ where
+one has forgotten more of its certification index than another: what was forgotten is replaced by
+the seqno up to which it was, and members forget no more than their own open transactions allow
+(``Certification::purge_trxs_upto``). A cluster owes what all members agree on.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+
+from paraply.adapters.binlog.schema.ddl import AlterTable, CreateTable, DropTables
+from paraply.adapters.binlog.schema.ddl_parser import parse_statement
+from paraply.adapters.live.galera.windows import SeenInside
+from paraply.vocabulary.timestamps import LogicalTimestamp, SnapshotVersion
+from paraply.vocabulary.transactions import ISOLATED, Transaction, TransactionKind
+from paraply.vocabulary.write_set import Item, WriteSet
+
+
+@dataclass(slots=True)
+class _Owed:
+    """What a write set must wait for at every member, however much of its index one forgot."""
+
+    writers: dict[Item, int] = field(default_factory=dict)
+    """Item -> seqno of its last writer."""
+    floor: int = 0
+    """The last seqno that wrote to a table without a key: everything after it waits for it.
+
+    Before any, that from which on the writers are known.
+    """
+
+    def depends_seqno(self, one: Transaction, told: int) -> int:
+        """Return the sender's depends_seqno without what only its own index may have added."""
+        if ISOLATED in one.flags or one.keyless_tables:
+            return told
+        writers = (self.writers.get(item, 0) for item in one.write_set)
+        return min(told, max((self.floor, *writers)))
+
+    def add(self, one: Transaction, seqno: int) -> None:
+        """Take in the next transaction of the order."""
+        self.writers.update(dict.fromkeys(one.write_set, seqno))
+        if one.keyless_tables:
+            self.floor = seqno
+
+
+def with_order(transactions: Sequence[Transaction], seen: SeenInside) -> tuple[Transaction, ...]:
+    """Return the transactions with seqno, depends_seqno and what their senders had seen."""
+    seqnos = [seen.seqnos.get(one.gtid, 0) for one in transactions]
+    # Where a seqno is not known, what comes before it decides.
+    order = list(accumulate(seqnos, max))
+    owed = _Owed(floor=next(filter(None, seqnos), 1) - 1)
+    told: list[Transaction] = []
+    for one, seqno in zip(transactions, seqnos, strict=True):
+        if seqno:
+            one = _ordered(one, seqno, order, seen, owed)
+            owed.add(one, seqno)
+        told.append(one)
+    return tuple(told)
+
+
+def _ordered(
+    one: Transaction, seqno: int, order: Sequence[int], seen: SeenInside, owed: _Owed
+) -> Transaction:
+    if one.kind is TransactionKind.DDL:
+        # Its conflicts are decided by the keys of the tables that it names, as those of rows are:
+        # it is no barrier to others.
+        one = replace(
+            one,
+            kind=TransactionKind.ROWS,
+            flags=one.flags | {ISOLATED},
+            write_set=tables_of(one.statement),
+        )
+    if seqno not in seen.sent:
+        return one
+    sender, sent = seen.sent[seqno]
+    return replace(
+        one,
+        origin=sender,
+        timestamp=LogicalTimestamp.as_recorded(owed.depends_seqno(one, sent.depends), seqno),
+        # What came before this round counts as seen: it is in no history.
+        snapshot_version=SnapshotVersion(bisect_right(order, sent.last_seen)),
+    )
+
+
+def tables_of(statement: str) -> WriteSet:
+    """Return the tables that a schema change names; the statement itself where none is known.
+
+    >>> sorted(tables_of("DROP TABLE `live0`.`a`, live0.b"))
+    ['live0.a', 'live0.b']
+    """
+    match parse_statement(statement):
+        case CreateTable(table=name) | AlterTable(table=name):
+            return frozenset({name.within("")})
+        case DropTables(tables=names):
+            return frozenset(name.within("") for name in names)
+    return frozenset({statement})

@@ -1,0 +1,81 @@
+"""Error logs of a cluster's members, brought together with their binary logs.
+
+The error log counts in seqnos and the binary log names GTIDs; both have the same transactions in
+the same order. Where they do not have equally many, the error log of that member says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from paraply.adapters.live.galera.log import Committed, ProviderLog, SentWriteSet
+from paraply.adapters.live.observed import Member
+from paraply.adapters.live.pair.windows import Window
+
+NOTHING_SEEN = dict.fromkeys(
+    ("no_conflicting_parallel_apply", "starts_respect_last_committed"),
+    "no two appliers of a member were seen at work at once",
+)
+"""Why a round without overlaps does not answer."""
+
+
+@dataclass(slots=True)
+class SeenInside:
+    """What the error logs of a cluster tell of one round."""
+
+    windows: dict[str, list[Window]] = field(default_factory=dict)
+    """By member."""
+    seqnos: dict[str, int] = field(default_factory=dict)
+    """By GTID."""
+    sent: dict[int, tuple[str, SentWriteSet]] = field(default_factory=dict)
+    """By seqno: who sent it."""
+    unmatched: list[str] = field(default_factory=list)
+    """Members whose two logs do not go together."""
+
+    @property
+    def begun(self) -> int:
+        """Return how many beginnings of appliers were seen."""
+        return sum(one.start is not None for windows in self.windows.values() for one in windows)
+
+    @property
+    def overlapping(self) -> int:
+        """Return how many of them began while another was under way at the same member."""
+        count = 0
+        for windows in self.windows.values():
+            last_end = 0
+            for start, end in sorted((w.start, w.end) for w in windows if w.start is not None):
+                count += start < last_end
+                last_end = max(last_end, end)
+        return count
+
+
+def seen_inside(members: Iterable[Member], logs: Mapping[str, ProviderLog]) -> SeenInside:
+    """Bring the two logs of every member together."""
+    seen = SeenInside()
+    for member in members:
+        log = logs.get(member.name)
+        if log is None or not member.has_log:
+            # Who came back over a state transfer may have counted alone before that.
+            continue
+        committed = sorted(log.committed, key=lambda one: one.seqno)
+        gtids = [one.gtid for one in member.log]
+        if not _go_together(gtids, committed, seen.seqnos):
+            seen.unmatched.append(member.name)
+            continue
+        pairs = list(zip(gtids, committed, strict=True))
+        seen.seqnos.update((gtid, one.seqno) for gtid, one in pairs)
+        seen.sent.update((one.seqno, (member.name, one)) for one in log.sent)
+        seen.windows[member.name] = [
+            Window(gtid=gtid, worker=one.thread, is_committed=True, start=one.begun, end=one.place)
+            for gtid, one in pairs
+        ]
+    return seen
+
+
+def _go_together(
+    gtids: Sequence[str], committed: Sequence[Committed], known: Mapping[str, int]
+) -> bool:
+    return len(gtids) == len(committed) and all(
+        known.get(gtid, one.seqno) == one.seqno for gtid, one in zip(gtids, committed, strict=True)
+    )

@@ -1,0 +1,129 @@
+"""Writers of a replication group that disagree on purpose."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from paraply.adapters.live.group.steps import BY_THEMSELVES, JOURNAL, SCHEMA, GroupWorkload
+from paraply.adapters.live.workload import Cursor
+from paraply.adapters.servers.server import Server
+
+
+@dataclass(slots=True)
+class Load:
+    """What the writers of a run share: how fast they go, who pauses, and what came of it."""
+
+    pause_s: float = 0.0
+    ended: threading.Event = field(default_factory=threading.Event)
+    paused: set[str] = field(default_factory=set)
+    """Names of members whose writers wait: who is away, and who is no primary."""
+    outcomes: Counter[str] = field(default_factory=Counter)
+    """``committed``, and the servers' error numbers."""
+    confirmed: dict[str, list[int]] = field(default_factory=dict)
+    """By member: the tags of what its writers were told had committed, in the order of time."""
+    last_tag: int = 0
+    cap: int = 0
+    """How many may be committed at this stage of the run; then all writers wait."""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def committed(self) -> int:
+        """Return how many transactions were confirmed to their writers."""
+        return self.outcomes["committed"]
+
+    def has_to_wait(self, member: str) -> bool:
+        """Return whether a member's writers wait."""
+        return member in self.paused or self.committed >= self.cap
+
+    def count(self, outcome: str) -> None:
+        """Count one end of a transaction."""
+        with self.lock:
+            self.outcomes[outcome] += 1
+
+    def next_tag(self) -> int:
+        """Return a tag that no transaction has."""
+        with self.lock:
+            self.last_tag += 1
+            return self.last_tag
+
+    def confirm(self, member: str, tag: int) -> None:
+        """Note that a writer was told that its transaction had committed."""
+        with self.lock:
+            self.confirmed.setdefault(member, []).append(tag)
+
+    def confirmed_by(self, member: str) -> frozenset[int]:
+        """Return what a member has confirmed until now."""
+        with self.lock:
+            return frozenset(self.confirmed.get(member, ()))
+
+    def wait_until_committed(self, count: int, seconds_max: float) -> None:
+        """Return once so many were committed, or the time is over; fewer may not be the cap."""
+        self.cap = max(self.cap, count)
+        deadline = time.monotonic() + seconds_max
+        while self.committed < count and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+
+class Writer(threading.Thread):
+    """One client of one member; what it does follows from its seed, when from the servers."""
+
+    def __init__(
+        self, member: Server, number: int, seed: int, load: Load, workload: GroupWorkload
+    ) -> None:
+        super().__init__(daemon=True, name=f"writer-{member.name}-{number}")
+        self.member = member
+        self.load = load
+        self.random = random.Random(f"{seed}/{member.name}/{number}")
+        self._steps, self._weights = zip(*workload.steps, strict=True)
+
+    def run(self) -> None:
+        """Write until the load ends; a lost connection is opened again."""
+        import pymysql
+
+        connection: Any = None
+        while not self.load.ended.is_set():
+            if self.load.has_to_wait(self.member.name):
+                time.sleep(0.05)
+                continue
+            try:
+                if connection is None:
+                    connection = self.member.connect(autocommit=False, read_timeout=60)
+                with connection.cursor() as cursor:
+                    tag = self._transaction(cursor)
+                connection.commit()
+                self.load.count("committed")
+                if tag is not None:
+                    self.load.confirm(self.member.name, tag)
+            except (pymysql.MySQLError, OSError) as error:
+                self.load.count(str(error.args[0]) if error.args else type(error).__name__)
+                connection = self._rolled_back(connection)
+            time.sleep(self.load.pause_s)
+        if connection is not None:
+            connection.close()
+
+    def _rolled_back(self, connection: Any) -> Any:
+        import pymysql
+
+        try:
+            connection.rollback()
+            with connection.cursor() as cursor:
+                cursor.execute("SET SESSION gtid_next='AUTOMATIC'")
+        except (pymysql.MySQLError, OSError, AttributeError):
+            time.sleep(0.2)
+            return None
+        return connection
+
+    def _transaction(self, cursor: Cursor) -> int | None:
+        """Do everything but commit; return the tag that it leaves, if it is confirmed by one."""
+        (step,) = self.random.choices(self._steps, self._weights)
+        tag = self.load.next_tag()
+        step(cursor, self.random, tag, SCHEMA)
+        if step in BY_THEMSELVES:
+            return None
+        cursor.execute(f"INSERT INTO {JOURNAL} VALUES ({tag})")
+        return tag

@@ -1,0 +1,1 @@
+"""A source and its replicas, MariaDB or MySQL."""

@@ -1,0 +1,86 @@
+"""The live target ``mariadb``: what it has to choose from, and what it answers to."""
+
+from __future__ import annotations
+
+from paraply.adapters.live.faults import FAULTS
+from paraply.adapters.live.target import LiveTarget
+from paraply.adapters.live.workload import WORKLOADS
+
+_SPECULATING_OR_GROUPED = ("conservative", "optimistic", "aggressive")
+"""Modes that trust a commit id; in ``minimal`` it has no effect."""
+_HIDDEN_ERRORS = (
+    "domains_apply_without_conflict",
+    "domains_are_read_in_order",
+    "final_state_is_the_sources",
+    "tables_end_as_the_sources",
+)
+
+MARIADB = LiveTarget(
+    name="mariadb",
+    summary="a MariaDB source with one or two parallel replicas",
+    module="paraply.adapters.live.pair.mariadb",
+    modes=("optimistic", "conservative", "aggressive", "minimal"),
+    workloads=tuple(WORKLOADS),
+    faults={fault.name: fault.meaning for fault in FAULTS.values()},
+    documented={
+        **{
+            # An ALTER TABLE that was under way is logged by crash recovery, without the flag that
+            # keeps replicas from applying others beside it (seen on 10.11.19).
+            f"{mode}/kill-source-ddl": (
+                "domains_apply_without_conflict",
+                "domains_commit_in_order",
+                "domains_are_read_in_order",
+                "replica_logs_domains_in_order",
+                "position_covers_only_what_is_applied",
+                "stop_points_are_prefixes",
+                "sound_log_never_fails",
+            )
+            for mode in (*_SPECULATING_OR_GROUPED, "minimal")
+        },
+        **{
+            # A schema change writes its position in a transaction of its own.
+            f"{mode}/kill-replica-ddl": (
+                "position_covers_all_that_is_applied",
+                "sound_log_never_fails",
+            )
+            for mode in (*_SPECULATING_OR_GROUPED, "minimal")
+        },
+        **{
+            # The source gives the GTIDs that it lost to other transactions; a replica that has
+            # the lost ones skips those without a word (seen on 10.11.19).
+            f"{mode}/cut-source-log": (
+                *_HIDDEN_ERRORS[1:],
+                "position_covers_only_what_is_applied",
+                "position_covers_all_that_is_applied",
+                "stop_points_are_prefixes",
+                "no_event_is_lost",
+                "sound_log_never_fails",
+            )
+            for mode in (*_SPECULATING_OR_GROUPED, "minimal")
+        },
+        **{
+            f"{mode}/{fault}": broken
+            for mode in _SPECULATING_OR_GROUPED
+            for fault, broken in (
+                ("forged-commit-ids", ("sound_log_never_fails",)),
+                ("forged-idempotent", _HIDDEN_ERRORS),
+            )
+        },
+    },
+    rare=("kill-replica-ddl", "kill-source-ddl", "cut-source-log"),
+    properties=(
+        "domains_commit_in_order",
+        "replica_logs_domains_in_order",
+        "domains_apply_without_conflict",
+        "domains_are_read_in_order",
+        "no_event_is_applied_twice",
+        "no_event_is_lost",
+        "position_covers_only_what_is_applied",
+        "position_covers_all_that_is_applied",
+        "stop_points_are_prefixes",
+        "sound_log_never_fails",
+        "final_state_is_the_sources",
+        "tables_end_as_the_sources",
+        "gtids_name_one_transaction",
+    ),
+)

@@ -1,0 +1,342 @@
+"""Blows that fall on any pair of servers, of either family, at moments spread over a round."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paraply.adapters.live.observed import Member, Restart
+from paraply.adapters.live.pair.lab import Fault, Inject, PairLab
+from paraply.adapters.live.pair.waits import waits_on
+from paraply.adapters.live.tails import cut_tail
+from paraply.adapters.live.target import ROUND_FAILED
+from paraply.adapters.live.workload import ACCOUNTS, HOT_ROWS, Clients, schema_name
+from paraply.adapters.servers import wait_until_applied
+from paraply.adapters.servers.binlog_dump import log_end
+from paraply.adapters.servers.replication import applied_place
+from paraply.vocabulary.counting import counted
+from paraply.vocabulary.errors import ParaplyError
+
+if TYPE_CHECKING:
+    from paraply.adapters.servers.server import Server
+
+_STRIKES = 3
+"""How often a fault strikes in a round."""
+_HOLD_S = 1.0
+_WAITS_FOR_ITS_TURN = ("Waiting for prior transaction", "Waiting for preceding transaction")
+"""What MariaDB and MySQL call it."""
+_WAITER_TRIES, _WAITER_PATIENCE_S = 6, 3.0
+_STOP_SECONDS_MAX = 120
+_STOP_AFTER_KILL_SECONDS_MAX = 10
+"""An applier of which a worker was killed may never come to stand still."""
+_PATIENCE_S = 60.0
+
+
+def strike(lab: PairLab, clients: Clients, dice: random.Random, blow: Callable[[], object]) -> None:
+    """Strike at moments spread over the round, none of them foreseeable to the servers.
+
+    Once at least: also where the load ended before anybody looked again.
+    """
+    share = lab.request.transactions // (_STRIKES + 1)
+    began = len(clients.load.confirmed)
+    for number in range(1, _STRIKES + 1):
+        clients.wait_for(began + number * share, lab.request.duration_s / _STRIKES)
+        if number > 1 and clients.have_ended:
+            break
+        time.sleep(dice.random() * 0.05)
+        blow()
+
+
+def restart_of(lab: PairLab, *, is_crash: bool) -> Restart:
+    """Look at the first replica while its applier stands still."""
+    replica = lab.replicas[0]
+    end = log_end(replica)
+    return Restart(
+        file=end.file,
+        offset=0 if is_crash else end.offset,
+        tags=lab.tags(replica),
+        gtid_position=lab.position(replica),
+        position_before=lab.stated_position(replica),
+        is_crash=is_crash,
+    )
+
+
+def kill_replica(
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Kill the first replica, and start it again."""
+    notes: list[str] = []
+
+    def blow() -> None:
+        lab.replicas[0].kill()
+        _come_back(lab, members, notes)
+
+    strike(lab, clients, dice, blow)
+    return notes
+
+
+def cut_relay_log(
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Lose the end of the relay log, which nobody syncs: the replica has to ask for it again."""
+    replica = lab.replicas[0]
+    notes: list[str] = []
+
+    def blow() -> None:
+        replica.kill()
+        lost = cut_tail(sorted(replica.datadir.glob("*relay-bin.[0-9]*"))[-1], dice)
+        notes.append(f"{lost} bytes of the relay log were lost")
+        _come_back(lab, members, notes)
+
+    strike(lab, clients, dice, blow)
+    return notes
+
+
+def cut_source_log(
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Lose the end of the source's log (sync_binlog=0), and not what its engine has.
+
+    Of what is lost the first replica has some: it asks the source for what comes after it. The load
+    goes on until the source has given GTIDs that it lost anew, however long that takes.
+    """
+    share = lab.request.transactions // 4
+    with clients.going_on():
+        clients.wait_for(share, lab.request.duration_s / 2)
+        wait_until_applied(lab.source, lab.replicas[0])
+        lab.source.kill()
+        end = applied_place(lab.replicas[0])
+        lost = cut_tail(lab.source.datadir / end.file, dice, end=end.offset)
+        lab.source.start()
+        clients.wait_for(len(clients.load.confirmed) + share, lab.request.duration_s)
+    return (f"{lost} bytes of the source's log were lost",)
+
+
+def _come_back(lab: PairLab, members: Sequence[Member], notes: list[str]) -> None:
+    """Start the first replica after a crash, look at it, and let it go on."""
+    replica = lab.replicas[0]
+    replica.start()
+    members[0].restarts.append(restart_of(lab, is_crash=True))
+    notes += filter(None, [lab.start_applier(replica)])
+
+
+def stop_and_start(
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Stop the first replica's applier in good order, and let it go on."""
+    strike(lab, clients, dice, lambda: _stop_and_start(lab, members, _STOP_SECONDS_MAX))
+    return ()
+
+
+def _stop_and_start(lab: PairLab, members: Sequence[Member], seconds_max: int) -> None:
+    replica = lab.replicas[0]
+    replica.query(f"STOP {lab.applier}", read_timeout=seconds_max)
+    members[0].restarts.append(restart_of(lab, is_crash=False))
+    replica.query(f"START {lab.applier}")
+
+
+def kill_waiter(
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Kill a worker that waits for its turn to commit; the applier may stop, and has to go on.
+
+    Where the applier cannot be stopped any more, the replica is killed, too.
+    """
+    replica = lab.replicas[0]
+    killed = 0
+    notes: list[str] = []
+
+    def blow() -> None:
+        nonlocal killed
+        struck = None
+        for _ in range(_WAITER_TRIES):
+            # A cold row: what comes after the transaction that needs it may do without.
+            with _held_row(lab, dice.randint(HOT_ROWS + 1, ACCOUNTS)):
+                waiter = _waiter(replica)
+                if waiter is not None and _kill(replica, waiter):
+                    killed += 1
+                    struck = waiter
+                    break
+        try:
+            _stop_and_start(lab, members, _STOP_AFTER_KILL_SECONDS_MAX)
+        except ParaplyError as reason:
+            what = f"after KILL {struck} of a worker" if struck else "with no worker killed"
+            notes.append(
+                f"{replica.name}, {what}, did not stop within {_STOP_AFTER_KILL_SECONDS_MAX} s and"
+                f" was killed: {waits_on(replica)} ({reason})"
+            )
+            replica.kill()
+            _come_back(lab, members, notes)
+
+    strike(lab, clients, dice, blow)
+    done = counted(
+        killed, "worker that waited for its turn was killed",
+        "workers that waited for their turn were killed",
+    )  # fmt: skip
+    return (done, *notes)
+
+
+def _waiter(replica: Server) -> int | None:
+    """Return the session of a worker that waits for its turn; None if none comes to wait."""
+    deadline = time.monotonic() + _WAITER_PATIENCE_S
+    while time.monotonic() < deadline:
+        # Columns: id, user, host, database, command, seconds, state, statement.
+        for row in replica.query("SHOW PROCESSLIST"):
+            if str(row[6]).startswith(_WAITS_FOR_ITS_TURN):
+                return int(row[0])
+        time.sleep(0.02)
+    return None
+
+
+def _kill(server: Server, session: int) -> bool:
+    """Kill a session; return whether it was still there."""
+    try:
+        server.query(f"KILL {session}")
+    except ParaplyError:
+        return False
+    return True
+
+
+def forging(forge: Callable[[Path], int], done: str) -> Inject:
+    """Return what changes the source's log before any replica has received the round.
+
+    ``forge`` changes one file of it and says how many transactions it changed, ``done`` what
+    became of those. The fault has to begin with replicas that are stopped.
+    """
+
+    def inject(
+        lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
+    ) -> Sequence[str]:
+        clients.wait(lab.request.duration_s)
+        clients.stop()
+        files = lab.log_files(lab.source)
+        lab.source.stop()
+        forged = sum(map(forge, files))
+        lab.source.start()
+        for replica in lab.replicas:
+            replica.query(f"START {lab.applier}")
+        return (f"{forged} transactions {done}",)
+
+    return inject
+
+
+def kill_source(
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Kill the source and start it again."""
+
+    def blow() -> None:
+        lab.source.kill()
+        lab.source.start()
+
+    strike(lab, clients, dice, blow)
+    return ()
+
+
+def freeze_replica(
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Stop the first replica in its tracks, and let it go."""
+    replica = lab.replicas[0]
+
+    def blow() -> None:
+        replica.freeze()
+        try:
+            time.sleep(dice.random() * _HOLD_S)
+        finally:
+            replica.thaw()
+
+    strike(lab, clients, dice, blow)
+    return ()
+
+
+def hold_rows(
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Stall the worker that needs a hot row, and let those behind it run into the gate."""
+
+    def blow() -> None:
+        with _held_row(lab, dice.randint(1, HOT_ROWS)):
+            time.sleep(_HOLD_S)
+
+    strike(lab, clients, dice, blow)
+    return ()
+
+
+@contextmanager
+def _held_row(lab: PairLab, row: int) -> Iterator[None]:
+    """Hold a row of the first replica that workers need."""
+    with lab.replicas[0].connect(autocommit=False) as gate, gate.cursor() as cursor:
+        cursor.execute(f"SELECT * FROM {schema_name(0)}.account WHERE id = {row} FOR UPDATE")
+        try:
+            yield
+        finally:
+            gate.rollback()
+
+
+def cut_network(
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Lose all packets for a while, then break the connection, and let it be made again."""
+    link = lab.link
+    if link is None:
+        raise ValueError("the first replica follows its source over no link")
+
+    def blow() -> None:
+        try:
+            link.silence()
+            time.sleep(dice.random() * _HOLD_S)
+            link.cut()
+            time.sleep(dice.random() * _HOLD_S / 2)
+        finally:
+            link.mend()
+
+    strike(lab, clients, dice, blow)
+    return ()
+
+
+def flush_relay_logs(
+    lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
+) -> Sequence[str]:
+    """Let the first replica go on in a new relay log."""
+    replica = lab.replicas[0]
+    strike(lab, clients, dice, lambda: replica.run(["FLUSH NO_WRITE_TO_BINLOG RELAY LOGS"]))
+    return ()
+
+
+def wait_until(condition: Callable[[], bool], what: str, server: Server) -> None:
+    """Return once the condition holds; ``ParaplyError`` P621 if it does not within a minute."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise ParaplyError(ROUND_FAILED, where=server.name, reason=f"no {what} came")
+        time.sleep(0.02)
+
+
+BLOWS: tuple[Fault, ...] = (
+    Fault(name="kill-source", inject=kill_source, workload="rows",
+          meaning="the source is killed (SIGKILL) and started again, three times"),
+    Fault(name="freeze-replica", inject=freeze_replica,
+          meaning="the first replica is stopped in its tracks and let go (SIGSTOP, SIGCONT)"),
+    Fault(name="hold-rows", inject=hold_rows,
+          meaning="a session on the replica holds a hot row that the workers need"),
+    Fault(name="kill-waiter", inject=kill_waiter,
+          meaning="a worker that waits for its turn to commit is killed (KILL), and the applier is"
+          " started again"),
+    Fault(name="cut-network", inject=cut_network, needs_link=True,
+          meaning="packets between source and replica are lost, then the connection is"),
+    Fault(name="stop-start", inject=stop_and_start,
+          meaning="the applier is stopped and started in the middle of the load"),
+    Fault(name="flush-relay-logs", inject=flush_relay_logs,
+          meaning="FLUSH RELAY LOGS in the middle of the load"),
+)  # fmt: skip
+"""The faults that every pair can have."""
+
+
+def by_name(*faults: Fault) -> dict[str, Fault]:
+    """Return faults of one family, and those that every pair can have, by their names."""
+    return {fault.name: fault for fault in (*faults, *BLOWS)}

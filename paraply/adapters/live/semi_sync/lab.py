@@ -1,0 +1,366 @@
+"""MariaDB semi-synchronous replication: who sees what before a replica has it, and what a loss of
+the source leaves.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+
+from paraply.adapters.binlog.transactions import read_transactions
+from paraply.adapters.live.observed import Tag
+from paraply.adapters.live.pair.strikes import wait_until
+from paraply.adapters.live.semi_sync.told import Moment, MomentKind, semi_sync_history
+from paraply.adapters.live.semi_sync.ways import MARIADB_WAYS, Waiter, Way
+from paraply.adapters.live.source_log import JOURNAL, Keys, source_log
+from paraply.adapters.live.target import LiveRequest, LiveRound
+from paraply.adapters.live.translation import SOURCE, Run
+from paraply.adapters.live.workload import Clients, create_statements, schema_name
+from paraply.adapters.servers import Server, ServerRoom, find_mariadb, replicate, wait_until_applied
+from paraply.adapters.servers.replication import is_receiving
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.log import LoggedTransaction
+
+_SCHEMA = schema_name(0)
+_DURABLE = ("--sync-binlog=1", "--innodb-flush-log-at-trx-commit=1", "--binlog-row-metadata=FULL")
+ALONE_MS = 250
+"""How long the source waits while there is no replica yet: once, then it falls back."""
+_FOR_EVER_MS = 600_000
+"""A time-out that never comes: falling back to asynchronous would hide everything."""
+_WARM_UP = 40
+_TAG_OF_THE_WAITER = 900_000
+
+
+def run(request: LiveRequest) -> Iterator[LiveRound]:
+    """Yield one round after the other, each on servers of its own (``LiveTarget.run``)."""
+    return rounds_of(request, SemiSyncLab)
+
+
+def rounds_of(
+    request: LiveRequest, make: Callable[[LiveRequest, ServerRoom], SemiSyncLab]
+) -> Iterator[LiveRound]:
+    """Yield the rounds of a lab: each ends with the loss of its source."""
+    for number in range(1, request.rounds + 1):
+        request.say(f"round {number} of {request.rounds}")
+        with ServerRoom(keep=request.keep) as room:
+            yield make(request, room).round(number)
+
+
+class SemiSyncLab:
+    """A source, a replica that acknowledges, and readers at the source."""
+
+    target = "mariadb-semisync"
+    plugin = "rpl_semi_sync_master"
+    """What the names of the source's variables begin with."""
+    applier = "SLAVE"
+    """What statements call the applier."""
+    waiting = "Waiting for semi-sync ACK from slave"
+    """What the state of a session begins with whose commit waits."""
+    find = staticmethod(find_mariadb)
+    ways: Mapping[str, Way] = MARIADB_WAYS
+
+    def __init__(self, request: LiveRequest, room: ServerRoom) -> None:
+        self.request = request
+        self.room = room
+        self.installation = self.find(request.basedir)
+        self.moments: list[Moment] = []
+        self._received: frozenset[Tag] = frozenset()
+        """What the replica had received when its relay log was about to be discarded."""
+        self.way = self.ways.get(request.fault)
+        self.source = room.start(
+            self.installation, name="source", options=(*_DURABLE, *self._source_options())
+        )
+        self.replica = self._started("replica1")
+        self.source.run(list(create_statements(_SCHEMA)))
+        replicate(self.source, self.replica)
+        self._wait_until_on()
+
+    def _started(self, name: str) -> Server:
+        options = (
+            *_DURABLE,
+            *self._replica_options(),
+            # What was received stays to be looked at.
+            "--relay-log-purge=OFF",
+            "--relay-log=relay",
+        )
+        return self.room.start(self.installation, name=name, options=options)
+
+    def _source_options(self) -> tuple[str, ...]:
+        return (
+            "--rpl-semi-sync-master-enabled=1",
+            f"--rpl-semi-sync-master-wait-point={self.request.mode}",
+            f"--rpl-semi-sync-master-timeout={ALONE_MS}",
+        )
+
+    def _replica_options(self) -> tuple[str, ...]:
+        return (
+            "--rpl-semi-sync-slave-enabled=1",
+            f"--slave-parallel-threads={self.request.workers}",
+            "--skip-slave-start",
+        )
+
+    def _wait_until_on(self) -> None:
+        """Wait until semi-sync is on with one replica, and forbid it to fall back."""
+        tag = _TAG_OF_THE_WAITER
+
+        def is_on() -> bool:
+            nonlocal tag
+            tag += 1
+            self.source.query(f"INSERT INTO {_SCHEMA}.journal VALUES ({tag})")
+            return self._status("status") == "ON" and self._status("clients") == "1"
+
+        wait_until(is_on, "semi-sync replica", self.source)
+        self.source.query(f"SET GLOBAL {self.plugin}_timeout={_FOR_EVER_MS}")
+
+    def _status(self, name: str) -> str:
+        like = f"SHOW GLOBAL STATUS LIKE '{self.plugin}_{name}'"
+        return str(self.source.query(like)[0][1])
+
+    def round(self, number: int) -> LiveRound:
+        """Load, one way of losing, the loss of the source, and the promotion of the replica."""
+        request = self.request
+        seed = request.seed + number - 1
+        self.source.query("FLUSH NO_WRITE_TO_BINLOG BINARY LOGS")
+        mark = self.source.binary_logs()[-1].name
+        clients = Clients(
+            [self.source], workload="rows", clients=request.clients, seed=seed,
+            round_number=number, transactions=request.transactions if not self.way else _WARM_UP,
+        )  # fmt: skip
+        reader = _JournalReader(self)
+        reader.start()
+        clients.start()
+        notes: list[str] = []
+        try:
+            if self.way is None:
+                dice = random.Random(seed)
+                share = request.transactions * (0.5 + dice.random() / 2)
+                clients.wait_for(int(share), request.duration_s)
+                # Everything ends here, in the middle of the load, and somebody has just read.
+                reader.stop()
+                self.read()
+                self.source.kill()
+                self._confirm(clients.load.confirmed)
+                clients.stop(5)
+                # Whoever was told so in the last moment was told so before the loss.
+                self._confirm(clients.load.confirmed)
+                self.note(MomentKind.LOST)
+            else:
+                clients.wait(request.duration_s)
+                reader.stop()
+                self._confirm(clients.stop().confirmed)
+                notes += self._lose(self.way, number)
+        finally:
+            reader.stop()
+            clients.stop(1)
+        return self._told(number, seed, mark, clients, notes)
+
+    def _lose(self, way: Way, number: int) -> list[str]:
+        wait_until_applied(self.source, self.replica)
+        self.source.run([*way.prepare, "SELECT 1"])
+        if way.waits:
+            self.replica.query(f"STOP {self.applier} {'SQL' if way.receives else 'IO'}_THREAD")
+        else:
+            self.replica.kill()
+            self.note(MomentKind.REPLICA_CRASHED, member=self.replica.name)
+        waiter = Waiter(self.source, number * 1_000_000 + _TAG_OF_THE_WAITER)
+        if way.waits and not way.receives:
+            wait_until(lambda: self.is_waiting(waiter), "wait for an acknowledgement", self.source)
+            self.read()
+        way.act(self, waiter)
+        self.read()
+        still_waits = self.is_waiting(waiter)
+        if waiter.is_confirmed:
+            self._confirm([waiter.tag])
+        self.source.kill()
+        self.note(MomentKind.LOST)
+        if way.receives:
+            self._received = self._tags_received(self.replica)
+            self._discard_relay_log()
+        if not way.waits:
+            self.replica.start()
+            self.note(MomentKind.REPLICA_BACK, self._tags(), member=self.replica.name)
+        told = "its client was told so" if waiter.is_confirmed else "its client got no answer"
+        if still_waits:
+            told += ", and it waited on"
+        return [f"{way.name}: {way.meaning}; {told}"]
+
+    def _discard_relay_log(self) -> None:
+        """Let the replica forget what it has received and not applied."""
+        self.replica.run(["STOP SLAVE", "START SLAVE"])
+
+    def is_waiting(self, waiter: Waiter) -> bool:
+        """Return whether a transaction waits for its acknowledgement."""
+        # Columns: id, user, host, database, command, seconds, state, statement.
+        return any(
+            row[0] == waiter.connection_id and str(row[6]).startswith(self.waiting)
+            for row in self.source.query("SHOW PROCESSLIST")
+        )
+
+    def add_empty_replica(self) -> Server:
+        """Start a replica that has no data at all."""
+        return self._started("replica2")
+
+    # What is seen
+
+    def note(
+        self, kind: MomentKind, tags: Iterable[Tag] = (), *, note: str = "", member: str = SOURCE
+    ) -> None:
+        """Keep a moment."""
+        self.moments.append(Moment(kind=kind, tags=frozenset(tags), note=note, member=member))
+
+    def _tags(self) -> frozenset[Tag]:
+        """Return what the replica's journal has."""
+        rows = self.replica.query(f"SELECT w FROM {_SCHEMA}.journal")
+        return frozenset(int(tag) for (tag,) in rows)
+
+    def _confirm(self, tags: Iterable[Tag]) -> None:
+        known = {
+            tag
+            for moment in self.moments if moment.kind is MomentKind.CONFIRMED
+            for tag in moment.tags
+        }  # fmt: skip
+        self.note(MomentKind.CONFIRMED, set(tags) - known)
+
+    def read(self) -> None:
+        """Read the journal at the source in one snapshot, with its place in the binary log."""
+        with self.source.connect(read_timeout=20) as connection, connection.cursor() as cursor:
+            cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+            cursor.execute("SHOW STATUS LIKE 'binlog_snapshot_%'")
+            status = {str(name).lower(): str(value) for name, value in cursor.fetchall()}
+            cursor.execute(f"SELECT w FROM {_SCHEMA}.journal")
+            tags = frozenset(int(tag) for (tag,) in cursor.fetchall())
+            cursor.execute("COMMIT")
+        self.moments.append(
+            Moment(
+                kind=MomentKind.READ,
+                tags=tags,
+                file=status["binlog_snapshot_file"],
+                offset=int(status["binlog_snapshot_position"]),
+            )
+        )
+
+    def _tags_received(self, server: Server) -> frozenset[Tag]:
+        """Return what is in a server's relay logs, or was applied from them."""
+        files = sorted(
+            file for file in server.datadir.glob("relay.[0-9]*") if file.suffix[1:].isdigit()
+        )
+        return frozenset(
+            tag
+            for paths in ([str(file) for file in files], list(map(str, server.binary_logs())))
+            for one in read_transactions(paths)
+            if one.complete
+            for tag in _tags_of(one)
+        )
+
+    def _drain(self) -> None:
+        """Wait until the replica has applied all that it has received and will ever receive."""
+
+        def is_idle() -> bool:
+            # Of a transaction that the source was sending when it was lost, only a part is there.
+            return not is_receiving(self.replica) and (
+                self._tags_received(self.replica) <= self._tags()
+            )
+
+        wait_until(is_idle, "end of the relay log", self.replica)
+
+    def _told(
+        self, number: int, seed: int, mark: str, clients: Clients, notes: list[str]
+    ) -> LiveRound:
+        received = {"replica1": self._received | self._tags_received(self.replica)}
+        if self.way is None or (self.way.waits and not self.way.receives):
+            # A replica that was started again, or discarded it, has no relay log any more.
+            self._drain()
+        tags = self._tags()
+        self.moments.append(Moment(kind=MomentKind.PROMOTED, tags=tags, member="replica1"))
+        received["replica1"] |= tags
+        for other in self.room.servers[2:]:
+            received[other.name] = self._tags_received(other)
+        files = sorted(self.source.datadir.glob("bin.[0-9]*"))
+        logged = [
+            one
+            for one in read_transactions([str(file) for file in files if file.name >= mark])
+            if one.complete
+        ]
+        log = source_log(logged, Keys(create_statements(_SCHEMA)))
+        history = semi_sync_history(
+            Run(
+                subject=f"live {self.target} {self.installation.version_text}",
+                dialect=self.installation.dialect,
+                seed=seed,
+                options={
+                    "mode": self.request.mode, "fault": self.request.fault, "round": number,
+                    "acknowledgements": 1, "sync_binlog": 1,
+                    "waits_without_replicas": self.way is None or self.way.waits,
+                },
+            ),
+            log, logged, self.moments, received,
+        )  # fmt: skip
+        seen = {
+            tag
+            for moment in self.moments if moment.kind in (MomentKind.READ, MomentKind.CONFIRMED)
+            for tag in moment.tags
+        }  # fmt: skip
+        lost = sorted(log.tags[tag] for tag in seen & log.tags.keys() - tags)
+        if lost:
+            notes.append(f"seen or confirmed, and not on the promoted replica: T{lost[0]}")
+        return LiveRound(
+            number=number,
+            seed=seed,
+            history=history.check(),
+            evidence={
+                "server": self.installation.version_text,
+                "transactions": len(log.transactions),
+                "confirmed": len(clients.load.confirmed),
+                "refused": sum(clients.load.refused.values()),
+                "unanswered": len(clients.load.unanswered),
+                "reads": sum(one.kind is MomentKind.READ for one in self.moments),
+                "seen_and_lost": len(lost),
+            },
+            unknown=self._unknown(),
+            notes=tuple(notes),
+        )
+
+    def _unknown(self) -> dict[str, str]:
+        """Return what stays unknown because this fault does not bring it about."""
+        kinds = {moment.kind for moment in self.moments}
+        unknown = {}
+        if MomentKind.RESTARTED not in kinds:
+            unknown["recovery_decides_by_the_binlog"] = "the source does not come back"
+        if MomentKind.ABANDONED not in kinds:
+            unknown["waits_are_abandoned_only_for_cause"] = "no wait is abandoned"
+        return unknown
+
+
+class _JournalReader:
+    """Reads at the source, over and over; one thread, since the server's answer is shared."""
+
+    def __init__(self, lab: SemiSyncLab) -> None:
+        self._lab = lab
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self) -> None:
+        """Begin to read."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the read under way."""
+        self._stop.set()
+        self._thread.join(30)
+
+    def _run(self) -> None:
+        import pymysql
+
+        while not self._stop.wait(0.03):
+            with suppress(pymysql.MySQLError, OSError, ParaplyError):
+                self._lab.read()
+
+
+def _tags_of(logged: LoggedTransaction) -> Iterator[Tag]:
+    for change in logged.rows:
+        if change.table.endswith(JOURNAL) and change.after is not None:
+            tag = change.after[0]
+            if isinstance(tag, int):
+                yield tag

@@ -1,0 +1,63 @@
+"""MySQL semi-synchronous replication: the same story as MariaDB's, told by other statements.
+
+MySQL has no snapshot that knows its place in the binary log. What the source has executed is asked
+before each read, which then has to show it: an engine commit comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paraply.adapters.live.semi_sync.lab import ALONE_MS, SemiSyncLab, rounds_of
+from paraply.adapters.live.semi_sync.told import Moment, MomentKind
+from paraply.adapters.live.semi_sync.ways import MYSQL_WAYS
+from paraply.adapters.live.target import LiveRequest, LiveRound
+from paraply.adapters.live.workload import schema_name
+from paraply.adapters.servers import find_mysql
+from paraply.adapters.servers.replication import executed_position
+
+
+def run(request: LiveRequest) -> Iterator[LiveRound]:
+    """Yield one round after the other, each on servers of its own (``LiveTarget.run``)."""
+    return rounds_of(request, MysqlSemiSyncLab)
+
+
+class MysqlSemiSyncLab(SemiSyncLab):
+    """A MySQL source, a replica that acknowledges, and readers at the source."""
+
+    target = "mysql-semisync"
+    plugin = "rpl_semi_sync_source"
+    applier = "REPLICA"
+    waiting = "Waiting for semi-sync ACK"
+    find = staticmethod(find_mysql)
+    ways = MYSQL_WAYS
+
+    def _source_options(self) -> tuple[str, ...]:
+        return (
+            "--plugin-load-add=semisync_source.so",
+            "--loose-rpl-semi-sync-source-enabled=1",
+            f"--loose-rpl-semi-sync-source-wait-point={self.request.mode}",
+            f"--loose-rpl-semi-sync-source-timeout={ALONE_MS}",
+        )
+
+    def _replica_options(self) -> tuple[str, ...]:
+        return (
+            "--plugin-load-add=semisync_replica.so",
+            "--loose-rpl-semi-sync-replica-enabled=1",
+            f"--replica-parallel-workers={self.request.workers}",
+            "--skip-replica-start",
+        )
+
+    def _discard_relay_log(self) -> None:
+        """Let the replica forget what it has received and not applied."""
+        self.replica.stop()
+        self.replica.options = (*self.replica.options, "--relay-log-recovery=ON")
+        self.replica.start()
+        self.replica.query("START REPLICA")
+
+    def read(self) -> None:
+        """Read the journal at the source, after what it has executed."""
+        executed = executed_position(self.source)
+        rows = self.source.query(f"SELECT w FROM {schema_name(0)}.journal", read_timeout=20)
+        tags = frozenset(int(tag) for (tag,) in rows)
+        self.moments.append(Moment(kind=MomentKind.READ, tags=tags, executed=executed))

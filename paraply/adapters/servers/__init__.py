@@ -1,0 +1,22 @@
+"""Real MariaDB and MySQL servers in temporary directories on the loopback interface.
+
+``ServerRoom`` is the door: it starts servers, and stops every one of them whatever happens.
+"""
+
+from __future__ import annotations
+
+from paraply.adapters.servers.installation import Flavour, Installation, find_mariadb, find_mysql
+from paraply.adapters.servers.replication import replicate, wait_until_applied
+from paraply.adapters.servers.room import ServerRoom
+from paraply.adapters.servers.server import Server
+
+__all__ = [
+    "Flavour",
+    "Installation",
+    "Server",
+    "ServerRoom",
+    "find_mariadb",
+    "find_mysql",
+    "replicate",
+    "wait_until_applied",
+]

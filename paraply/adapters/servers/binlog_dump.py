@@ -1,0 +1,125 @@
+"""A server's binary log over an ordinary connection, from a place to its end.
+
+As a replica does, we ask for a dump (COM_BINLOG_DUMP); unlike one, we ask not to wait for more.
+The files written hold what was sent: the description of the format, then events as they are.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from paraply.adapters.servers.errors import DUMP_REFUSED
+from paraply.adapters.servers.reachable import Reachable
+from paraply.vocabulary.errors import ParaplyError
+
+if TYPE_CHECKING:
+    from pymysql.connections import Connection
+
+_COM_BINLOG_DUMP = 0x12
+_DO_NOT_WAIT = 1
+_MAGIC = b"\xfebin"
+_HEADER_BYTES = 19
+_NAME_AT = _HEADER_BYTES + 8
+_ROTATE, _HEARTBEATS = 4, (27, 41)
+_ARTIFICIAL = 0x20
+_READ_SECONDS_MAX = 120
+_SESSION = (
+    # Who does not say that it knows checksums gets none, in a log that says it has them.
+    "SET @master_binlog_checksum = @@global.binlog_checksum,"
+    " @source_binlog_checksum = @@global.binlog_checksum",
+    # Else MariaDB sends BEGIN in place of GTID events. MySQL knows no such variable, nor minds.
+    "SET @mariadb_slave_capability = 4",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogPlace:
+    """A place in a server's binary log."""
+
+    file: str
+    offset: int
+
+
+def log_end(server: Reachable) -> LogPlace:
+    """Return where the server's binary log ends; ``ParaplyError`` P615 if it writes none."""
+    # The older statement is gone from MySQL 8.4 on, the newer one is not in older servers.
+    for statement in ("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"):
+        try:
+            rows = server.query(statement)
+        except ParaplyError as reason:
+            refused = reason
+            continue
+        if rows:
+            return LogPlace(file=str(rows[0][0]), offset=int(rows[0][1]))
+        raise ParaplyError(DUMP_REFUSED, where=server.name, reason="it writes no binary log")
+    raise ParaplyError(DUMP_REFUSED, where=server.name, reason=refused.text) from refused
+
+
+def dump_log(server: Reachable, start: LogPlace, folder: Path) -> list[Path]:
+    """Write the server's log from ``start`` to its end into ``folder``, one file per log file.
+
+    The files have the names that the server gives them. The account needs REPLICATION SLAVE.
+
+    Raises:
+        ParaplyError: P615, the server does not send its log; P614, it cannot be reached.
+    """
+    import pymysql
+
+    folder.mkdir(parents=True, exist_ok=True)
+    files: list[Path] = []
+    try:
+        with server.connect(read_timeout=_READ_SECONDS_MAX) as connection:
+            with connection.cursor() as cursor:
+                for statement in _SESSION:
+                    cursor.execute(statement)
+            out: Any = None
+            try:
+                for event in _events(connection, start):
+                    name = rotated_to(event)
+                    if name is not None and out is not None and name == files[-1].name:
+                        continue
+                    if name is not None:
+                        if out is not None:
+                            out.close()
+                        files.append(folder / name)
+                        out = files[-1].open("wb")
+                        out.write(_MAGIC)
+                    elif out is not None:
+                        out.write(event)
+            finally:
+                if out is not None:
+                    out.close()
+    except (pymysql.MySQLError, OSError) as reason:
+        raise ParaplyError(DUMP_REFUSED, where=server.name, reason=str(reason)) from reason
+    return files
+
+
+def _events(connection: Connection[Any], start: LogPlace) -> Iterator[bytes]:
+    """Yield the events as they are sent, until the end of the log."""
+    # Server number 0 is that of a program which is no replica: it ends nobody else's dump.
+    request = struct.pack("<IHI", start.offset, _DO_NOT_WAIT, 0) + start.file.encode()
+    connection._execute_command(_COM_BINLOG_DUMP, request)  # the driver has no public door for it
+    while True:
+        packet = connection._read_packet()
+        if packet.is_eof_packet():
+            return
+        event = packet.get_all_data()[1:]
+        if len(event) >= _HEADER_BYTES and event[4] not in _HEARTBEATS:
+            yield event
+
+
+def rotated_to(event: bytes) -> str | None:
+    """Return the file that an event says to come next, as a sender tells it and no log has it."""
+    (flags,) = struct.unpack_from("<H", event, 17)
+    if event[4] != _ROTATE or not flags & _ARTIFICIAL:
+        return None
+    # After the position stands the name, and a checksum behind it if the sender writes them.
+    body, checksum = event[:-4], event[-4:]
+    is_checked = len(body) > _NAME_AT and struct.pack("<I", zlib.crc32(body)) == checksum
+    name = (body if is_checked else event)[_NAME_AT:]
+    return Path(name.decode("utf-8", "replace")).name

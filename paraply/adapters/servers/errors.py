@@ -1,0 +1,88 @@
+"""What can be wrong with servers: the P60x codes, each with its one remedy."""
+
+from __future__ import annotations
+
+from paraply.vocabulary.errors import register
+
+SERVER_NOT_FOUND = register(
+    "P601",
+    "no {flavour} server was found (looked in {places})",
+    "run ci/servers, put it on the PATH, or name its folder: --basedir, {variable}",
+)
+SERVER_UNUSABLE = register(
+    "P602",
+    "{binary} does not run: {reason}",
+    "try it with --version by hand; an unpacked tree needs its own loader and libraries beside it",
+)
+INITIALISATION_FAILED = register(
+    "P603",
+    "a data directory could not be created: {reason}",
+    "check that the folder is writable, has 300 MB to spare, and that none runs there already",
+)
+START_FAILED = register(
+    "P604",
+    "the server did not answer within {seconds} s: {reason}",
+    "read its log, named above; on a busy machine give start_seconds_max more",
+)
+STATEMENT_FAILED = register(
+    "P605",
+    "the server refused '{statement}': {reason}",
+    "run the statement by hand on a server of this version",
+)
+DRIVER_MISSING = register(
+    "P606",
+    "talking to servers needs the library PyMySQL, which is not installed",
+    "pip install 'paraply[live]'",
+)
+SOCKET_PATH_TOO_LONG = register(
+    "P607",
+    "the socket path has {length} bytes, the kernel allows {length_max}",
+    "set TMPDIR to a shorter path",
+)
+REPLICA_STOPPED = register(
+    "P608",
+    "the replica stopped with an error: {reason}",
+    "read the replica's error log; a source with other data than the replica is the usual cause",
+)
+REPLICA_BEHIND = register(
+    "P609",
+    "the replica had not applied {position} within {seconds} s (it has {applied})",
+    "give it more time, or look for a lock that its workers wait for",
+)
+TOOL_FAILED = register(
+    "P610",
+    "{tool} failed with exit code {exit_code}: {reason}",
+    "run it by hand with the same options",
+)
+MEMBER_FAILED = register(
+    "P611",
+    "the member left the group with an error: {reason}",
+    "read the member's error log, named above; an unreachable donor or other data is usual",
+)
+GROUP_NOT_FORMED = register(
+    "P612",
+    "{size} members did not agree within {seconds} s; seen: {seen}",
+    "read the members' error logs; on a busy machine give it more time",
+)
+DSN_UNREADABLE = register(
+    "P613",
+    "'{given}' names no server: {reason}",
+    "write mysql://USER@HOST:PORT, or mysql://USER@/?socket=PATH; the password may stand in"
+    " PARAPLY_DSN_PASSWORD",
+)
+SERVER_UNREACHABLE = register(
+    "P614",
+    "no connection: {reason}",
+    "connect with the same user, host and port by hand; check PARAPLY_DSN_PASSWORD",
+)
+DUMP_REFUSED = register(
+    "P615",
+    "the server does not send its binary log: {reason}",
+    "the account needs REPLICATION SLAVE and REPLICATION CLIENT (MariaDB: BINLOG MONITOR), and the"
+    " server a binary log (log_bin)",
+)
+NETWORK_REFUSED = register(
+    "P616",
+    "servers cannot be given a network of their own: {reason}",
+    "run as root, with iproute2 installed, where network namespaces are allowed (unshare -n true)",
+)

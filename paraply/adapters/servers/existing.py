@@ -1,0 +1,149 @@
+"""A server that is already there, named by a data source name (DSN).
+
+``mysql://USER[:PASSWORD]@HOST[:PORT][/][?socket=PATH][&ssl_ca=FILE]``; ``mariadb://`` means the
+same, since the server itself says what it is. Without a password the environment variable
+``PARAPLY_DSN_PASSWORD`` is used, which no list of processes shows.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from paraply.adapters.servers.errors import DRIVER_MISSING, DSN_UNREADABLE, SERVER_UNREACHABLE
+from paraply.adapters.servers.reachable import Reachable
+from paraply.vocabulary.errors import ParaplyError
+
+if TYPE_CHECKING:
+    from pymysql.connections import Connection
+
+PASSWORD_VARIABLE = "PARAPLY_DSN_PASSWORD"
+_SCHEMES = ("mysql", "mariadb")
+_OPTIONS = ("socket", "ssl_ca")
+_PORT = 3306
+_CONNECT_SECONDS_MAX = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dsn:
+    """Where a server is, and as whom to connect; the password is never printed."""
+
+    user: str
+    password: str = field(default="", repr=False)
+    host: str = "127.0.0.1"
+    port: int = _PORT
+    socket: str = ""
+    """A Unix socket, in place of host and port."""
+    ssl_ca: str = ""
+    """A file with certificates: the connection is then encrypted and the server is verified."""
+
+    def __str__(self) -> str:
+        place = self.socket or f"{self.host}:{self.port}"
+        return f"{self.user}@{place}"
+
+
+def dsn_without_password(text: str) -> str:
+    """Return a data source name as it may be printed.
+
+    >>> dsn_without_password("mysql://me:s3cret@db1:3306/")
+    'mysql://me@db1:3306/'
+    """
+    return re.sub(r"(//[^:/@]*):.*@", r"\1@", text)
+
+
+def parse_dsn(text: str) -> Dsn:
+    """Read a data source name; ``ParaplyError`` P613 (without the password) if it is none."""
+    shown = dsn_without_password(text)
+    try:
+        parts = urlsplit(text)
+        options = parse_qs(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+        port = parts.port
+    except ValueError as reason:
+        raise ParaplyError(DSN_UNREADABLE, given=shown, reason=str(reason)) from None
+    unknown = sorted(set(options) - set(_OPTIONS))
+    reason_text = (
+        f"it begins with none of {', '.join(f'{one}://' for one in _SCHEMES)}"
+        if parts.scheme not in _SCHEMES
+        else "it names no user" if not parts.username
+        else f"its path '{parts.path}' names a schema, and the run has one of its own"
+        if parts.path.strip("/")
+        else f"it has no option '{unknown[0]}'" if unknown
+        else ""
+    )  # fmt: skip
+    if reason_text:
+        raise ParaplyError(DSN_UNREADABLE, given=shown, reason=reason_text)
+    password = parts.password
+    return Dsn(
+        user=unquote(parts.username or ""),
+        password=os.environ.get(PASSWORD_VARIABLE, "") if password is None else unquote(password),
+        host=parts.hostname or "127.0.0.1",
+        port=port or _PORT,
+        socket=options.get("socket", [""])[-1],
+        ssl_ca=options.get("ssl_ca", [""])[-1],
+    )
+
+
+class ExistingServer(Reachable):
+    """A server that somebody else runs: it is asked, and only told what the caller tells it.
+
+    ``is_read_only`` makes every session refuse to write, whatever the account may do.
+    """
+
+    def __init__(self, dsn: Dsn, *, name: str, is_read_only: bool = False) -> None:
+        self.dsn = dsn
+        self.name = name
+        self.is_read_only = is_read_only
+
+    @cached_property
+    def _version_text(self) -> str:
+        return str(self.query("SELECT VERSION()")[0][0])
+
+    @property
+    def is_mariadb(self) -> bool:
+        """Return whether this is MariaDB."""
+        return "mariadb" in self._version_text.lower()
+
+    @property
+    def version(self) -> tuple[int, int, int]:
+        """Return major, minor and patch version."""
+        # Old MariaDB servers put "5.5.5-" before their own number, for old replicas.
+        found = re.search(r"(\d+)\.(\d+)\.(\d+)", self._version_text.removeprefix("5.5.5-"))
+        return (int(found[1]), int(found[2]), int(found[3])) if found else (0, 0, 0)
+
+    @property
+    def version_text(self) -> str:
+        """Return family and version, ``MariaDB 10.11.19``."""
+        family = "MariaDB" if self.is_mariadb else "MySQL"
+        return f"{family} {'.'.join(map(str, self.version))}"
+
+    def connect(self, **arguments: Any) -> Connection[Any]:
+        """Return a new autocommit connection; ``ParaplyError`` P614 if there is no server."""
+        try:
+            import pymysql
+        except ImportError as reason:
+            raise ParaplyError(DRIVER_MISSING) from reason
+        settings: dict[str, Any] = {
+            "user": self.dsn.user,
+            "password": self.dsn.password,
+            "charset": "utf8mb4",
+            "autocommit": True,
+            "connect_timeout": _CONNECT_SECONDS_MAX,
+        }
+        if self.dsn.socket:
+            settings["unix_socket"] = self.dsn.socket
+        else:
+            settings |= {"host": self.dsn.host, "port": self.dsn.port}
+        if self.dsn.ssl_ca:
+            settings["ssl_ca"] = self.dsn.ssl_ca
+        if self.is_read_only:
+            settings["init_command"] = "SET SESSION TRANSACTION READ ONLY"
+        try:
+            return pymysql.connect(**(settings | arguments))
+        except (pymysql.MySQLError, OSError, RuntimeError) as reason:
+            raise ParaplyError(
+                SERVER_UNREACHABLE, where=str(self.dsn), reason=str(reason)
+            ) from reason

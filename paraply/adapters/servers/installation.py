@@ -1,0 +1,211 @@
+"""Finds server binaries, and says how to run them.
+
+A tree unpacked from packages of a newer system does not fit this system's C library; it brings
+its own loader, and its programs are then run through that.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from pathlib import Path
+
+from paraply.adapters.servers.errors import SERVER_NOT_FOUND, SERVER_UNUSABLE
+from paraply.vocabulary.errors import ParaplyError
+
+MYSQL_BASEDIR_VARIABLE = "PARAPLY_MYSQL_BASEDIR"
+MARIADB_BASEDIR_VARIABLE = "PARAPLY_MARIADB_BASEDIR"
+_PROGRAM_FOLDERS = ("bin", "sbin", "usr/bin", "usr/sbin", "libexec", "scripts")
+_VERSION_SECONDS_MAX = 30
+
+
+class Flavour(Enum):
+    """Which of the two families a server belongs to."""
+
+    MARIADB = "MariaDB"
+    MYSQL = "MySQL"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Installation:
+    """One usable server: its binary, what runs it, and the tools that came with it."""
+
+    flavour: Flavour
+    server_binary: Path
+    basedir: Path | None = None
+    """Root of an unpacked or self-built tree; None for a server on the PATH."""
+    launcher: tuple[str, ...] = ()
+    """What precedes every program of this tree: its own loader with its library path."""
+    version_line: str = field(default="", compare=False)
+
+    @cached_property
+    def version(self) -> tuple[int, int, int]:
+        """Return major, minor and patch version."""
+        found = re.search(r"(\d+)\.(\d+)\.(\d+)", self.version_line)
+        if found is None:
+            raise ParaplyError(
+                SERVER_UNUSABLE, binary=self.server_binary, reason=f"says {self.version_line!r}"
+            )
+        return int(found[1]), int(found[2]), int(found[3])
+
+    @property
+    def version_text(self) -> str:
+        """Return family and version, ``MariaDB 10.11.19``."""
+        return f"{self.flavour.value} {'.'.join(map(str, self.version))}"
+
+    @property
+    def dialect(self) -> str:
+        """Return family and version as histories name them, ``mariadb_10_11``."""
+        return "_".join((self.flavour.value.lower(), *map(str, self.version[:2])))
+
+    @property
+    def slug(self) -> str:
+        """Return family and version fit for a folder name, ``mariadb-10.11.19``."""
+        return self.version_text.lower().replace(" ", "-")
+
+    def server_command(self) -> tuple[str, ...]:
+        """Return the command that starts the server, without options."""
+        return (*self.launcher, str(self.server_binary), "--no-defaults", *self._paths())
+
+    def tool(self, name: str) -> tuple[str, ...]:
+        """Return the command of a client program (``mariadb-binlog``, ``mysqldump``)."""
+        path = _program(self.basedir, name)
+        if path is None:
+            raise ParaplyError(
+                SERVER_NOT_FOUND,
+                flavour=f"{self.flavour.value} {name}",
+                places=self.basedir or "PATH",
+                variable=_variable(self.flavour),
+            )
+        return (*self.launcher, str(path))
+
+    @property
+    def dump_command(self) -> tuple[str, ...]:
+        """Return the command of the program that dumps schemas."""
+        return self.tool("mariadb-dump" if self.flavour is Flavour.MARIADB else "mysqldump")
+
+    @property
+    def binlog_command(self) -> tuple[str, ...]:
+        """Return the command of the program that prints binary logs."""
+        return self.tool("mariadb-binlog" if self.flavour is Flavour.MARIADB else "mysqlbinlog")
+
+    def _paths(self) -> tuple[str, ...]:
+        if self.basedir is None:
+            return ()
+        root = self.basedir / "usr" if (self.basedir / "usr/share").is_dir() else self.basedir
+        name = "mysql" if self.flavour is Flavour.MYSQL else "mariadb"
+        share = next((p for p in (root / "share" / name, root / "share") if p.is_dir()), root)
+        options = [f"--basedir={root}", f"--lc-messages-dir={share}"]
+        if (share / "charsets").is_dir():
+            options.append(f"--character-sets-dir={share / 'charsets'}")
+        for plugins in (root / "lib" / name / "plugin", root / "lib" / "plugin"):
+            if plugins.is_dir():
+                options.append(f"--plugin-dir={plugins}")
+                break
+        return tuple(options)
+
+
+def default_mysql_basedir() -> Path:
+    """Return where ``ci/servers`` unpacks MySQL unless told otherwise."""
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(cache) / "paraply" / "mysql"
+
+
+def find_mariadb(basedir: Path | None = None) -> Installation:
+    """Return the MariaDB server of ``basedir``, of the environment, or of the PATH."""
+    return _find(Flavour.MARIADB, basedir, ("mariadbd", "mysqld"))
+
+
+def find_mysql(basedir: Path | None = None) -> Installation:
+    """Return the MySQL server of ``basedir``, of the environment, of the cache, or of the PATH."""
+    return _find(Flavour.MYSQL, basedir, ("mysqld",))
+
+
+def _variable(flavour: Flavour) -> str:
+    return MYSQL_BASEDIR_VARIABLE if flavour is Flavour.MYSQL else MARIADB_BASEDIR_VARIABLE
+
+
+def _find(flavour: Flavour, basedir: Path | None, names: tuple[str, ...]) -> Installation:
+    looked: list[str] = []
+    named = basedir or _environment_path(_variable(flavour))
+    for place in _places(flavour, named):
+        looked.append(str(place or "PATH"))
+        for name in names:
+            binary = _program(place, name)
+            if binary is None:
+                continue
+            launcher = () if place is None else _own_loader(place)
+            line = _version_line((*launcher, str(binary)))
+            if ("MariaDB" in line) == (flavour is Flavour.MARIADB):
+                return Installation(
+                    flavour=flavour,
+                    server_binary=binary,
+                    basedir=place,
+                    launcher=launcher,
+                    version_line=line,
+                )
+    raise ParaplyError(
+        SERVER_NOT_FOUND,
+        flavour=flavour.value,
+        places=", ".join(looked),
+        variable=_variable(flavour),
+    )
+
+
+def _environment_path(variable: str) -> Path | None:
+    value = os.environ.get(variable)
+    return Path(value) if value else None
+
+
+def _places(flavour: Flavour, named: Path | None) -> Iterator[Path | None]:
+    if named is not None:  # A place that the user named is the only one.
+        yield named.resolve()
+        return
+    if flavour is Flavour.MYSQL:
+        yield default_mysql_basedir()
+    yield None
+
+
+def _program(basedir: Path | None, name: str) -> Path | None:
+    if basedir is None:
+        found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin:/sbin")
+        return Path(found) if found else None
+    for folder in _PROGRAM_FOLDERS:
+        path = basedir / folder / name
+        if path.is_file() and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def _own_loader(basedir: Path) -> tuple[str, ...]:
+    for folder in ("usr/lib", "lib"):
+        for loader in sorted((basedir / folder).glob("*-linux-gnu*/ld-linux*.so.*")):
+            return (str(loader), "--library-path", str(loader.parent))
+    return ()
+
+
+def _version_line(command: tuple[str, ...]) -> str:
+    try:
+        done = subprocess.run(
+            [*command, "--no-defaults", "--version"],
+            capture_output=True,
+            text=True,
+            timeout=_VERSION_SECONDS_MAX,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as reason:
+        raise ParaplyError(SERVER_UNUSABLE, binary=command[-1], reason=reason) from reason
+    if done.returncode != 0:
+        reason_text = done.stderr.strip().splitlines()
+        raise ParaplyError(
+            SERVER_UNUSABLE,
+            binary=command[-1],
+            reason=reason_text[-1] if reason_text else f"exit code {done.returncode}",
+        )
+    return done.stdout.strip()

@@ -1,0 +1,158 @@
+"""A network of its own for each server of a room, with a switch between them that can be cut.
+
+Each host is a network namespace with one address; a further namespace has the switch, a bridge.
+They reach each other and nobody else: no interface of the system is among them. Namespaces are
+held open by this process and by the servers in them, and by no name: once those have ended the
+kernel takes the namespaces and all interfaces away.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from paraply.adapters.servers.errors import NETWORK_REFUSED
+from paraply.vocabulary.errors import ParaplyError
+
+SUBNET = "192.0.2.0/24"
+"""Addresses set aside for examples (RFC 5737), which no network routes."""
+
+_CLONE_NEWNET = 0x40000000
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_OWN_NAMESPACE = "/proc/thread-self/ns/net"
+_BRIDGE = "switch"
+_COMMAND_SECONDS_MAX = 20
+
+
+class Namespace:
+    """A network namespace, there until it is closed and no process is left in it."""
+
+    def __init__(self) -> None:
+        found: list[int] = []
+        failed: list[OSError] = []
+
+        def leave() -> None:
+            # A namespace is a thread's: this one ends in the new one, and nobody follows it.
+            try:
+                _checked(_LIBC.unshare(_CLONE_NEWNET))
+                found.append(os.open(_OWN_NAMESPACE, os.O_RDONLY))
+            except OSError as reason:
+                failed.append(reason)
+
+        thread = threading.Thread(target=leave)
+        thread.start()
+        thread.join()
+        if failed:
+            raise ParaplyError(NETWORK_REFUSED, reason=failed[0]) from failed[0]
+        self._handle = found[0]
+
+    @property
+    def path(self) -> str:
+        """Return a file that stands for the namespace while this process runs."""
+        return f"/proc/{os.getpid()}/fd/{self._handle}"
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """Let this thread, and what it starts meanwhile, be in the namespace."""
+        before = os.open(_OWN_NAMESPACE, os.O_RDONLY)
+        try:
+            _checked(_LIBC.setns(self._handle, _CLONE_NEWNET))
+            try:
+                yield
+            finally:
+                _checked(_LIBC.setns(before, _CLONE_NEWNET))
+        finally:
+            os.close(before)
+
+    def run(self, *command: str) -> None:
+        """Run a program in it; ``ParaplyError`` P616 if it fails."""
+        with self.entered():
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=_COMMAND_SECONDS_MAX, check=False
+            )
+        if done.returncode != 0:
+            reason = f"{' '.join(command)}: {done.stderr.strip()}"
+            raise ParaplyError(NETWORK_REFUSED, reason=reason)
+
+    def close(self) -> None:
+        """Let go of it."""
+        os.close(self._handle)
+
+
+class Host:
+    """One end of the network: an address, and the namespace that has it."""
+
+    def __init__(self, number: int) -> None:
+        self.address = SUBNET.replace("0/24", str(number))
+        self.port = f"port{number}"
+        """The interface of the switch that leads to it."""
+        self.namespace = Namespace()
+
+
+class PrivateNetwork:
+    """Hosts that reach each other over a switch, until one of them is cut off.
+
+    What a cut loses is lost as on a network: nobody is told, and connections stay open at both
+    ends. Only root may make one (``ParaplyError`` P616 says why not).
+    """
+
+    def __init__(self, size: int) -> None:
+        self._ip = _program("ip")
+        self.switch = Namespace()
+        self.hosts: tuple[Host, ...] = ()
+        try:
+            self._add(_BRIDGE, "type", "bridge", "stp_state", "0", "forward_delay", "0")
+            self.switch.run(self._ip, "link", "set", _BRIDGE, "up")
+            for number in range(1, size + 1):
+                self._connect(Host(number))
+        except BaseException:
+            self.close()
+            raise
+
+    def _add(self, name: str, *options: str) -> None:
+        self.switch.run(self._ip, "link", "add", name, *options)
+
+    def _connect(self, host: Host) -> None:
+        self.hosts = (*self.hosts, host)
+        peer = ("peer", "name", "eth0", "netns", host.namespace.path)
+        self._add(host.port, "type", "veth", *peer)
+        length = SUBNET.rpartition("/")[2]
+        for options in (
+            ("link", "set", "lo", "up"),
+            ("address", "add", f"{host.address}/{length}", "dev", "eth0"),
+            ("link", "set", "eth0", "up"),
+        ):
+            host.namespace.run(self._ip, *options)
+        self.switch.run(self._ip, "link", "set", host.port, "master", _BRIDGE, "up")
+
+    def cut(self, host: Host) -> None:
+        """Lose all packets from and to a host."""
+        self.switch.run(self._ip, "link", "set", host.port, "nomaster")
+
+    def mend(self, host: Host) -> None:
+        """Deliver them again."""
+        self.switch.run(self._ip, "link", "set", host.port, "master", _BRIDGE)
+
+    def close(self) -> None:
+        """Let go of all namespaces."""
+        for namespace in (self.switch, *(host.namespace for host in self.hosts)):
+            namespace.close()
+        self.hosts = ()
+
+
+def _checked(result: int) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin")
+    if found is None:
+        raise ParaplyError(NETWORK_REFUSED, reason=f"there is no program '{name}' (iproute2)")
+    return found

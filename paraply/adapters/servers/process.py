@@ -1,0 +1,98 @@
+"""A child process that never outlives its parent, and is stopped by its own pid only."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from contextlib import nullcontext, suppress
+from pathlib import Path
+
+from paraply.adapters.servers.network import Namespace
+
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+class ServerProcess:
+    """One server process with its output in ``log``.
+
+    The kernel kills it when the thread that started it ends (prctl PR_SET_PDEATHSIG), so that
+    neither an exception nor SIGKILL of the parent leaves a server behind; start servers from a
+    thread that lives as long as they should. It has a session of its own: Ctrl-C reaches the
+    parent, which stops it in order.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        log: Path,
+        *,
+        run_as: str | None = None,
+        temporary: Path | None = None,
+        namespace: Namespace | None = None,
+    ) -> None:
+        self.log = log
+        parent = os.getpid()
+
+        def die_with_parent() -> None:  # pragma: no cover - runs between fork and exec
+            _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() != parent:  # The parent died before the line above.
+                os._exit(1)
+
+        where = nullcontext() if namespace is None else namespace.entered()
+        with log.open("ab") as output, where:
+            self._process = subprocess.Popen(
+                list(command),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=die_with_parent,
+                # Programs that a server runs (state transfers) may write there, whoever it runs as.
+                env=None if temporary is None else {**os.environ, "TMPDIR": str(temporary)},
+                user=run_as,
+                group=run_as,
+                extra_groups=() if run_as else None,
+            )
+
+    @property
+    def pid(self) -> int:
+        """Return the process id."""
+        return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        """Return whether the process is still there (stopped by a signal counts as there)."""
+        return self._process.poll() is None
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal; a process that has ended is left alone."""
+        if self.is_running:
+            with suppress(ProcessLookupError):
+                self._process.send_signal(number)
+
+    def stop(self, seconds_max: float) -> None:
+        """Ask to shut down (SIGTERM), and kill whoever has not within ``seconds_max``."""
+        self.signal(signal.SIGCONT)
+        self.signal(signal.SIGTERM)
+        try:
+            self._process.wait(seconds_max)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        """Kill at once (SIGKILL), as a crash would."""
+        self.signal(signal.SIGKILL)
+        self._process.wait()
+
+    def last_lines(self, count: int = 3) -> str:
+        """Return the last error lines of the log, for messages."""
+        with self.log.open("rb") as log:
+            log.seek(0, os.SEEK_END)
+            log.seek(max(0, log.tell() - 8192))
+            lines = log.read().decode(errors="replace").splitlines()
+        errors = [line for line in lines if "ERROR" in line]
+        return " / ".join((errors or lines)[-count:])

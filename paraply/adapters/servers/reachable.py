@@ -1,0 +1,52 @@
+"""What can be asked by statements: a server that we started, or one that was there before."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from paraply.adapters.servers.errors import STATEMENT_FAILED
+from paraply.vocabulary.errors import ParaplyError
+
+if TYPE_CHECKING:
+    from pymysql.connections import Connection
+
+Row = tuple[Any, ...]
+"""One result row; the values have the types that the driver gives them."""
+
+
+class Reachable(ABC):
+    """A server to which one can connect."""
+
+    name: str
+    """What it is called in histories and messages."""
+
+    @property
+    @abstractmethod
+    def is_mariadb(self) -> bool:
+        """Return whether this is MariaDB."""
+
+    @abstractmethod
+    def connect(self, **arguments: Any) -> Connection[Any]:
+        """Return a new autocommit connection; ``arguments`` go to the driver."""
+
+    def query(self, statement: str, **arguments: Any) -> list[Row]:
+        """Run one statement on a connection of its own and return all its rows."""
+        return self.run([statement], **arguments)
+
+    def run(self, statements: Sequence[str], **arguments: Any) -> list[Row]:
+        """Run statements on one connection; return the rows of the last."""
+        import pymysql
+
+        rows: list[Row] = []
+        with self.connect(**arguments) as connection, connection.cursor() as cursor:
+            for statement in statements:
+                try:
+                    cursor.execute(statement)
+                except pymysql.MySQLError as reason:
+                    raise ParaplyError(
+                        STATEMENT_FAILED, where=self.name, statement=statement[:200], reason=reason
+                    ) from reason
+                rows = list(cursor.fetchall())
+        return rows

@@ -1,0 +1,148 @@
+"""Asynchronous replication between two servers of one family."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from paraply.adapters.servers.binlog_dump import LogPlace
+from paraply.adapters.servers.errors import REPLICA_BEHIND, REPLICA_STOPPED
+from paraply.adapters.servers.reachable import Reachable
+from paraply.adapters.servers.server import Server
+from paraply.vocabulary.errors import ParaplyError
+
+_USER = "repl"
+_PASSWORD = "repl-password"  # a throw-away account on the loopback interface
+
+
+def replicate(source: Server, replica: Server, *, port: int = 0) -> None:
+    """Let ``replica`` follow ``source`` by GTID, from the beginning, and wait until it does.
+
+    ``port`` is that of a :class:`Link` to the source, if it is to go over one.
+    """
+    port = port or source.port
+    for node in (source, replica):
+        node.run(
+            [
+                "SET SESSION sql_log_bin=0",
+                f"CREATE USER IF NOT EXISTS '{_USER}'@'127.0.0.1' IDENTIFIED BY '{_PASSWORD}'",
+                f"GRANT REPLICATION SLAVE ON *.* TO '{_USER}'@'127.0.0.1'",
+            ]
+        )
+    how: tuple[str, ...]
+    if replica.is_mariadb:
+        how = ("MASTER_USE_GTID=slave_pos", "MASTER_CONNECT_RETRY=1")
+        start = "START SLAVE"
+    else:
+        how = ("SOURCE_AUTO_POSITION=1", "SOURCE_CONNECT_RETRY=1", "SOURCE_RETRY_COUNT=1000")
+        start = "START REPLICA"
+    replica.run([_change_source(replica, port, *how), start])
+    wait_until_applied(source, replica)
+
+
+def receive_from(source: Server, replica: Server, file: str, offset: int) -> None:
+    """Let ``replica`` receive from a place in the source's log, and apply nothing.
+
+    The source has to have the account that :func:`replicate` makes.
+    """
+    if replica.is_mariadb:
+        how = ("MASTER_USE_GTID=no", f"MASTER_LOG_FILE='{file}'", f"MASTER_LOG_POS={offset}")
+        start = "START SLAVE IO_THREAD"
+    else:
+        how = ("SOURCE_AUTO_POSITION=0", f"SOURCE_LOG_FILE='{file}'", f"SOURCE_LOG_POS={offset}")
+        start = "START REPLICA IO_THREAD"
+    replica.run([_change_source(replica, source.port, *how), start])
+
+
+def _change_source(replica: Server, port: int, *how: str) -> str:
+    """Return the statement that names the source on a port of this machine."""
+    if replica.is_mariadb:
+        statement, word = "CHANGE MASTER TO", "MASTER"
+    else:
+        statement, word = "CHANGE REPLICATION SOURCE TO", "SOURCE"
+        how = (*how, "GET_SOURCE_PUBLIC_KEY=1")
+    where = (
+        f"{word}_HOST='127.0.0.1'", f"{word}_PORT={port}",
+        f"{word}_USER='{_USER}'", f"{word}_PASSWORD='{_PASSWORD}'",
+    )  # fmt: skip
+    return f"{statement} {', '.join((*where, *how))}"
+
+
+def executed_position(server: Reachable) -> str:
+    """Return what the server has in its binary log: a GTID set, or MariaDB's GTID position."""
+    variable = "@@gtid_binlog_pos" if server.is_mariadb else "@@global.gtid_executed"
+    return str(server.query(f"SELECT {variable}")[0][0]).replace("\n", "")
+
+
+def wait_until_applied(source: Reachable, replica: Reachable, *, seconds_max: float = 60) -> None:
+    """Return once the replica has applied all that the source has logged by now.
+
+    Raises:
+        ParaplyError: P60x, its applier has stopped, or for ``seconds_max`` nothing was applied.
+    """
+    position = executed_position(source)
+    if replica.is_mariadb:
+        wait = f"SELECT MASTER_GTID_WAIT('{position}', 1)"
+    else:
+        wait = f"SELECT WAIT_FOR_EXECUTED_GTID_SET('{position}', 1)"
+    deadline = time.monotonic() + seconds_max
+    reached = ""
+    while position:
+        if replica.query(wait)[0][0] == 0:
+            return
+        error = applier_error(replica)
+        if error:
+            raise ParaplyError(REPLICA_STOPPED, where=replica.name, reason=error)
+        applied = executed_position(replica)
+        if applied != reached:
+            reached, deadline = applied, time.monotonic() + seconds_max
+        elif time.monotonic() > deadline:
+            raise ParaplyError(
+                REPLICA_BEHIND,
+                where=replica.name,
+                position=position,
+                seconds=seconds_max,
+                applied=applied,
+            )
+
+
+def is_receiving(replica: Reachable) -> bool:
+    """Return whether the replica is connected to its source, or still reads what that had sent."""
+    return _status(replica).get(f"{_threads(replica)}_IO_Running") == "Yes"
+
+
+def applied_place(replica: Reachable) -> LogPlace:
+    """Return a place in the source's log up to which the replica has applied everything."""
+    status, peer = _status(replica), "Master" if replica.is_mariadb else "Source"
+    return LogPlace(
+        file=str(status[f"Relay_{peer}_Log_File"]), offset=int(status[f"Exec_{peer}_Log_Pos"])
+    )
+
+
+def applier_error(replica: Reachable) -> str:
+    """Return why receiver or applier has stopped, empty while both run or try again."""
+    status, threads = _status(replica), _threads(replica)
+    for thread in ("SQL", "IO"):
+        # A receiver that has lost its source is "Connecting", with an error all the same.
+        if status.get(f"{threads}_{thread}_Running") == "No":
+            reason = status.get(f"Last_{thread}_Error")
+            if reason:
+                return str(reason)
+    return ""
+
+
+def _threads(replica: Reachable) -> str:
+    """Return what statements and the columns of their answers call a replica."""
+    return "Slave" if replica.is_mariadb else "Replica"
+
+
+def _status(replica: Reachable) -> dict[str, Any]:
+    """Return the first row of the replica's status, empty where it follows nobody."""
+    import pymysql.cursors
+
+    with (
+        replica.connect(cursorclass=pymysql.cursors.DictCursor) as connection,
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(f"SHOW {_threads(replica).upper()} STATUS")
+        return cursor.fetchone() or {}

@@ -1,0 +1,113 @@
+"""A room that servers live in: they start in it, and none is left when it closes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Unpack
+
+from paraply.adapters.servers.caretaker import end_processes, temporary_folder
+from paraply.adapters.servers.installation import Installation
+from paraply.adapters.servers.link import Link
+from paraply.adapters.servers.network import PrivateNetwork
+from paraply.adapters.servers.server import Server, ServerSettings
+
+_PREFIX = "paraply-"
+
+
+class ServerRoom:
+    """A temporary directory and the servers started in it.
+
+    Use it as a context manager: leaving it, also by an exception or Ctrl-C, stops every server
+    and removes the directory; the same happens when the process is killed. ``keep=True`` leaves
+    the directory. Data directories, which take seconds to create, are created once per process
+    and copied.
+
+    >>> with ServerRoom() as room:                            # doctest: +SKIP
+    ...     source = room.start(find_mariadb(), options=["--sync-binlog=1"])
+    ...     source.query("SELECT VERSION()")
+    """
+
+    def __init__(self, *, keep: bool = False, parent: Path | None = None) -> None:
+        self._keep = keep or bool(os.environ.get("PARAPLY_KEEP_SERVERS"))
+        if self._keep:
+            self.directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+        else:
+            self.directory = temporary_folder(_PREFIX, parent)
+        # A server that runs as another user must be able to reach its own directory.
+        self.directory.chmod(0o755)
+        self.servers: list[Server] = []
+        self.links: list[Link] = []
+        self._networks: list[PrivateNetwork] = []
+
+    def __enter__(self) -> ServerRoom:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def add(self, installation: Installation, **settings: Unpack[ServerSettings]) -> Server:
+        """Return an initialised server that is not started yet; ids count from 1."""
+        number = len(self.servers) + 1
+        numbered: ServerSettings = {"name": f"server{number}", "server_id": number}
+        directory = self.directory / f"n{number}"
+        server = Server(installation, directory, **(numbered | settings))
+        self.servers.append(server)
+        server.initialise(_template(installation))
+        return server
+
+    def start(self, installation: Installation, **settings: Unpack[ServerSettings]) -> Server:
+        """Return a new server that answers."""
+        server = self.add(installation, **settings)
+        server.start()
+        return server
+
+    def network(self, size: int) -> PrivateNetwork:
+        """Return a network of so many hosts for servers that are added with ``host``."""
+        self._networks.append(PrivateNetwork(size))
+        return self._networks[-1]
+
+    def link(self, source: Server) -> Link:
+        """Return a link to a running server over which a replica can follow it."""
+        self.links.append(Link(source.port))
+        return self.links[-1]
+
+    def close(self) -> None:
+        """End all servers and remove the directory, unless it is kept.
+
+        Servers whose data nobody will read again are killed: a MySQL source with a connected
+        replica takes ten seconds to shut down in order.
+        """
+        try:
+            for link in self.links:
+                link.close()
+            for server in reversed(self.servers):
+                if self._keep:
+                    server.stop()
+                server.kill()
+        finally:
+            end_processes(self.directory)
+            for network in self._networks:
+                network.close()
+            if self._keep:
+                sys.stderr.write(f"kept: {self.directory}\n")
+            else:
+                shutil.rmtree(self.directory, ignore_errors=True)
+
+
+@cache
+def _template(installation: Installation) -> Path:
+    """Return a fresh data directory to copy."""
+    template = Server(installation, temporary_folder(f"{_PREFIX}template-"))
+    template.initialise()
+    return template.datadir

@@ -1,0 +1,318 @@
+"""One server of either family: its directory, its process, its connections, its log files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from paraply.adapters.servers.errors import (
+    DRIVER_MISSING,
+    INITIALISATION_FAILED,
+    SOCKET_PATH_TOO_LONG,
+    START_FAILED,
+    TOOL_FAILED,
+)
+from paraply.adapters.servers.installation import Flavour, Installation
+from paraply.adapters.servers.network import Host
+from paraply.adapters.servers.ports import LOOPBACK, free_port
+from paraply.adapters.servers.process import ServerProcess
+from paraply.adapters.servers.reachable import Reachable
+from paraply.vocabulary.errors import ParaplyError
+
+if TYPE_CHECKING:
+    from pymysql.connections import Connection
+
+_SOCKET_PATH_BYTES_MAX = 107
+_INITIALISE_SECONDS_MAX = 180
+_START_SECONDS_MAX = 90
+_STOP_SECONDS_MAX = 30
+_TOOL_SECONDS_MAX = 120
+_CONNECT_SECONDS_MAX = 60
+"""A server that is not there refuses at once; this is for one too busy to shake hands."""
+_PORT_ATTEMPTS_MAX = 4
+
+
+class ServerSettings(TypedDict, total=False):
+    """What else can be said of a server when it is made; :class:`Server` says what it means."""
+
+    name: str
+    server_id: int
+    options: Sequence[str]
+    run_as: str | None
+    server_uuid: str
+    host: Host | None
+
+
+class Server(Reachable):
+    """A server in a directory of its own, on a Unix socket and on 127.0.0.1 or its own host.
+
+    ``options`` are added to its command line after the project's own and so win over them; a
+    cluster node or a group member is a server with more options. ``run_as`` is the system user
+    it runs as when we are root (some cluster tools refuse root). ``server_uuid`` names a MySQL
+    server in GTIDs; empty lets it choose one.
+    """
+
+    def __init__(
+        self,
+        installation: Installation,
+        directory: Path,
+        *,
+        name: str = "server",
+        server_id: int = 1,
+        options: Sequence[str] = (),
+        run_as: str | None = None,
+        server_uuid: str = "",
+        host: Host | None = None,
+    ) -> None:
+        self.host = host
+        """Its place in a private network, if it is in one."""
+        self.address = LOOPBACK if host is None else host.address
+        self.installation = installation
+        self.directory = directory
+        self.name = name
+        self.server_id = server_id
+        self.options = tuple(options)
+        self.run_as = run_as if os.geteuid() == 0 else None
+        self.server_uuid = server_uuid
+        self.port = 0
+        self._process: ServerProcess | None = None
+
+    @property
+    def datadir(self) -> Path:
+        """Return the data directory."""
+        return self.directory / "data"
+
+    @property
+    def socket(self) -> Path:
+        """Return the Unix socket."""
+        return self.directory / "s.sock"
+
+    @property
+    def log(self) -> Path:
+        """Return the error log, which also holds what initialisation said."""
+        return self.directory / "server.log"
+
+    @property
+    def is_mariadb(self) -> bool:
+        """Return whether this is MariaDB."""
+        return self.installation.flavour is Flavour.MARIADB
+
+    @property
+    def process(self) -> ServerProcess:
+        """Return the running process."""
+        if self._process is None:
+            raise RuntimeError(f"{self.name} was not started")
+        return self._process
+
+    @property
+    def is_running(self) -> bool:
+        """Return whether the process is there."""
+        return self._process is not None and self._process.is_running
+
+    def initialise(self, template: Path | None = None) -> None:
+        """Create the data directory, by copying ``template`` where one is given."""
+        (self.directory / "tmp").mkdir(parents=True, exist_ok=True)
+        if template is not None:
+            shutil.copytree(template, self.datadir)
+            (self.datadir / "auto.cnf").unlink(missing_ok=True)  # Its UUID must not repeat.
+        else:
+            self._run_initialisation()
+        if self.server_uuid and not self.is_mariadb:
+            text = f"[auto]\nserver-uuid={self.server_uuid}\n"
+            (self.datadir / "auto.cnf").write_text(text, encoding="ascii")
+        if self.run_as is not None:
+            for path in (self.directory, *self.directory.rglob("*")):
+                shutil.chown(path, self.run_as, self.run_as)
+
+    def _run_initialisation(self) -> None:
+        common = [f"--datadir={self.datadir}", f"--tmpdir={self.directory / 'tmp'}"]
+        common += self._user_option()
+        if self.is_mariadb:
+            command = (
+                *self.installation.tool("mariadb-install-db"),
+                "--no-defaults",
+                "--auth-root-authentication-method=normal",
+                "--skip-test-db",
+                "--innodb-log-file-size=32M",
+                *common,
+            )
+        else:
+            command = (*self.installation.server_command(), "--initialize-insecure", *common)
+        with self.log.open("ab") as log:
+            try:
+                done = subprocess.run(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    timeout=_INITIALISE_SECONDS_MAX,
+                    check=False,
+                )
+            except (OSError, subprocess.TimeoutExpired) as reason:
+                raise ParaplyError(
+                    INITIALISATION_FAILED, where=str(self.log), reason=reason
+                ) from reason
+        if done.returncode != 0:
+            lines = self.log.read_text(errors="replace").splitlines()
+            raise ParaplyError(
+                INITIALISATION_FAILED, where=str(self.log), reason=" / ".join(lines[-3:])
+            )
+
+    def start(self, *, start_seconds_max: float = _START_SECONDS_MAX) -> None:
+        """Start, and return once a connection works; a taken port is exchanged for another."""
+        length = len(os.fsencode(self.socket))
+        if length > _SOCKET_PATH_BYTES_MAX:
+            raise ParaplyError(
+                SOCKET_PATH_TOO_LONG,
+                where=str(self.socket),
+                length=length,
+                length_max=_SOCKET_PATH_BYTES_MAX,
+            )
+        for attempt in range(_PORT_ATTEMPTS_MAX):
+            if self.port == 0 or attempt:
+                self.port = free_port()
+            self._process = ServerProcess(
+                self.command(),
+                self.log,
+                run_as=self.run_as,
+                temporary=self.directory / "tmp",
+                namespace=None if self.host is None else self.host.namespace,
+            )
+            reason = self._wait_until_answering(start_seconds_max)
+            if reason is None:
+                return
+            self._process.kill()
+            if "ddress already in use" not in reason:
+                break
+        raise ParaplyError(
+            START_FAILED, where=str(self.log), seconds=start_seconds_max, reason=reason
+        )
+
+    def command(self) -> tuple[str, ...]:
+        """Return the whole command line of the server."""
+        family = _MARIADB_OPTIONS if self.is_mariadb else _MYSQL_OPTIONS
+        return (
+            *self.installation.server_command(),
+            *self._user_option(),
+            f"--datadir={self.datadir}",
+            f"--tmpdir={self.directory / 'tmp'}",
+            f"--socket={self.socket}",
+            f"--pid-file={self.directory / 'server.pid'}",
+            f"--port={self.port}",
+            f"--bind-address={self.address}",
+            f"--server-id={self.server_id}",
+            *family,
+            *self.options,
+        )
+
+    def _user_option(self) -> tuple[str, ...]:
+        if os.geteuid() != 0:
+            return ()
+        # A process that already runs as run_as ignores the option; only root must be told.
+        return (f"--user={self.run_as or 'root'}",)
+
+    def _wait_until_answering(self, seconds_max: float) -> str | None:
+        """Return None once a connection works, else why it never will."""
+        process = self.process
+        deadline = time.monotonic() + seconds_max
+        while time.monotonic() < deadline:
+            if not process.is_running:
+                return process.last_lines() or "it ended at once"
+            if self.socket.exists():
+                try:
+                    self.connect().close()
+                except ParaplyError:
+                    raise
+                except Exception:  # The driver has many ways to say "not yet".
+                    pass
+                else:
+                    return None
+            time.sleep(0.05)
+        return process.last_lines() or "it still starts"
+
+    def stop(self, *, stop_seconds_max: float = _STOP_SECONDS_MAX) -> None:
+        """Shut down in order; whoever does not within the time is killed."""
+        if self._process is not None:
+            self._process.stop(stop_seconds_max)
+
+    def kill(self) -> None:
+        """End at once, as a crash of the process would (what the kernel holds is not lost)."""
+        if self._process is not None:
+            self._process.kill()
+
+    def freeze(self) -> None:
+        """Stop the process in its tracks (SIGSTOP) until :meth:`thaw`."""
+        self.process.signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let a frozen process go on (SIGCONT)."""
+        self.process.signal(signal.SIGCONT)
+
+    def connect(self, **arguments: Any) -> Connection[Any]:
+        """Return a new autocommit connection as root over the socket."""
+        try:
+            import pymysql
+        except ImportError as reason:
+            raise ParaplyError(DRIVER_MISSING) from reason
+        settings: dict[str, Any] = {
+            "unix_socket": str(self.socket),
+            "user": "root",
+            "charset": "utf8mb4",
+            "autocommit": True,
+            "connect_timeout": _CONNECT_SECONDS_MAX,
+        }
+        return pymysql.connect(**(settings | arguments))
+
+    def binary_logs(self) -> list[Path]:
+        """Return the binary log files in order."""
+        names = [str(row[0]) for row in self.query("SHOW BINARY LOGS")]
+        return [self.datadir / name for name in names]
+
+    def tool_output(self, command: Sequence[str], *options: str) -> bytes:
+        """Return what one of the installation's programs prints, connected to this server."""
+        done = subprocess.run(
+            [*command, "--no-defaults", *options],
+            capture_output=True,
+            timeout=_TOOL_SECONDS_MAX,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise ParaplyError(
+                TOOL_FAILED,
+                where=self.name,
+                tool=Path(command[-1]).name,
+                exit_code=done.returncode,
+                reason=done.stderr.decode(errors="replace").strip()[-300:],
+            )
+        return done.stdout
+
+
+_COMMON_OPTIONS = (
+    "--skip-name-resolve",
+    "--log-bin=bin",
+    "--innodb-buffer-pool-size=64M",
+    "--performance-schema=OFF",
+)
+_MARIADB_OPTIONS = (
+    *_COMMON_OPTIONS,
+    "--innodb-log-file-size=32M",
+    "--log-slave-updates=ON",
+    "--gtid-strict-mode=ON",
+    "--binlog-format=ROW",
+)
+_MYSQL_OPTIONS = (
+    *_COMMON_OPTIONS,
+    "--innodb-redo-log-capacity=33554432",
+    "--mysqlx=OFF",
+    "--secure-file-priv=",
+    "--gtid-mode=ON",
+    "--enforce-gtid-consistency=ON",
+    "--table-open-cache=400",
+    "--table-definition-cache=400",
+)

@@ -1,0 +1,64 @@
+"""Safety violations as a Parquet table, sorted, each once: for logs that have more than a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from paraply.vocabulary.audit_result import SafetyViolation, TransactionRef
+from paraply.vocabulary.whole_files import appearing
+
+_REFERENCE = (
+    ("ordinal", pa.int64()), ("gtid", pa.string()), ("file", pa.string()), ("offset", pa.int64()),
+    ("last_committed", pa.int64()), ("sequence_number", pa.int64()), ("commit_id", pa.int64()),
+)  # fmt: skip
+_TEXTS = ("property", "applier", "table", "index", "key", "consequence")
+
+SCHEMA = pa.schema(
+    [
+        *((name, pa.string()) for name in _TEXTS),
+        ("certain", pa.bool_()),
+        *((f"earlier_{name}", kind) for name, kind in _REFERENCE),
+        *((f"later_{name}", kind) for name, kind in _REFERENCE),
+    ]
+)
+
+
+def sort_violations(violations: Iterable[SafetyViolation]) -> list[SafetyViolation]:
+    """Return violations by later and earlier transaction, each once."""
+    return sorted(
+        set(violations),
+        key=lambda v: (v.later.ordinal, v.applier, v.earlier.ordinal, v.table, v.index, v.key),
+    )
+
+
+def write_violations(path: Path, violations: Iterable[SafetyViolation]) -> int:
+    """Write violations to a file, which appears whole or not at all; return their number."""
+    rows = [
+        {name: getattr(v, name) for name in (*_TEXTS, "certain")}
+        | {f"earlier_{name}": getattr(v.earlier, name) for name, _ in _REFERENCE}
+        | {f"later_{name}": getattr(v.later, name) for name, _ in _REFERENCE}
+        for v in sort_violations(violations)
+    ]
+    with appearing(path) as part:
+        pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), part)
+    return len(rows)
+
+
+def read_violations(path: Path) -> list[SafetyViolation]:
+    """Return the violations of a file that :func:`write_violations` wrote."""
+    found = []
+    for row in pq.read_table(path, schema=SCHEMA).to_pylist():
+        earlier, later = (
+            TransactionRef(**{name: row[f"{side}_{name}"] for name, _ in _REFERENCE})
+            for side in ("earlier", "later")
+        )
+        found.append(
+            SafetyViolation(
+                **{name: row[name] for name in (*_TEXTS, "certain")}, earlier=earlier, later=later
+            )
+        )
+    return found

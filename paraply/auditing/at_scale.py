@@ -1,0 +1,390 @@
+"""The audit of a log in parts, side by side: on the cores of this machine, or of a cluster.
+
+The log is cut into blocks at transaction boundaries, and blocks are put together to parts. Each
+part is judged on its own, by the auditor of ``paraply audit``, after reading as much of the log
+before it as the auditor remembers (:mod:`paraply.properties.logs.parts`). Then the borders are
+compared (:mod:`paraply.properties.logs.part_borders`): a part whose approach may have been too
+short, or that was judged with another knowledge of the tables than the log before it gives, is
+judged again; with the whole log before it, in the end, where nothing shorter will do. In the end
+rows are followed across the borders (:mod:`paraply.auditing.rows_across_parts`). So what is said is
+what one auditor says that reads everything, and so is every count but those that
+:data:`DIFFERENCES` names.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from tempfile import TemporaryDirectory
+from typing import Protocol, TypeVar
+
+from paraply.adapters.binlog.blocks import BLOCK_BYTES, Block, cut_file
+from paraply.adapters.binlog.report import FileReport, LogReport
+from paraply.auditing.input_files import open_inputs
+from paraply.auditing.parts import JudgedPart, Lesson, PartTask, Statement, judge_part, taught
+from paraply.auditing.pipeline import (
+    AuditRequest,
+    no_compiled_engine,
+    note_what_was_not_read,
+    nothing_read,
+    summary_of,
+)
+from paraply.auditing.rows_across_parts import EngineRefused, RowsAcrossParts
+from paraply.errors import NOT_IN_PARTS
+from paraply.properties.logs.audit import AuditOptions
+from paraply.properties.logs.part_borders import Carried
+from paraply.properties.logs.parts import total
+from paraply.vocabulary.audit_result import AuditResult, SafetyViolation
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.schema import TableSchema
+
+PART_BLOCKS = 32
+"""Blocks of a part: a gigabyte, some ten seconds of work for the compiled engine."""
+APPROACH_BLOCKS = 8
+"""Blocks read before a part at first: about the horizon of the auditor, 100,000 transactions."""
+WIDENING = 4
+"""How much longer the approach is at the next attempt."""
+
+DIFFERENCES = (
+    "audited in parts: each part is scheduled after its own approach, and the times add up; "
+    "dependencies on transactions before the approach count as finished",
+    "audited in parts: width over time, what blocks and the critical path are those of the parts, "
+    "one after the other",
+)
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Map(Protocol):
+    """Applies a function to tasks, in any order (``paraply.mining.engines.Engine.map``)."""
+
+    def __call__(self, function: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
+        """Return the results."""
+
+
+_Key = tuple[tuple[Block, ...], tuple[Block, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartSizes:
+    """How a log is cut; ``block_bytes`` is a minimum, since transactions are not cut."""
+
+    block_bytes: int = BLOCK_BYTES
+    part_blocks: int = PART_BLOCKS
+    approach_blocks: int = APPROACH_BLOCKS
+
+
+@dataclass(slots=True, kw_only=True)
+class ScaledAudit:
+    """What the audit in parts found, and how it went."""
+
+    result: AuditResult
+    violations: list[SafetyViolation]
+    """All that the parts listed, which may be more than ``result`` lists."""
+    parts: int
+    judged_again: dict[str, int] = field(default_factory=dict)
+    """How many parts were judged more than once, by reason."""
+    rounds: int = 0
+    """How often rows were followed across the borders."""
+    blocks_read: int = 0
+    """Blocks read, those of approaches and of repeated parts included."""
+    blocks: int = 0
+
+
+def audit_in_parts(
+    request: AuditRequest,
+    map_parts: Map = map,
+    *,
+    sizes: PartSizes | None = None,
+    options: AuditOptions | None = None,
+    folder: str | None = None,
+    advance: Callable[[float], None] = lambda _: None,
+) -> ScaledAudit:
+    """Audit the files of a request as one stream, in parts that ``map_parts`` judges.
+
+    What is carried from part to part goes to files below ``folder``, which must exist and be
+    reached by whoever judges; None is this machine's place for temporary files. ``advance`` is
+    told the share of parts that are done, from 0 to 1. Raises ``ParaplyError`` as
+    :func:`paraply.auditing.pipeline.audit` does, and P329 for what cannot be read twice.
+    """
+    if "-" in request.files or open_inputs(request.files).is_text:
+        raise ParaplyError(NOT_IN_PARTS, reason="only binary logs in files can be cut")
+    options = options or AuditOptions(appliers=request.appliers, workers=request.workers)
+    with TemporaryDirectory(prefix="paraply-rows-", dir=folder) as rows:
+        audit = _AuditInParts(request, sizes or PartSizes(), options, map_parts, rows, advance)
+        return audit.run()
+
+
+class _AuditInParts:
+    """One audit: plans, has parts judged, compares borders, plans again."""
+
+    def __init__(
+        self,
+        request: AuditRequest,
+        sizes: PartSizes,
+        options: AuditOptions,
+        map_parts: Map,
+        folder: str,
+        advance: Callable[[float], None],
+    ) -> None:
+        self._request = request
+        self._sizes = sizes
+        self._options = options
+        self._map = map_parts
+        self._folder = folder
+        self._engine = request.engine
+        self._advance = advance
+        self._whole: set[str] = set()
+        """Files that must be read in one piece."""
+        self._judged: dict[_Key, JudgedPart] = {}
+        self._again: Counter[str] = Counter()
+        self._read = 0
+        self._cut = {
+            file: tuple(cut_file(file, sizes.block_bytes)) for file in dict.fromkeys(request.files)
+        }
+
+    def run(self) -> ScaledAudit:
+        """Audit until no part need be judged again."""
+        while True:
+            blocks = self._blocks()
+            parts = self._judge_all(blocks)
+            torn = _torn_files(parts)
+            if torn:
+                # Where a file stops in the middle, what lies behind must not be read.
+                self._whole |= torn
+                self._again["a file could not be read to its end"] += 1
+                continue
+            if len({part.engine for part in parts}) == 1:
+                rows = RowsAcrossParts(self._folder, self._map, self._advance)
+                try:
+                    rows.follow(parts, self._lessons_before(parts))
+                except EngineRefused as reason:
+                    if self._engine == "compiled":
+                        raise no_compiled_engine(str(reason)) from None
+                else:
+                    return self._summed_up(parts, rows, len(blocks))
+            self._read_by_the_readable_engine()
+
+    def _read_by_the_readable_engine(self) -> None:
+        """Have all parts judged alike: rows are not followed from one engine to the other."""
+        self._engine = "readable"
+        others = [key for key, part in self._judged.items() if part.engine != "readable"]
+        for key in others:
+            del self._judged[key]
+        self._again["another part needs the readable engine"] += len(others)
+
+    def _blocks(self) -> list[Block]:
+        return [
+            block
+            for file in self._request.files
+            for block in (
+                (Block(file=file, begin=0, end=None),) if file in self._whole else self._cut[file]
+            )
+        ]
+
+    def _judge_all(self, blocks: list[Block]) -> list[JudgedPart]:
+        starts = range(0, len(blocks), self._sizes.part_blocks)
+        approaches = [min(start, self._sizes.approach_blocks) for start in starts]
+        # The first part shows what most logs define at their beginning and never again.
+        first = self._judge([self._task(0, blocks, 0, ())])[0]
+        lessons: list[tuple[Lesson, ...]] = []
+        for start, approach in zip(starts, approaches, strict=True):
+            known = first.lessons[: max(0, start - approach)]
+            lessons.append(_condensed(known, self._request.schema))
+        while True:
+            tasks = [
+                self._task(number, blocks, approach, taught_before)
+                for number, (approach, taught_before) in enumerate(
+                    zip(approaches, lessons, strict=True)
+                )
+            ]
+            parts = self._judge(tasks)
+            if _torn_files(parts) or not self._plan_again(parts, approaches, lessons):
+                return parts
+
+    def _task(
+        self, number: int, blocks: list[Block], approach: int, lessons: tuple[Lesson, ...]
+    ) -> PartTask:
+        start = number * self._sizes.part_blocks
+        return PartTask(
+            number=number,
+            approach=tuple(blocks[start - approach : start]),
+            blocks=tuple(blocks[start : start + self._sizes.part_blocks]),
+            lessons=lessons,
+            schema=self._request.schema,
+            options=self._options,
+            engine=self._engine,
+            border_file=f"{self._folder}/part-{number}-{self._engine}",
+        )
+
+    def _judge(self, tasks: Sequence[PartTask]) -> list[JudgedPart]:
+        missing = [task for task in tasks if not self._is_judged(task)]
+        for task in missing:
+            self._read += len(task.approach) + len(task.blocks)
+        done = len(tasks) - len(missing)
+        for part in self._map(judge_part, missing):
+            self._judged[_key(part.task)] = part
+            done += 1
+            self._advance(done / max(1, len(tasks)))
+        return [self._judged[_key(task)] for task in tasks]
+
+    def _is_judged(self, task: PartTask) -> bool:
+        known = self._judged.get(_key(task))
+        return known is not None and known.task.lessons == task.lessons
+
+    def _plan_again(
+        self,
+        parts: list[JudgedPart],
+        approaches: list[int],
+        lessons: list[tuple[Lesson, ...]],
+    ) -> bool:
+        """Change approaches and lessons where they were not right; return whether any was."""
+        carried = Carried()
+        learnt = [each for part in parts for each in part.lessons]
+        changed = False
+        for number, part in enumerate(parts):
+            start = number * self._sizes.part_blocks
+            before = start - approaches[number]
+            if before:
+                faults = carried.get_faults(part.borders)
+                if faults:
+                    approaches[number] = min(start, max(1, approaches[number]) * WIDENING)
+                    before = start - approaches[number]
+                    self._again[faults[0]] += 1
+                    changed = True
+            right = _condensed(learnt[:before], self._request.schema)
+            if right != lessons[number]:
+                lessons[number] = right
+                changed = True
+                if len(part.task.approach) == approaches[number]:
+                    self._again["definitions of tables before"] += 1
+            carried.add(part.borders)
+        return changed
+
+    def _summed_up(
+        self, parts: list[JudgedPart], rows: RowsAcrossParts, blocks: int
+    ) -> ScaledAudit:
+        shifts = []
+        before = 0
+        for part in parts:
+            shifts.append(before - part.borders.transactions_before)
+            before += part.part.counts["transactions",]
+        result = total([part.part for part in parts], shifts, self._options)
+        every = replace(self._options, violations_max=1 << 62)
+        listed = (
+            result.violations
+            if not result.violations_dropped
+            else total([part.part for part in parts], shifts, every).violations
+        )
+        if all(part.engine == "compiled" for part in parts):
+            result.engine = "compiled"
+        report = LogReport(files=self._reports(parts))
+        if not result.transactions and not any(file.read_to_end for file in report.files):
+            raise nothing_read(report)
+        gtids = _gtids_by_file(parts)
+        result.files = [summary_of(file, *gtids.get(file.file, ("", ""))) for file in report.files]
+        note_what_was_not_read(result, report)
+        assumed = dict.fromkeys(taught((), self._request.schema).assumptions)
+        for part in parts:
+            assumed |= dict.fromkeys(part.assumptions)
+        result.assumptions += assumed
+        if len(parts) > 1:
+            result.assumptions += DIFFERENCES
+        return ScaledAudit(
+            result=result,
+            violations=listed,
+            parts=len(parts),
+            judged_again=dict(sorted(self._again.items())),
+            rounds=rows.rounds,
+            blocks_read=self._read + rows.blocks_read,
+            blocks=blocks,
+        )
+
+    def _lessons_before(self, parts: list[JudgedPart]) -> list[tuple[Lesson, ...]]:
+        """Return what the log before each part teaches of its tables."""
+        learnt: list[list[Lesson]] = []
+        found = []
+        for part in parts:
+            found.append(_condensed(learnt, self._request.schema))
+            learnt += part.lessons
+        return found
+
+    def _reports(self, parts: list[JudgedPart]) -> list[FileReport]:
+        """Return one report per file, in the order of the files."""
+        of_blocks = iter([report for part in parts for report in part.reports])
+        found = []
+        for file in self._request.files:
+            count = 1 if file in self._whole else len(self._cut[file])
+            found.append(_joined([next(of_blocks) for _ in range(count)]))
+        return found
+
+
+def _torn_files(parts: Iterable[JudgedPart]) -> set[str]:
+    """Return the files that were cut and could not be read to their end."""
+    return {
+        block.file
+        for part in parts
+        for block, report in zip(part.task.blocks, part.reports, strict=True)
+        if not report.read_to_end and not block.is_file
+    }
+
+
+def _key(task: PartTask) -> _Key:
+    return task.approach, task.blocks
+
+
+def _condensed(lessons: Sequence[Sequence[Lesson]], schema: str | None) -> tuple[Lesson, ...]:
+    """Return as few lessons as teach the same; none where the approach teaches all that matters.
+
+    What table maps tell is told again by the table map before each change of rows, unless there
+    is a definition to compare it with, or a foreign key that another table's rows need.
+    """
+    found: list[Lesson] = []
+    last: dict[str, TableSchema] = {}
+    matters = schema is not None
+    for lesson in (each for block in lessons for each in block):
+        if isinstance(lesson, Statement):
+            matters = True
+            last.clear()
+        else:
+            if last.get(lesson.name) == lesson:
+                continue
+            last[lesson.name] = lesson
+            matters |= bool(lesson.foreign_keys)
+        found.append(lesson)
+    return tuple(found) if matters else ()
+
+
+def _gtids_by_file(parts: list[JudgedPart]) -> dict[str, tuple[str, str]]:
+    found: dict[str, tuple[str, str]] = {}
+    for part in parts:
+        for block, (first, last) in zip(part.task.blocks, part.gtids, strict=True):
+            known_first, known_last = found.get(block.file, ("", ""))
+            found[block.file] = (known_first or first, last or known_last)
+    return found
+
+
+def _joined(reports: list[FileReport]) -> FileReport:
+    """Return the report of a file from those of its blocks."""
+    whole = reports[0]
+    told = {_words(each) for each in whole.diagnostics}
+    for report in reports[1:]:
+        whole.bytes_read += report.bytes_read
+        whole.events = whole.events + report.events
+        whole.unknown_events = whole.unknown_events + report.unknown_events
+        whole.transactions += report.transactions
+        whole.incomplete_transactions += report.incomplete_transactions
+        whole.rows += report.rows
+        whole.closed, whole.next_file = report.closed, report.next_file
+        for each in report.diagnostics:
+            if _words(each) not in told:
+                told.add(_words(each))
+                whole.diagnostics.append(each)
+    return whole
+
+
+def _words(diagnostic: object) -> tuple[str, str]:
+    code, where, text = (str(getattr(diagnostic, name)) for name in ("code", "where", "text"))
+    return code, text.replace(where, "")

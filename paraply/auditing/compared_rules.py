@@ -1,0 +1,130 @@
+"""Scheduling rules of the conformance suite on the clock of a comparison.
+
+A rule that computes keys by itself is given those of the log, so that what it does with keys is
+compared, and not how well it computes them: for that there is ``paraply conform``.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from paraply.adapters.conformance.rules.correct import Key, OwnKeys, WriteSet
+from paraply.adapters.conformance.rules.restated import RESTATED, CompletedNumbers
+from paraply.adapters.conformance.rules.rule import Rule, Transaction
+from paraply.reference_impl.comparison.appliers import WRITESET, ComparedApplier
+from paraply.reference_impl.comparison.clock import Clock
+from paraply.reference_impl.comparison.runs import Advance
+from paraply.reference_impl.comparison.tasks import Task, TaskLog
+
+KEEP_DEPENDENCIES = frozenset({"write_set", "replica_identity", "forced_global", "causality",
+                               "last_common_parent"})  # fmt: skip
+"""Rules that never let conflicting transactions overlap, where keys are as the log has them and no
+foreign key ties two tables."""
+
+QUEUED_MAX = 16
+"""Transactions under way and queued, per worker: a rule that queues without end would have the
+whole log before the first commit, and look at all of it each time."""
+
+
+class GivenKeys(OwnKeys):
+    """Takes the keys of a row as they are given: the values of its image."""
+
+    def unique_keys(self, table: Any, image: list[Any]) -> list[Key]:
+        """Return each value of the image as a key."""
+        del table
+        return [(value,) for value in image]
+
+
+class RuleClock(Clock):
+    """A rule decides who runs beside whom; commits are in nobody's order."""
+
+    def __init__(self, log: TaskLog, workers: int, advance: Advance, *, rule: type[Rule]) -> None:
+        super().__init__(log, workers, advance)
+        tables = sorted({row.table for task in log.tasks for row in task.rows})
+        self.rule = made_for(rule)(
+            {"workers": self.workers, "options": {"commit_order": False},
+             "schema": [_table(name, log.keys_of_table.get(name, 1)) for name in tables]}
+        )  # fmt: skip
+        self.transactions: dict[int, Transaction] = {}
+
+    def place(self, number: int) -> int:
+        """Offer the transaction to the rule, once there is room."""
+        if number - 1 - self.completed >= QUEUED_MAX * self.workers:
+            return 0
+        if number not in self.transactions:
+            task = self.tasks[number]
+            self.transactions[number] = offered(task)
+            if number > 1 and task.clock != self.tasks[number - 1].clock:
+                self.rule.on_rotated("")
+            self.rule.on_received(self.transactions[number])
+        return self.rule.place(self.transactions[number]) or 0
+
+    def assign(self, worker: int, number: int) -> None:
+        """Keep the rule's queues as the clock's are."""
+        self.rule.queues[worker].append(self.transactions[number])
+        super().assign(worker, number)
+
+    def on_done(self, task: Task) -> None:
+        """Tell the rule."""
+        transaction = self.transactions.pop(task.number)
+        self.rule.queues[self.worker_of[task.number]].remove(transaction)
+        self.rule.committed.add(task.number)
+        self.rule.on_committed(transaction)
+
+
+def made_for(rule: type[Rule]) -> type[Rule]:
+    """Return the rule with the keys of the log in place of its own, if it computes any."""
+    if not issubclass(rule, OwnKeys):
+        return rule
+    return type(rule.__name__, (rule, GivenKeys), {"__doc__": rule.__doc__})
+
+
+def offered(task: Task) -> Transaction:
+    """Return a task as rules see transactions; a key is its number."""
+    stamp = task.stamp
+    rows = [
+        {"op": "U", "table": row.table, "before": list(row.writes), "after": list(row.writes)}
+        for row in task.rows
+    ]
+    return Transaction(
+        id=task.number,
+        lc=0 if stamp is None else int(stamp.last_committed),
+        sn=task.number if stamp is None else int(stamp.sequence_number),
+        commit_id=task.group,
+        domain=task.domain,
+        session="",
+        kind="ddl" if task.is_barrier else "rows",
+        keys=tuple(str(key) for row in task.rows for key in row.writes),
+        reads=tuple(str(key) for row in task.rows for key in row.reads),
+        rows=() if task.is_barrier else tuple(rows),
+        schema=None,
+        file=task.clock + 1,
+    )
+
+
+def _table(name: str, keys: int) -> dict[str, Any]:
+    return {
+        "name": name,
+        "columns": [],
+        "foreign_keys": [],
+        "keys": [{"name": f"k{place}", "columns": [], "prefixes": []} for place in range(keys)],
+    }
+
+
+def compared_rule(rule: type[Rule]) -> ComparedApplier:
+    """Return a rule as an applier to compare."""
+    first = (rule.__doc__ or "").partition("\n")[0]
+    return ComparedApplier(
+        name="rule-" + rule.name.replace("_", "-"),
+        meaning=f"restated: {first[0].lower()}{first[1:].rstrip('.')}",
+        make=partial(RuleClock, rule=rule),
+        reference=f"{rule.__module__.replace('.', '/')}.py",
+        stamps=WRITESET if rule is CompletedNumbers else "",
+        keeps_dependencies=rule.name in KEEP_DEPENDENCIES,
+    )
+
+
+_COMPARED: tuple[type[Rule], ...] = (WriteSet, *RESTATED)
+RULES = {applier.name: applier for applier in map(compared_rule, _COMPARED)}
+"""The rules by name."""

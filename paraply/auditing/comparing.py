@@ -1,0 +1,332 @@
+"""One workload through every applier: what is asked, and what came out."""
+
+from __future__ import annotations
+
+import difflib
+import gc
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from paraply.adapters.binlog.keys.builder import KeyBuilder
+from paraply.adapters.binlog.report import LogReport
+from paraply.adapters.binlog.schema.dump import load_schema_file
+from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.adapters.binlog.table_map import TableMap
+from paraply.adapters.binlog.text.dump import read_text_transactions
+from paraply.adapters.binlog.transactions import read_transactions
+from paraply.auditing.compared_rules import RULES
+from paraply.auditing.input_files import open_inputs
+from paraply.errors import NOTHING_READ, UNKNOWN_APPLIER
+from paraply.reference_impl.certification.trackers import CommitOrderTracker, WritesetTracker
+from paraply.reference_impl.comparison.appliers import (
+    APPLIERS,
+    AS_LOGGED,
+    COMMIT_ORDER,
+    WRITESET,
+    ComparedApplier,
+)
+from paraply.reference_impl.comparison.logged import LoggedTasks
+from paraply.reference_impl.comparison.measures import Bounds, Measured, bounds_of, measured
+from paraply.reference_impl.comparison.tasks import TaskLog, task_log
+from paraply.reference_impl.workloads.stamps import commit_groups, timestamps, tracked_tasks
+from paraply.reference_impl.workloads.streams import STREAMS, TRANSACTIONS_MAX, transactions_of
+from paraply.reference_impl.workloads.zipfian import THETA_DEFAULT
+from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.timestamps import LogicalTimestamp
+
+BINLOG = "binlog"
+"""The workload that is a log of the user's."""
+TRANSACTIONS = 2_000
+WORKERS = 8
+WORKERS_MAX = 1024
+FORKS_FROM = 20_000
+"""Transactions from which on several processes are worth their start."""
+PROCESSES_MAX = 4
+"""Each has a copy of what it touches: some hundreds of megabytes for 100,000 transactions."""
+ALL = {**APPLIERS, **RULES}
+"""Every applier by name."""
+
+UNKNOWN_WORKLOAD = register(
+    "P330",
+    "there is no workload '{name}'{suggestion}",
+    "choose one of: {known}",
+)
+LOG_AND_WORKLOAD = register(
+    "P331",
+    "{reason}",
+    "give binary logs with --workload binlog, or none with the name of a generated workload",
+)
+COMPARISON_OUT_OF_RANGE = register(
+    "P332",
+    "{option} {value} is out of range",
+    "choose {range}",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareRequest:
+    """What to compare.
+
+    Attributes:
+        workload: name of a generated workload, or ``binlog``.
+        workers: workers of every applier; 0: each applies as the serial one does.
+        transactions: how many to generate; of a log, how many to take at most, 0 for all.
+        theta: skew of popular keys, in [0, 1).
+        appliers: names, or beginnings of names up to a dash; empty for all.
+        files: the binary logs.
+        schema: dump with table definitions, for keys that the log does not tell.
+    """
+
+    workload: str
+    workers: int = WORKERS
+    transactions: int = TRANSACTIONS
+    seed: int = 0
+    theta: float = THETA_DEFAULT
+    appliers: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    schema: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Source:
+    """A log with all that its source wrote beside the rows."""
+
+    log: TaskLog
+    stamps: dict[str, Sequence[LogicalTimestamp | None]]
+    """Whose stamps -> one per transaction."""
+    has_commit_ids: bool
+    remarks: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """One applier's line."""
+
+    applier: ComparedApplier
+    measured: Measured
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What came out."""
+
+    request: CompareRequest
+    transactions: int
+    row_events: int
+    conflicts: int
+    barriers: int
+    domains: int
+    bounds: Bounds
+    lines: tuple[Compared, ...]
+    remarks: tuple[str, ...]
+
+
+def compare(
+    request: CompareRequest, advance: Callable[[float], None] = lambda _: None
+) -> Comparison:
+    """Run one log through the appliers that are asked for; ``advance`` is told the share done.
+
+    Raises ``ParaplyError``: P304, P330, P331, P332 for what does not fit; whatever reading a log
+    raises.
+    """
+    check(request)
+    chosen = appliers_named(request.appliers)
+    with _without_collector():
+        source = source_of(request)
+        log = source.log
+        bounds = bounds_of(log, request.workers)
+        runs = [one for one in chosen if not one.stamps or one.stamps in source.stamps]
+        lines = _lines(runs, source, request.workers, advance)
+    return Comparison(
+        request=request,
+        transactions=log.count,
+        row_events=sum(len(task.rows) for task in log.tasks),
+        conflicts=log.conflicts,
+        barriers=sum(task.is_barrier for task in log.tasks),
+        domains=len(log.domains),
+        bounds=bounds,
+        lines=tuple(lines),
+        remarks=tuple(source.remarks),
+    )
+
+
+def _lines(
+    runs: Sequence[ComparedApplier],
+    source: Source,
+    workers: int,
+    advance: Callable[[float], None],
+) -> list[Compared]:
+    """Return a line per applier, in their order, whatever number of processes found them."""
+    processes = min(PROCESSES_MAX, os.cpu_count() or 1, len(runs))
+    may_fork = "fork" in multiprocessing.get_all_start_methods()
+    if source.log.count < FORKS_FROM or processes < 2 or not may_fork:
+        return [
+            _line(applier, source, workers, _share_of(advance, place, len(runs), source.log.count))
+            for place, applier in enumerate(runs)
+        ]
+    # Children have the log by being copies of this process: it is not sent to them.
+    _SHARED[:] = [(runs, source, workers)]
+    try:
+        with multiprocessing.get_context("fork").Pool(processes) as pool:
+            lines = []
+            for place, found in enumerate(pool.imap(_measured_at, range(len(runs))), start=1):
+                lines.append(Compared(applier=runs[place - 1], measured=found))
+                advance(place / len(runs))
+            return lines
+    finally:
+        _SHARED.clear()
+
+
+_SHARED: list[tuple[Sequence[ComparedApplier], Source, int]] = []
+"""What children of this process are to find there."""
+
+
+def _measured_at(place: int) -> Measured:
+    runs, source, workers = _SHARED[0]
+    return _line(runs[place], source, workers, lambda _: None).measured
+
+
+def _line(
+    applier: ComparedApplier, source: Source, workers: int, advance: Callable[[float], None]
+) -> Compared:
+    stamps = source.stamps.get(applier.stamps)
+    if stamps is not None:
+        for task, stamp in zip(source.log.tasks[1:], stamps, strict=True):
+            task.stamp = stamp
+    run = applier.run(source.log, workers, advance)
+    return Compared(applier=applier, measured=measured(source.log, run))
+
+
+def _share_of(
+    advance: Callable[[float], None], place: int, runs: int, count: int
+) -> Callable[[float], None]:
+    return lambda done: advance((place + done / max(1, count)) / runs)
+
+
+def check(request: CompareRequest) -> None:
+    """Raise ``ParaplyError`` P330, P331 or P332 for a request that does not fit."""
+    known = (*STREAMS, BINLOG)
+    if request.workload not in known:
+        close = difflib.get_close_matches(request.workload, known, n=1)
+        raise ParaplyError(
+            UNKNOWN_WORKLOAD, name=request.workload, known=", ".join(known),
+            suggestion=f"; did you mean {close[0]}?" if close else "",
+        )  # fmt: skip
+    if request.workload == BINLOG and not request.files:
+        raise ParaplyError(LOG_AND_WORKLOAD, reason="the workload binlog needs a binary log")
+    if request.workload != BINLOG and request.files:
+        reason = f"the workload {request.workload} is generated, and {request.files[0]} is a log"
+        raise ParaplyError(LOG_AND_WORKLOAD, reason=reason)
+    for option, value, is_in_range, values in (
+        ("--workers", request.workers, 0 <= request.workers <= WORKERS_MAX,
+         f"a number in [0, {WORKERS_MAX}]"),
+        ("--transactions", request.transactions, 0 <= request.transactions <= TRANSACTIONS_MAX,
+         f"a number in [0, {TRANSACTIONS_MAX:,}]"),
+        ("--theta", request.theta, 0 <= request.theta < 1, "a number in [0, 1)"),
+    ):  # fmt: skip
+        if not is_in_range:
+            raise ParaplyError(COMPARISON_OUT_OF_RANGE, option=option, value=value, range=values)
+
+
+def appliers_named(names: Sequence[str]) -> list[ComparedApplier]:
+    """Return the appliers that are named, in one order; ``mysql`` names all of MySQL's.
+
+    Raises ``ParaplyError`` P304.
+    """
+    found = set()
+    for name in names:
+        matching = [one for one in ALL if one == name or one.startswith(f"{name}-")]
+        if not matching:
+            close = difflib.get_close_matches(name, ALL, n=1)
+            raise ParaplyError(
+                UNKNOWN_APPLIER, name=name, known=", ".join(ALL),
+                suggestion=f"; did you mean {close[0]}?" if close else "",
+            )  # fmt: skip
+        found.update([name] if name in ALL else matching)
+    return [applier for name, applier in ALL.items() if not names or name in found]
+
+
+def source_of(request: CompareRequest) -> Source:
+    """Return the log that a request asks for, generated or read."""
+    if request.workload == BINLOG:
+        return _logged(request)
+    transactions = transactions_of(
+        STREAMS[request.workload], count=request.transactions, seed=request.seed,
+        theta=request.theta,
+    )  # fmt: skip
+    groups = commit_groups(transactions, seed=request.seed)
+    log = task_log(transactions, groups=groups)
+    return Source(log=log, stamps=_stamps(log), has_commit_ids=True)
+
+
+def _stamps(log: TaskLog) -> dict[str, Sequence[LogicalTimestamp | None]]:
+    groups = [task.group for task in log.tasks[1:]]
+    return {
+        stamps: timestamps(tracked_tasks(log), groups, tracker)
+        for stamps, tracker in (
+            (COMMIT_ORDER, CommitOrderTracker()), (WRITESET, WritesetTracker()),
+        )
+    }  # fmt: skip
+
+
+def _logged(request: CompareRequest) -> Source:
+    registry = SchemaRegistry()
+    if request.schema is not None:
+        load_schema_file(registry, request.schema)
+    keys = KeyBuilder(registry)
+    tasks = LoggedTasks(keys)
+    inputs, report = open_inputs(request.files), LogReport()
+
+    def on_table_map(table: TableMap) -> None:
+        registry.observe_table_map(table.table_schema())
+
+    transactions = (
+        read_text_transactions(inputs.sources, report=report)
+        if inputs.is_text
+        else read_transactions(inputs.sources, report=report, on_table_map=on_table_map)
+    )
+    remarks: list[str] = []
+    unkeyed: set[str] = set()
+    count = 0
+    for txn in transactions:
+        if request.transactions and count == request.transactions:
+            remarks.append(f"the first {count:,} transactions of the log only")
+            break
+        keys.complete_transaction(txn)
+        tasks.add(txn)
+        unkeyed |= txn.unkeyed_tables
+        count += 1
+    faults = list(report.diagnostics())
+    if not count and faults:
+        raise ParaplyError(NOTHING_READ, reason=faults[0].text, remedy=faults[0].remedy)
+    remarks += [f"not all could be read: {fault.text}" for fault in faults]
+    if unkeyed:
+        remarks.append(
+            "keys of these tables are not known, so that changes of each follow each other: "
+            + ", ".join(sorted(unkeyed))
+        )
+    log = tasks.log()
+    stamps: dict[str, Sequence[LogicalTimestamp | None]] = {}
+    if tasks.has_stamps:
+        stamps[AS_LOGGED] = [task.stamp for task in log.tasks[1:]]
+    computed = _stamps(log)
+    if not tasks.has_stamps:
+        # What COMMIT_ORDER would have written is known from commit groups only.
+        stamps[COMMIT_ORDER] = computed[COMMIT_ORDER]
+    stamps[WRITESET] = computed[WRITESET]
+    return Source(log=log, stamps=stamps, has_commit_ids=tasks.has_commit_ids, remarks=remarks)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Leave out the search for cycles: a million small objects are made, and none is in one."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

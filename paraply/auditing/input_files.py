@@ -1,0 +1,88 @@
+"""The input of an audit: names checked, text dumps told from binary logs, sizes known."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from paraply.adapters.binlog.errors import UNREADABLE_FILE
+from paraply.adapters.binlog.source import Source, open_source
+from paraply.adapters.binlog.text.dump import is_text_dump
+from paraply.errors import MIXED_INPUT
+from paraply.vocabulary.errors import ParaplyError
+
+STANDARD_INPUT = "-"
+
+HEAD_BYTES = 1024
+"""A text dump shows what it is in its first lines."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputFiles:
+    """The files of one stream; what cannot be opened twice is open already."""
+
+    sources: tuple[str | Source, ...]
+    is_text: bool
+
+
+def open_inputs(names: Sequence[str]) -> InputFiles:
+    """Return the files ready to read, in the order given.
+
+    Raises ``ParaplyError``: P101 for a mistyped name, at once and not after the other files; P309
+    where text dumps and binary logs are mixed, since they cannot be one stream.
+    """
+    for name in names:
+        _require_readable(name)
+    looked_at = [_look_at(name) for name in names]
+    texts = [name for name, (_, is_text) in zip(names, looked_at, strict=True) if is_text]
+    if texts and len(texts) < len(names):
+        binary = next(name for name in names if name not in texts)
+        raise ParaplyError(MIXED_INPUT, text=texts[0], binary=binary)
+    return InputFiles(sources=tuple(source for source, _ in looked_at), is_text=bool(texts))
+
+
+def bytes_total(names: Sequence[str]) -> int | None:
+    """Return the bytes there are to read, None where that cannot be known beforehand."""
+    total = 0
+    for name in names:
+        if not _is_regular(name) or name.endswith((".gz", ".zst")):
+            return None
+        total += os.stat(name).st_size
+    return total
+
+
+def _look_at(name: str) -> tuple[str | Source, bool]:
+    source = open_source(name)
+    try:
+        is_text = is_text_dump(source.peek(HEAD_BYTES))
+    except ParaplyError:
+        is_text = False  # Damaged from its first byte: the reader of logs will say how.
+    if not _is_regular(name):
+        return source, is_text
+    source.close()
+    return name, is_text
+
+
+def _is_regular(name: str) -> bool:
+    try:
+        return name != STANDARD_INPUT and stat.S_ISREG(os.stat(name).st_mode)
+    except OSError:
+        return False
+
+
+def _require_readable(name: str) -> None:
+    if name == STANDARD_INPUT:
+        return
+    reason = (
+        "no such file or directory"
+        if not os.path.exists(name)
+        else "it is a folder"
+        if os.path.isdir(name)
+        else ""
+        if os.access(name, os.R_OK)
+        else "permission denied"
+    )
+    if reason:
+        raise ParaplyError(UNREADABLE_FILE, where=name, reason=reason)

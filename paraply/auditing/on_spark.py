@@ -1,0 +1,65 @@
+"""``paraply audit --spark``: who judges the parts, and where all violations go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from paraply.adapters.violations_parquet import write_violations
+from paraply.auditing.at_scale import PartSizes, ScaledAudit, audit_in_parts
+from paraply.auditing.input_files import bytes_total
+from paraply.auditing.pipeline import AuditRequest
+from paraply.errors import NO_SHARED_FOLDER
+from paraply.mining.engines import IN_PROCESS, Engine, InProcess, OnSpark
+from paraply.mining.session import is_submitted
+from paraply.reporting.files import make_folder
+from paraply.vocabulary.errors import ParaplyError
+
+SPARK_BYTES_MIN = 2 << 30
+"""Below this one process is done before Spark has started and its workers are warm."""
+
+VIOLATIONS_FILE = "violations.parquet"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparkRequest:
+    """How to audit at scale."""
+
+    master: str = "auto"
+    """``auto``, ``none`` for this process, or a master of Spark."""
+    out: str | None = None
+    """Folder for the violations, and for what goes from part to part; None for none."""
+    part_blocks: int | None = None
+
+
+def audit_on_spark(
+    request: AuditRequest,
+    spark: SparkRequest,
+    advance: Callable[[float], None] = lambda _: None,
+) -> tuple[ScaledAudit, str]:
+    """Audit in parts; return what was found and the name of who judged the parts."""
+    engine = engine_of(request.files, spark.master)
+    sizes = PartSizes() if spark.part_blocks is None else PartSizes(part_blocks=spark.part_blocks)
+    try:
+        if spark.out is None and not engine.is_local:
+            raise ParaplyError(
+                NO_SHARED_FOLDER, reason=f"the workers of {spark.master} are elsewhere"
+            )
+        if spark.out is not None:
+            make_folder(spark.out)
+        found = audit_in_parts(request, engine.map, sizes=sizes, folder=spark.out, advance=advance)
+    finally:
+        engine.close()
+    if spark.out is not None:
+        write_violations(Path(spark.out) / VIOLATIONS_FILE, found.violations)
+    return found, engine.name
+
+
+def engine_of(files: tuple[str, ...], master: str) -> Engine:
+    """Return who judges: small inputs never pay for Spark's start."""
+    if master == "auto":
+        size = bytes_total(files)
+        is_large = size is None or size >= SPARK_BYTES_MIN
+        master = "local[*]" if is_large or is_submitted() else IN_PROCESS
+    return InProcess() if master == IN_PROCESS else OnSpark(master)

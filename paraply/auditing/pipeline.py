@@ -1,0 +1,212 @@
+"""The audit as a line of work: read the log, follow its schema, key its rows, judge, sum up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from paraply.adapters.binlog.event_types import event_name
+from paraply.adapters.binlog.keys.builder import KeyBuilder
+from paraply.adapters.binlog.report import FileReport, LogReport
+from paraply.adapters.binlog.schema.dump import load_schema_file
+from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.adapters.binlog.table_map import TableMap
+from paraply.adapters.binlog.text.dump import read_text_transactions
+from paraply.adapters.binlog.transactions import read_transactions
+from paraply.auditing.input_files import InputFiles, bytes_total, open_inputs
+from paraply.errors import ENGINE_UNAVAILABLE, NOTHING_READ
+from paraply.properties.logs.audit import DEFAULT_WORKERS, AuditOptions, Auditor
+from paraply.properties.logs.overlap_rules import RULES
+from paraply.vocabulary.audit_result import AuditResult, FileSummary, Reason
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.kernel_cache import has_kernels
+from paraply.vocabulary.verdict import Verdict, combine
+
+APPLIERS = tuple(RULES)
+"""The appliers whose reading of the metadata can be judged."""
+
+ENGINES = ("auto", "readable", "compiled")
+
+COMPILED_BYTES_MIN = 16 << 20
+"""Below this the compiled engine takes longer to load than the readable one to finish."""
+COMPILING_BYTES_MIN = 64 << 20
+"""The same where its kernels are not on disk yet and must be compiled first."""
+
+_TRANSACTIONS_PER_NEWS = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRequest:
+    """What to audit, and how."""
+
+    files: tuple[str, ...]
+    schema: str | None = None
+    workers: tuple[int, ...] = DEFAULT_WORKERS
+    appliers: tuple[str, ...] = APPLIERS
+    engine: str = "auto"
+
+
+def audit(request: AuditRequest, advance: Callable[[float], None] = lambda _: None) -> AuditResult:
+    """Audit the files of a request as one stream; ``advance`` is told the bytes read so far.
+
+    A file that cannot be read to its end makes the verdict unknown, and everything before that
+    point is audited. Raises ``ParaplyError`` if a file is not there, if all of them stopped
+    before their first transaction, or if the schema is of no use.
+    """
+    inputs = open_inputs(request.files)
+    if _wants_compiled_engine(request, inputs):
+        result = _judged_by_compiled_engine(request, advance)
+        if result is not None:
+            return result
+    reading = _Reading(request)
+    judged = _judged_by_readable_engine(inputs, reading, advance)
+    return reading.summed_up(judged, is_text=inputs.is_text)
+
+
+def _wants_compiled_engine(request: AuditRequest, inputs: InputFiles) -> bool:
+    """Return whether to try the compiled engine, which reads plain files and pays if large."""
+    size = None if inputs.is_text else bytes_total(request.files)
+    if request.engine == "compiled" and size is None:
+        raise no_compiled_engine("it reads plain binary logs only")
+    if request.engine != "auto":
+        return request.engine == "compiled"
+    kept = has_kernels(Path(__file__).resolve().parents[1] / "properties" / "logs" / "compiled")
+    return size is not None and size >= (COMPILED_BYTES_MIN if kept else COMPILING_BYTES_MIN)
+
+
+def _judged_by_compiled_engine(
+    request: AuditRequest, advance: Callable[[float], None]
+) -> AuditResult | None:
+    """Return the result of the compiled engine, None where the log is for the readable one.
+
+    The two engines give the same result but for its ``engine``. Raises ``ParaplyError`` P308 in
+    place of None if the compiled engine was asked for by name.
+    """
+    by_name = request.engine == "compiled"
+    try:
+        # Imported only here: it costs most of a second and 90 MB, which a small log does not pay.
+        from paraply.auditing.compiled import audit_compiled
+        from paraply.properties.logs.compiled.batches import NotCompilable
+    except ImportError as fault:
+        if by_name:
+            raise no_compiled_engine(str(fault)) from None
+        return None
+    reading = _Reading(request)
+    try:
+        judged = audit_compiled(
+            request.files, reading.keys, reading.report, reading.options, reading.note_gtids,
+            advance,
+        )  # fmt: skip
+    except NotCompilable as reason:
+        if by_name:
+            raise no_compiled_engine(str(reason)) from None
+        return None
+    return reading.summed_up(judged)
+
+
+def no_compiled_engine(reason: str) -> ParaplyError:
+    """Return the error for a log that the engine asked for cannot audit."""
+    return ParaplyError(ENGINE_UNAVAILABLE, engine="compiled", reason=reason)
+
+
+class _Reading:
+    """One pass over the files: what the log tells of itself beside what is judged."""
+
+    def __init__(self, request: AuditRequest) -> None:
+        self.registry = SchemaRegistry()
+        if request.schema is not None:
+            load_schema_file(self.registry, request.schema)
+        self.keys = KeyBuilder(self.registry)
+        self.options = AuditOptions(appliers=request.appliers, workers=request.workers)
+        self.report = LogReport()
+        self._gtids: dict[str, tuple[str, str]] = {}
+
+    @property
+    def bytes_read(self) -> int:
+        """Return how far the reading is, over all files."""
+        return sum(file.bytes_read for file in self.report.files)
+
+    def note_gtids(self, file: str, first: str, last: str) -> None:
+        """Note the first and the last GTID of the next stretch of a file; empty is none."""
+        known_first, known_last = self._gtids.get(file, ("", ""))
+        self._gtids[file] = (known_first or first, last or known_last)
+
+    def summed_up(self, result: AuditResult, *, is_text: bool = False) -> AuditResult:
+        """Return ``result`` with what the reading showed of files, schema and gaps."""
+        files = self.report.files
+        # A file that stopped before its first transaction (encrypted, say) gave nothing to judge.
+        if not result.transactions and not any(file.read_to_end for file in files):
+            raise nothing_read(self.report)
+        result.files = [summary_of(file, *self._gtids.get(file.file, ("", ""))) for file in files]
+        if is_text:
+            for summary in result.files:
+                summary.format = "text"
+        note_what_was_not_read(result, self.report)
+        result.assumptions += self.registry.assumptions
+        return result
+
+
+def _judged_by_readable_engine(
+    inputs: InputFiles, reading: _Reading, advance: Callable[[float], None]
+) -> AuditResult:
+    auditor = Auditor(reading.keys, reading.options)
+
+    def on_table_map(table: TableMap) -> None:
+        reading.registry.observe_table_map(table.table_schema())
+
+    transactions = (
+        read_text_transactions(inputs.sources, report=reading.report)
+        if inputs.is_text
+        else read_transactions(inputs.sources, report=reading.report, on_table_map=on_table_map)
+    )
+    for txn in transactions:
+        reading.keys.complete_transaction(txn)
+        auditor.observe(txn)
+        reading.note_gtids(txn.start.file, txn.gtid, txn.gtid)
+        if txn.ordinal % _TRANSACTIONS_PER_NEWS == 0:
+            advance(reading.bytes_read)
+    return auditor.result()
+
+
+def nothing_read(report: LogReport) -> ParaplyError:
+    """Return the error for files that all stopped before their first transaction."""
+    first = next(report.diagnostics())
+    return ParaplyError(NOTHING_READ, reason=first.text, remedy=first.remedy)
+
+
+def summary_of(file: FileReport, first_gtid: str, last_gtid: str) -> FileSummary:
+    """Return what the report says of a file."""
+    version = file.server_version
+    return FileSummary(
+        name=file.file,
+        server=version,
+        format="" if not version else "mariadb" if "mariadb" in version.lower() else "mysql",
+        checksum=", ".join(name for name in file.checksums if name.upper() not in ("NONE", "OFF")),
+        bytes_read=file.bytes_read,
+        transactions=file.transactions,
+        first_gtid=first_gtid,
+        last_gtid=last_gtid,
+        events=dict(sorted(file.events.items())),
+        skipped_event_types={
+            event_name(code): number for code, number in sorted(file.unknown_events.items())
+        },
+        stopped=next((d.text for d in file.diagnostics if d.ends_file), ""),
+    )
+
+
+def note_what_was_not_read(result: AuditResult, report: LogReport) -> None:
+    """Let what could not be read keep the verdict from holding."""
+    for file in report.files:
+        for diagnostic in file.diagnostics:
+            result.unknown_because.append(
+                Reason(
+                    property="file_is_read_to_its_end"
+                    if diagnostic.ends_file
+                    else "rows_are_decoded",
+                    subject=file.file,
+                    reason=diagnostic.text,
+                    remedy=diagnostic.remedy,
+                )
+            )
+            result.verdict = combine((result.verdict, Verdict.UNKNOWN))

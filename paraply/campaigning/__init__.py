@@ -1,0 +1,1 @@
+"""Mining campaigns: plan, progress, result, files and pages."""

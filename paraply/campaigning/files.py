@@ -1,0 +1,236 @@
+"""The counterexamples of a campaign as files: one that replays, a page about it, and an index."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paraply.counterexamples.foreign_systems import ForeignSystem
+from paraply.counterexamples.replaying import replay_command
+from paraply.counterexamples.shrinking import Smallest
+from paraply.mining.clusters import Minimal
+from paraply.mining.plan import Plan
+from paraply.mining.store import DiskStore, Store
+from paraply.mining.systems import ALL, System
+from paraply.properties.registry import Property
+from paraply.properties.search import Counterexample
+from paraply.registries import mutant_named, property_named
+from paraply.reporting.counterexample_text import counterexample_lines
+from paraply.reporting.escape import visible
+from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.history_jsonl import write_history
+
+FOLDER = "counterexamples"
+INDEX = f"{FOLDER}/index.json"
+
+NO_COUNTEREXAMPLES = register(
+    "P322",
+    "there is nothing to promote: {reason}",
+    "name a folder that paraply mine wrote, and counterexamples that its index lists",
+)
+INDEX_DAMAGED = register(
+    "P323",
+    "the index of the counterexamples is damaged",
+    "let `paraply mine --resume --out {folder}` write it again: what is whole is not run again",
+)
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filed:
+    """One counterexample as the index has it; ``name`` is that of its files without ending."""
+
+    name: str
+    subject: str
+    mutant: str
+    dialect: str
+    prop: str
+    signature: str
+    digest: str
+    count: int
+    transactions: int
+    events: int
+    choices: int
+    is_confirmed: bool
+    is_expected: bool
+    violations: tuple[str, ...]
+    command: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        value = {name: getattr(self, name) for name in self.__slots__}
+        return {**value, "violations": list(self.violations)}
+
+
+def filed_from_json(value: dict[str, Any]) -> Filed:
+    """Return what :meth:`Filed.as_json` described."""
+    return Filed(**{**value, "violations": tuple(value["violations"])})
+
+
+def write_counterexamples(store: Store, plan: Plan, minimals: Sequence[Minimal]) -> list[Filed]:
+    """Write history, page and index; return what the index lists, in the same order."""
+    filed = []
+    numbers: dict[str, int] = {}
+    for one in minimals:
+        system = plan.systems[one.cluster.system]
+        stem = _NOT_IN_NAMES.sub("-", f"{system.name}-{one.cluster.prop}")
+        numbers[stem] = numbers.get(stem, 0) + 1
+        name = f"{stem}-{numbers[stem]}"
+        entry = _filed(name, store, system, one)
+        lines = "".join(f"{line}\n" for line in write_history(one.history))
+        store.write(f"{FOLDER}/{name}.jsonl", lines.encode())
+        store.write(f"{FOLDER}/{name}.md", page(plan, system, one, entry).encode())
+        filed.append(entry)
+    index = {"counterexamples": [entry.as_json() for entry in filed]}
+    store.write(INDEX, (json.dumps(index, indent=1) + "\n").encode())
+    return filed
+
+
+def read_index(store: Store) -> list[Filed]:
+    """Return the counterexamples that a campaign's index lists; none if it has no index."""
+    written = store.read(INDEX)
+    if written is None:
+        return []
+    try:
+        return [filed_from_json(value) for value in json.loads(written)["counterexamples"]]
+    except (ValueError, KeyError, TypeError):
+        raise ParaplyError(INDEX_DAMAGED, where=f"{store.url}/{INDEX}", folder=store.url) from None
+
+
+def _filed(name: str, store: Store, system: System, one: Minimal) -> Filed:
+    prop = property_named(one.cluster.prop)
+    violations = prop.violations(one.history)
+    return Filed(
+        name=name,
+        subject=system.subject,
+        mutant=system.mutant,
+        dialect=system.workload.dialect,
+        prop=prop.name,
+        signature=one.signature.text,
+        digest=one.digest,
+        count=one.cluster.specimen.count,
+        transactions=one.size[0],
+        events=one.size[1],
+        choices=one.size[2],
+        is_confirmed=one.is_confirmed,
+        is_expected=prop.name in (system.goals | system.known_breaches),
+        violations=tuple(str(violation) for violation in violations),
+        command=_command(one, prop, f"{store.url}/{FOLDER}/{name}.jsonl"),
+    )
+
+
+def _command(one: Minimal, prop: Property, file: str) -> str:
+    """Return the command that shows a counterexample again."""
+    system = one.system
+    if isinstance(system, ForeignSystem):
+        return system.replay_command(prop, one.choices, one.cluster.specimen.run, file)
+    smallest = Smallest(
+        workload=system.workload,
+        counterexample=Counterexample(
+            choices=one.choices, history=one.history, violations=(), runs=1
+        ),
+    )
+    return replay_command(system.runner, smallest, prop, file=file, mutant=system.mutant)
+
+
+def page(plan: Plan, system: System, one: Minimal, entry: Filed) -> str:
+    """Return the page of a counterexample, as Markdown."""
+    prop = property_named(one.cluster.prop)
+    who = "the reference" if system.is_ours else system.subject
+    made = "was made smaller to" if system.is_ours or one.choices else "has"
+    confirmed = (
+        f"replayed by {who}: the same events, and the property is broken again"
+        if one.is_confirmed
+        else f"**not confirmed**: a replay by {who} is not the same run again"
+    )
+    lines = [
+        f"# {entry.name}",
+        "",
+        f"**Result.** {system.name} breaks `{prop.name}`; {confirmed}.",
+        "",
+        f"**Property.** {visible(prop.meaning)} ({prop.source})",
+        "",
+        f"**Whose fault.** {whose_fault(system, prop.name)}",
+        "",
+        f"**Found.** {entry.count:,} breaches of this sort in the campaign of seed {plan.seed}; "
+        f"the smallest {made} {entry.transactions} transactions, {entry.events} "
+        f"events and {entry.choices} choices"
+        + (f" ({one.minimality})." if one.minimality else "."),
+        "",
+        f"**Sort.** {entry.signature}",
+        "",
+        "```text",
+        *counterexample_lines(prop, one.history),
+        "```",
+        "",
+        "**Run it again.**",
+        "",
+        "```sh",
+        entry.command,
+        "```",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def whose_fault(system: System, prop: str) -> str:
+    """Return where the breach comes from, in a sentence."""
+    if isinstance(system, ForeignSystem):
+        return system.whose_fault()
+    if system.mutant:
+        mutant = mutant_named(system.mutant)
+        return f"The mutant's, on purpose: {mutant.fault} ({mutant.source})"
+    if prop in system.known_breaches:
+        return f"The dialect {system.workload.dialect} is known for it."
+    return "Not known: the subject, the property or the search; it is new."
+
+
+def promotable(place: Path) -> dict[str, Filed]:
+    """Return the counterexamples of a campaign by name; P322 if there are none."""
+    filed = {entry.name: entry for entry in read_index(DiskStore(str(place)))}
+    if not filed:
+        reason = f"there is no {INDEX}, or nothing is in it"
+        raise ParaplyError(NO_COUNTEREXAMPLES, where=str(place), reason=reason)
+    return filed
+
+
+def promote(place: Path, names: Sequence[str], target: Path) -> list[Path]:
+    """Copy counterexamples into a folder of regression tests, and return the files written.
+
+    ``all`` names those that were confirmed. Each is a history and a small JSON file that says what
+    must be broken by it. Raises ``ParaplyError`` P322 for a name that the index does not list.
+    """
+    store = DiskStore(str(place))
+    filed = promotable(place)
+    wanted = [
+        each
+        for name in names
+        for each in ([one for one in filed if filed[one].is_confirmed] if name == ALL else [name])
+    ]
+    written = []
+    destination = DiskStore(str(target))
+    for name in wanted:
+        if name not in filed:
+            raise ParaplyError(
+                NO_COUNTEREXAMPLES, where=str(place), reason=f"the index does not list {name}"
+            )
+        history = store.read(f"{FOLDER}/{name}.jsonl")
+        if history is None:
+            raise ParaplyError(NO_COUNTEREXAMPLES, where=str(place), reason=f"{name} has no file")
+        entry = filed[name]
+        expected = {
+            "subject": entry.subject,
+            "mutant": entry.mutant,
+            "property": entry.prop,
+            "signature": entry.signature,
+            "violations": list(entry.violations),
+        }
+        destination.write(f"{name}.jsonl", history)
+        destination.write(f"{name}.json", (json.dumps(expected, indent=2) + "\n").encode())
+        written += [target / f"{name}.jsonl", target / f"{name}.json"]
+    return written

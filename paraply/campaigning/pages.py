@@ -1,0 +1,58 @@
+"""The pages of a campaign: its report, and one to step through for each counterexample."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from paraply.campaigning.files import FOLDER, read_index
+from paraply.campaigning.result import judge
+from paraply.conforming import child_systems
+from paraply.counterexamples.showing.pages import page_of
+from paraply.judging import recorded_systems
+from paraply.judging.recorded_files import histories_in
+from paraply.mining.campaign import PLAN_FILE, read_campaign
+from paraply.mining.store import store_at
+from paraply.progress import progress as progress_bar
+from paraply.reporting.campaign_html import campaign_html
+from paraply.reporting.files import write_report
+
+_FILLED = (child_systems, recorded_systems)
+"""The kinds of systems that a plan may name, known by importing these."""
+
+
+def is_campaign(folder: Path) -> bool:
+    """Return whether ``paraply mine`` wrote into this folder."""
+    return (folder / PLAN_FILE).is_file()
+
+
+def write_campaign_pages(campaign: Path, folder: Path) -> Path:
+    """Write the report of a campaign and the pages it links to, and return the report.
+
+    Raises ``ParaplyError`` P728 or P323 if the campaign cannot be read, P321 if a counterexample
+    cannot.
+    """
+    progress = read_campaign(str(campaign))
+    filed = read_index(store_at(str(campaign)))
+    (folder / FOLDER).mkdir(parents=True, exist_ok=True)
+    pages: dict[str, str] = {}
+    with progress_bar("making pages", total=len(filed)) as advance:
+        for done, entry in enumerate(filed, start=1):
+            file = campaign / FOLDER / f"{entry.name}.jsonl"
+            (history,) = histories_in(file)
+            page = page_of(
+                entry.name, str(file), history, mutant=entry.mutant, properties=[entry.prop]
+            )
+            pages[entry.name] = f"{FOLDER}/{entry.name}.html"
+            write_report(str(folder / pages[entry.name]), page.html)
+            advance(done)
+    report = folder / "index.html"
+    html = campaign_html(
+        progress,
+        judge(progress),
+        filed,
+        pages,
+        command=shlex.join(["paraply", "mine", "--report", str(campaign)]),
+    )
+    write_report(str(report), html)
+    return report

@@ -1,0 +1,163 @@
+"""What a campaign means: a verdict for every system, and for the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from paraply.mining.batch_runs import Counts
+from paraply.mining.campaign import Progress
+from paraply.mining.systems import System
+from paraply.registries import mutant_named, property_named
+from paraply.vocabulary.verdict import Verdict, combine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemResult:
+    """One system of a campaign, judged.
+
+    Attributes:
+        system: what was run.
+        counts: what was counted.
+        seconds: of all its batches, wherever they ran.
+        verdict: of a subject the gravest of its properties. Of a mutant: HOLDS if the property
+            that must catch it did, UNKNOWN if not; of one that is said to be equivalent: VIOLATED
+            if a safety property catches it.
+        note: why it is not HOLDS, or what a reader should know.
+    """
+
+    system: System
+    counts: Counts
+    seconds: float
+    verdict: Verdict
+    note: str
+
+    @property
+    def first_found(self) -> int | None:
+        """Return how many histories it took to the first breach that is sought; None if none."""
+        runs = [
+            run for name, run in self.counts.first_violated.items() if name in self.system.goals
+        ]
+        return min(runs) + 1 if runs else None
+
+    @property
+    def seconds_to_find(self) -> float | None:
+        """Return how long that took, at the mean speed of the system."""
+        if self.first_found is None:
+            return None
+        return self.first_found * self.seconds / max(self.counts.histories, 1)
+
+
+def judge(progress: Progress, *, allow_expected: bool = False) -> list[SystemResult]:
+    """Return the verdict of every system; breaches a dialect is known for may be allowed."""
+    results = []
+    for system, counts, seconds in zip(
+        progress.plan.systems, progress.per_system, progress.seconds_per_system, strict=True
+    ):
+        if system.mutant:
+            verdict, note = _of_mutant(system, counts)
+        else:
+            verdict, note = _of_subject(system, counts, allow_expected=allow_expected)
+        results.append(
+            SystemResult(system=system, counts=counts, seconds=seconds, verdict=verdict, note=note)
+        )
+    return results
+
+
+def overall(progress: Progress, results: Sequence[SystemResult]) -> Verdict:
+    """Return the gravest verdict; a campaign that was cut short is UNKNOWN at best."""
+    cut = [] if progress.is_complete else [Verdict.UNKNOWN]
+    return combine([*cut, *(result.verdict for result in results)])
+
+
+def _of_mutant(system: System, counts: Counts) -> tuple[Verdict, str]:
+    if system.goals:
+        (goal,) = system.goals
+        if goal in counts.violated:
+            return Verdict.HOLDS, f"caught by {goal}"
+        return Verdict.UNKNOWN, f"not caught by {goal} in {counts.histories:,} histories"
+    caught = unexpected_breaches(system, counts)
+    if caught:
+        return Verdict.VIOLATED, f"not equivalent: caught by {', '.join(caught)}"
+    return Verdict.HOLDS, "equivalent, caught by none"
+
+
+def unexpected_breaches(system: System, counts: Counts) -> list[str]:
+    """Return the properties broken that the subject is not known to break.
+
+    A mutant that is said to be equivalent may still break those of precision and speed.
+    """
+    survives = bool(system.mutant and mutant_named(system.mutant).survives_because)
+    return sorted(
+        name
+        for name in counts.violated
+        if name not in system.known_breaches
+        and not (survives and not property_named(name).is_safety)
+    )
+
+
+def _of_subject(system: System, counts: Counts, *, allow_expected: bool) -> tuple[Verdict, str]:
+    broken = unexpected_breaches(system, counts)
+    if broken:
+        return Verdict.VIOLATED, f"breaks {', '.join(broken)}"
+    not_found = sorted(system.known_breaches - counts.violated.keys())
+    met = counts.reached.keys() | counts.violated.keys()
+    unreached = sorted(system.situations_given(met) - met)
+    notes = []
+    if system.known_breaches & counts.violated.keys():
+        notes.append(
+            "breaks what its dialect is known for: "
+            + ", ".join(sorted(system.known_breaches & counts.violated.keys()))
+        )
+    if not_found:
+        notes.append(f"known breach not found: {', '.join(not_found)}")
+    if unreached:
+        notes.append(f"never reached: {', '.join(unreached)}")
+    if system.known_breaches & counts.violated.keys() and not allow_expected:
+        return Verdict.VIOLATED, "; ".join(notes)
+    if not_found or unreached:
+        return Verdict.UNKNOWN, "; ".join(notes)
+    return Verdict.HOLDS, "; ".join(notes)
+
+
+def curve_points(histories: int) -> list[int]:
+    """Return 1, 2, 5, 10, 20, 50, ... up to the number given, and that number itself."""
+    points = []
+    power = 1
+    while power < histories:
+        points += [step * power for step in (1, 2, 5) if step * power < histories]
+        power *= 10
+    return [*points, histories]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurvePoint:
+    """What was known after so many histories of each system."""
+
+    histories: int
+    found: int
+    reached: int
+
+
+def discovery_curve(progress: Progress) -> list[CurvePoint]:
+    """Return how breaches sought, and situations, were found as histories were added."""
+    breaches: list[int] = []
+    situations: list[int] = []
+    for system, counts in zip(progress.plan.systems, progress.per_system, strict=True):
+        breaches += [run for name, run in counts.first_violated.items() if name in system.goals]
+        for name in system.situations:
+            runs = [
+                first[name]
+                for first in (counts.first_reached, counts.first_violated)
+                if name in first
+            ]
+            situations += [min(runs)] if runs else []
+    most = max((counts.histories for counts in progress.per_system), default=0)
+    return [
+        CurvePoint(
+            histories=point,
+            found=sum(run < point for run in breaches),
+            reached=sum(run < point for run in situations),
+        )
+        for point in curve_points(most)
+    ]

@@ -1,0 +1,1 @@
+"""Run the conformance suite against appliers."""

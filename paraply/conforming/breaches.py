@@ -1,0 +1,130 @@
+"""What breaks a property in a case, made as small as it gets."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from paraply.adapters.conformance.cases.case import Case
+from paraply.adapters.conformance.session import Run
+from paraply.counterexamples.showing.alternatives import Alternatives, alternatives_of
+from paraply.properties.registry import Property, Violation
+from paraply.properties.search import Counterexample, random_schedules
+from paraply.properties.shrinking import ReadableOracle, shrink
+from paraply.vocabulary.history import History
+from paraply.vocabulary.programs import encode_program, format_program
+from paraply.vocabulary.schedule import RecordedSchedule, Schedule
+
+_SCHEDULES_PER_LOG = 6
+_OTHER_RUNS_MAX = 200
+_OTHER_SECONDS_MAX = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Breach:
+    """A property that a run of the case breaks, with the smallest run found."""
+
+    prop: Property
+    violations: tuple[Violation, ...]
+    history: History
+    choices: tuple[int, ...]
+    seed: int
+    """Of the case's log."""
+    kept: tuple[int, ...] | None = None
+    """Ids of the log's transactions that are left, where some were dropped."""
+
+    @property
+    def program(self) -> str:
+        """Return the choices as text for a command line."""
+        return format_program(encode_program(self.choices))
+
+
+class Runner(Protocol):
+    """Whoever runs a case."""
+
+    shrink_runs_max: int
+
+    def run_once(
+        self, case: Case, schedule: Schedule, seed: int, kept: Collection[int] | None = None
+    ) -> Run:
+        """Run a case once."""
+        ...
+
+
+class Shrinking:
+    """Makes what breaks a property small: transactions of a random log first, then choices."""
+
+    def __init__(self, runner: Runner, case: Case, found: Breach) -> None:
+        self._runner = runner
+        self._case = case
+        self._found = found
+        self._runs_left = runner.shrink_runs_max
+
+    def smallest(self) -> Breach:
+        """Return the smallest breach found within the runs allowed."""
+        if self._case.log(self._found.seed).only(()) is not None:
+            self._drop_transactions()
+        found = self._found
+        counterexample = Counterexample(
+            choices=found.choices, history=found.history, violations=found.violations, runs=1
+        )
+        shrunk = shrink(
+            ReadableOracle(lambda one: self._run(one, found.kept).history, found.prop),
+            counterexample,
+            runs_max=max(self._runs_left, self._runner.shrink_runs_max // 2),
+        )
+        return replace(
+            found, choices=shrunk.choices, history=shrunk.history, violations=shrunk.violations
+        )
+
+    def _drop_transactions(self) -> None:
+        """Leave out halves of the log, quarters, single transactions, as long as it breaks."""
+        kept = [one.id for one in self._case.log(self._found.seed).transactions]
+        length = len(kept) // 2
+        while length:
+            start = len(kept) - length
+            while start >= 0 and self._runs_left > 0:
+                candidate = kept[:start] + kept[start + length :]
+                if self._still_breaks(candidate):
+                    kept = candidate
+                start -= length
+            length //= 2
+
+    def _still_breaks(self, kept: Sequence[int]) -> bool:
+        """Return whether a few schedules of the shorter log break the property; keep the first."""
+        prop = self._found.prop
+        schedules: list[Schedule] = [RecordedSchedule(self._found.choices)]
+        schedules += random_schedules(self._found.seed, _SCHEDULES_PER_LOG)
+        for schedule in schedules:
+            run = self._run(schedule, kept)
+            violations = () if run.fault else prop.violations(run.history)
+            if violations:
+                self._found = replace(
+                    self._found,
+                    violations=violations,
+                    history=run.history,
+                    choices=tuple(schedule.choices),
+                    kept=tuple(kept),
+                )
+                return True
+        return False
+
+    def _run(self, schedule: Schedule, kept: Collection[int] | None) -> Run:
+        self._runs_left -= 1
+        return self._runner.run_once(self._case, schedule, self._found.seed, kept)
+
+
+def other_choices(runner: Runner, case: Case, breach: Breach) -> Alternatives:
+    """Return where the choices that the smallest run did not take would have led."""
+
+    def system(schedule: Schedule) -> History:
+        return runner.run_once(case, schedule, breach.seed, breach.kept).history
+
+    return alternatives_of(
+        system,
+        breach.prop,
+        breach.choices,
+        runs_max=_OTHER_RUNS_MAX,
+        seconds_max=_OTHER_SECONDS_MAX,
+    )

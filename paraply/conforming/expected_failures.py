@@ -1,0 +1,57 @@
+"""The file of failures that a team knows of: each has a reason and a link, or is refused."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from paraply.adapters.conformance.cases.case import Case
+from paraply.vocabulary.errors import ParaplyError, register
+
+UNREADABLE_EXPECTED_FAILURES = register(
+    "P340",
+    "the expected failures cannot be read: {reason}",
+    "write one [[expected]] table for each case, with case, reason and link, as "
+    "docs/write-an-adapter.md shows",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedFailure:
+    """A case that is known to fail, why, and where it is followed."""
+
+    case: str
+    reason: str
+    link: str
+
+
+def read_expected_failures(path: Path, cases: Sequence[Case]) -> dict[str, ExpectedFailure]:
+    """Return the expected failures by case; P320 names file and entry of what is wrong."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise _unreadable(path, str(error)) from None
+    unknown = set(document) - {"expected"}
+    entries = document.get("expected", [])
+    if unknown or not isinstance(entries, list):
+        raise _unreadable(path, f"there is {', '.join(sorted(unknown)) or 'no list'} in it")
+    known = {case.id for case in cases}
+    found: dict[str, ExpectedFailure] = {}
+    for number, entry in enumerate(entries, start=1):
+        for name in ("case", "reason", "link"):
+            if not isinstance(entry, dict) or not str(entry.get(name, "")).strip():
+                raise _unreadable(path, f"entry {number} has no {name}")
+        if entry["case"] not in known:
+            raise _unreadable(path, f"entry {number}: there is no case {entry['case']}")
+        found[entry["case"]] = ExpectedFailure(
+            case=entry["case"], reason=entry["reason"], link=entry["link"]
+        )
+    return found
+
+
+def _unreadable(path: Path, reason: str) -> ParaplyError:
+    return ParaplyError(UNREADABLE_EXPECTED_FAILURES, where=str(path), reason=reason)

@@ -1,0 +1,243 @@
+"""Running the suite against an applier: which properties judge it, and what each case showed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from paraply.adapters.conformance.cases.case import ENDS, ORDER, PREFIXES, Case, log_of
+from paraply.adapters.conformance.protocol import Role
+from paraply.adapters.conformance.session import Launcher, Run, RunOptions, Session
+from paraply.adapters.conformance.tracking import Precision
+from paraply.conforming.breaches import Breach, Shrinking
+from paraply.properties.registry import Property
+from paraply.properties.search import random_schedules
+from paraply.registries import property_named
+from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.verdict import Verdict
+
+SCHEDULES = 20
+SHRINK_RUNS_MAX = 150
+
+_ALWAYS = (
+    "no_conflicting_parallel_apply",
+    "rows_apply_as_logged",
+    "transactions_apply_whole",
+    "applied_exactly_once",
+    "final_state_is_the_sources",
+    "tables_end_as_the_sources",
+    "applier_does_not_give_up",
+    "applier_reaches_the_end",
+)
+_IN_COMMIT_ORDER = (ORDER, PREFIXES, "reads_never_go_back", "sessions_keep_their_order")
+_BY_CLOCK = "starts_respect_last_committed"
+_OVERLAP = "two_transactions_overlap"
+
+
+class Result(Enum):
+    """What came of a case."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    SKIP = "skip"
+    UNKNOWN = "unknown"
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Return the verdict; None for a skipped case, which says nothing."""
+        return {
+            Result.PASS: Verdict.HOLDS,
+            Result.FAIL: Verdict.VIOLATED,
+            Result.UNKNOWN: Verdict.UNKNOWN,
+        }.get(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseResult:
+    """One case, judged.
+
+    Attributes:
+        case: the case.
+        result: pass, fail, skip or unknown.
+        reason: why, in a line; empty for a pass.
+        breach: what was broken, where a property was.
+        stderr: last lines of the applier's standard error, where it failed.
+        runs: how many schedules were run.
+        seconds: how long they took.
+    """
+
+    case: Case
+    result: Result
+    reason: str = ""
+    breach: Breach | None = None
+    stderr: tuple[str, ...] = ()
+    runs: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applier:
+    """What the applier said of itself, or how it failed to; for a tracker, how precise it is."""
+
+    name: str = ""
+    features: frozenset[str] = frozenset()
+    fault: str = ""
+    stderr: tuple[str, ...] = ()
+    precision: Precision | None = None
+
+
+@dataclass(slots=True)
+class Conformance:
+    """Runs cases against one applier.
+
+    ``schedules`` are run for each case; ``seed`` determines all of them.
+    """
+
+    launcher: Launcher
+    schedules: int = SCHEDULES
+    seed: int = 0
+    shrink_runs_max: int = SHRINK_RUNS_MAX
+    role: Role = Role.APPLIER
+    has_overlapped: bool = False
+    """Whether two transactions were ever seen under way together, in any case."""
+    features: frozenset[str] = field(default=frozenset())
+
+    def meet(self) -> Applier:
+        """Run the applier on an empty log, and learn what it offers."""
+        (schedule,) = random_schedules(self.seed, 1)
+        run = Session(self.launcher, log_of(), schedule, RunOptions()).run()
+        self.features = run.features
+        fault = run.fault
+        if not fault and run.has_stalled:
+            fault = "'end' of an empty log was not answered by 'end_ok'"
+        return Applier(
+            name=run.history.header.subject, features=run.features, fault=fault, stderr=run.stderr
+        )
+
+    def run_all(
+        self, cases: Iterable[Case], on_case: Callable[[CaseResult], None] | None = None
+    ) -> list[CaseResult]:
+        """Run cases in order; one that only lacks overlap is decided when all have run."""
+        results = []
+        for case in cases:
+            result = self.run_case(case)
+            results.append(result)
+            if on_case is not None:
+                on_case(result)
+        return [self.with_hindsight(result) for result in results]
+
+    def run_case(self, case: Case) -> CaseResult:
+        """Run one case on its schedules, until one breaks something."""
+        missing = case.features - self.features
+        if missing:
+            reason = f"the applier does not offer {', '.join(sorted(missing))}"
+            return CaseResult(case=case, result=Result.SKIP, reason=reason)
+        started = time.monotonic()
+        properties = self.properties_of(case)
+        witness = property_named(case.decides).witness
+        is_reached = overlaps = False
+        runs = 0
+        for runs, schedule in enumerate(random_schedules(self.seed, self.schedules), start=1):
+            seed = self.seed + runs - 1
+            run = self.run_once(case, schedule, seed)
+            if run.fault:
+                return CaseResult(
+                    case=case,
+                    result=Result.FAIL,
+                    reason=run.fault,
+                    breach=None,
+                    stderr=run.stderr,
+                    runs=runs,
+                    seconds=time.monotonic() - started,
+                )
+            breach = self._breach(case, run, schedule, properties, seed)
+            if breach is not None:
+                return CaseResult(
+                    case=case,
+                    result=Result.FAIL,
+                    reason=str(breach.violations[0]),
+                    breach=breach,
+                    stderr=run.stderr,
+                    runs=runs,
+                    seconds=time.monotonic() - started,
+                )
+            is_reached = is_reached or witness(run.history)
+            overlaps = overlaps or property_named(_OVERLAP).witness(run.history)
+        self.has_overlapped = self.has_overlapped or overlaps
+        reason = "" if is_reached else f"the situation of {case.decides} never occurred"
+        if case.is_about_parallel_apply and not overlaps:
+            is_reached = False
+            reason = "no two transactions were ever under way together"
+        return CaseResult(
+            case=case,
+            result=Result.PASS if is_reached else Result.UNKNOWN,
+            reason=reason,
+            runs=runs,
+            seconds=time.monotonic() - started,
+        )
+
+    def run_once(
+        self, case: Case, schedule: Schedule, seed: int, kept: Collection[int] | None = None
+    ) -> Run:
+        """Run a case once; ``seed`` makes its log, of which only ``kept`` may be left."""
+        log = case.log(seed)
+        if kept is not None:
+            log = log.only(kept) or log
+        options = RunOptions(
+            workers=case.workers,
+            commit_order=case.commit_order,
+            crashes=case.crashes,
+            deadlocks=case.deadlocks,
+        )
+        return Session(self.launcher, log, schedule, options).run()
+
+    def properties_of(self, case: Case) -> list[Property]:
+        """Return the properties that judge a case, the one that it is for first."""
+        names = [*_ALWAYS]
+        if case.commit_order:
+            names += _IN_COMMIT_ORDER
+        if "lc_sn" in self.features and not self.features & {"writeset", "commit_id"}:
+            names.append(_BY_CLOCK)
+        first = [case.decides] if case.decides != _OVERLAP else []
+        return [property_named(name) for name in dict.fromkeys([*first, *names])]
+
+    def _breach(
+        self,
+        case: Case,
+        run: Run,
+        schedule: Schedule,
+        properties: Sequence[Property],
+        seed: int,
+    ) -> Breach | None:
+        for prop in properties:
+            violations = prop.violations(run.history)
+            if violations:
+                breach = Breach(
+                    prop=prop,
+                    violations=violations,
+                    history=run.history,
+                    choices=tuple(schedule.choices),
+                    seed=seed,
+                )
+                # A stall that only a time-out shows takes as long in every repetition.
+                if self.shrink_runs_max and (prop.name != ENDS or run.is_proved):
+                    breach = Shrinking(self, case, breach).smallest()
+                return breach
+        return None
+
+    def with_hindsight(self, result: CaseResult) -> CaseResult:
+        """Turn "never overlapped" into a failure where the applier could overlap elsewhere."""
+        if not (result.case.must_overlap and result.result is Result.UNKNOWN):
+            return result
+        # The applier that obeys a tracker can overlap: only the tracker's answers forbid it.
+        if not self.has_overlapped and self.role is Role.APPLIER:
+            return result
+        return CaseResult(
+            case=result.case,
+            result=Result.FAIL,
+            reason="the two independent transactions were never under way together",
+            runs=result.runs,
+            seconds=result.seconds,
+        )

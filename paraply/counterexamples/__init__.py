@@ -1,0 +1,1 @@
+"""Find, shrink, replay and show counterexamples."""

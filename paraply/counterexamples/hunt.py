@@ -1,0 +1,114 @@
+"""Hunting a mutant: search for a breach of the property that must catch it, and make it small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from paraply.properties.registry import Property
+from paraply.properties.search import Counterexample
+from paraply.properties.shrinking import BreakingRun, Oracle, ReadableOracle, shrink_run
+from paraply.reference_impl.mutants import Mutant
+from paraply.reference_impl.subject import Subject, Workload
+from paraply.registries import property_named, registered_properties
+from paraply.vocabulary.history import History
+from paraply.vocabulary.schedule import Schedule
+
+RUNS_MAX = 20_000
+"""Random runs at the full size of the workload. The rarest of our mutants shows in one run of some
+thousand, so that no seed is likely to miss any."""
+RUNS_BELOW = 60
+"""Random runs at each smaller number of transactions, for a smaller history."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quarry:
+    """What a hunt brought back: the counterexample and the workload it belongs to."""
+
+    workload: Workload
+    counterexample: Counterexample
+    runs: int
+    """All runs that were made to find it, those at other sizes included."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spotted:
+    """A run that breaks the property, the workload it is a run of, and runs made to find it."""
+
+    workload: Workload
+    run: BreakingRun
+    runs: int
+
+
+OracleOf = Callable[[Workload], Oracle]
+"""What judges runs of a subject, by their workload."""
+Faster = Callable[[Workload, Oracle], Oracle]
+"""Returns an oracle that answers as the readable one of a workload does, but faster."""
+
+
+def hunt(mutant: Mutant, prop: Property, *, seed: int = 0) -> Quarry | None:
+    """Return the smallest history found in which ``prop`` catches ``mutant``; None if none is.
+
+    Sizes rise from one transaction to the mutant's whole workload; at each, runs are random from
+    ``seed``.
+    """
+    return hunt_subject(mutant.subject, mutant.workload, prop, seed=seed)
+
+
+def hunt_subject(
+    subject: Subject,
+    workload: Workload,
+    prop: Property,
+    *,
+    seed: int = 0,
+    runs_max: int = RUNS_MAX,
+) -> Quarry | None:
+    """Search a subject for a breach of ``prop``, fewer transactions first."""
+    ask = oracles_of(subject, prop)
+    spotted = hunt_runs(ask, workload, seed=seed, runs_max=runs_max)
+    if spotted is None:
+        return None
+    counterexample = ask(spotted.workload).counterexample(spotted.run, spotted.runs)
+    return Quarry(workload=spotted.workload, counterexample=counterexample, runs=spotted.runs)
+
+
+def hunt_runs(ask: OracleOf, workload: Workload, *, seed: int, runs_max: int) -> Spotted | None:
+    """Return the smallest run that a hunt finds, told by its choices."""
+    runs = 0
+    for transactions in range(1, workload.transactions + 1):
+        smaller = replace(workload, transactions=transactions)
+        limit = runs_max if transactions == workload.transactions else RUNS_BELOW
+        oracle = ask(smaller)
+        made, run = oracle.drawn(seed, limit)
+        runs += made
+        if run is not None:
+            return Spotted(workload=smaller, run=shrink_run(oracle, run), runs=runs)
+    return None
+
+
+def oracles_of(subject: Subject, prop: Property, faster: Faster | None = None) -> OracleOf:
+    """Return the oracles of a subject, one for each workload asked about."""
+    known: dict[str, Oracle] = {}
+
+    def ask(workload: Workload) -> Oracle:
+        described = repr(workload)
+        if described not in known:
+            readable = ReadableOracle(system_of(subject, workload), prop)
+            known[described] = faster(workload, readable) if faster else readable
+        return known[described]
+
+    return ask
+
+
+def system_of(subject: Subject, workload: Workload) -> Callable[[Schedule], History]:
+    """Return a subject at one size as the function that searches take."""
+    return lambda schedule: subject.run(schedule, workload)
+
+
+def properties_of(subject: Subject, names: Iterable[str] = ()) -> list[Property]:
+    """Return the properties named, or all that speak of such a subject; P520 for an unknown one."""
+    if names:
+        return [property_named(name) for name in dict.fromkeys(names)]
+    return [
+        prop for prop in registered_properties() if not subject.areas or prop.area in subject.areas
+    ]

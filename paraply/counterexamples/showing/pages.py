@@ -1,0 +1,152 @@
+"""Pages of recorded histories: each judged, shown, and listed in an index."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from paraply.counterexamples.hunt import properties_of
+from paraply.counterexamples.showing.alternatives import Alternatives, alternatives_of
+from paraply.counterexamples.showing.document import Shown
+from paraply.counterexamples.workload_arguments import workload_of_header
+from paraply.judging.live_histories import live_properties_of
+from paraply.properties.registry import Expectation, Property, verdict_of
+from paraply.reference_impl.subject import Subject, Workload
+from paraply.registries import mutant_named, property_named, registered_properties, subject_named
+from paraply.reporting.files import write_report
+from paraply.reporting.show_html import show_html
+from paraply.reporting.table_page import index_html
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.history import History
+from paraply.vocabulary.programs import decode_program, parse_program
+from paraply.vocabulary.verdict import Verdict, combine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """The page of one history, and what an index says of it."""
+
+    name: str
+    html: str
+    verdict: Verdict
+    broken: Sequence[Property]
+    history: History
+
+
+def page_of(
+    name: str,
+    file: str,
+    history: History,
+    *,
+    mutant: str = "",
+    properties: Sequence[str] = (),
+    with_alternatives: bool = True,
+) -> Page:
+    """Judge a history and return its page.
+
+    Args:
+        name: of the page, without ending.
+        file: where the history was read from, for the command that replays it.
+        history: what is shown.
+        mutant: what made the run, where it was no subject itself.
+        properties: names of those that judge; without any, all that a subject of this kind has.
+        with_alternatives: run the choices that were not taken, where the run can be made again.
+    """
+    subject = _subject(history, mutant)
+    judges = _properties(history, subject, properties)
+    broken = [prop for prop in judges if prop.violations(history)]
+    again = subject is not None and bool(history.header.program)
+    alternatives: Alternatives | None = None
+    if subject is not None and again and broken and with_alternatives:
+        workload = workload_of_header(history.header)
+        choices = decode_program(parse_program(history.header.program))
+        runner = subject.run
+        alternatives = alternatives_of(
+            lambda schedule: runner(schedule, workload), broken[0], choices
+        )
+    words = ["paraply", "replay", file, *(["--mutant", mutant] if mutant else [])]
+    shown = Shown(
+        history=history,
+        broken=broken,
+        alternatives=alternatives,
+        replay=shlex.join(words) if again else "",
+        test=_test(history, mutant, broken[0]) if again and broken else "",
+    )
+    verdict = combine(verdict_of(history, prop) for prop in judges)
+    html = show_html(shown, verdict=verdict)
+    return Page(name=name, html=html, verdict=verdict, broken=broken, history=history)
+
+
+def write_pages(folder: Path, pages: Sequence[Page]) -> Path:
+    """Write the pages and an index of them into a folder, and return the index."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for page in pages:
+        write_report(str(folder / f"{page.name}.html"), page.html)
+        rows.append(
+            {
+                "href": f"{page.name}.html",
+                "name": page.name,
+                "verdict": page.verdict.word,
+                "cells": {
+                    "subject": page.history.header.subject,
+                    "broken": ", ".join(prop.name for prop in page.broken),
+                    "transactions": len(page.history.transactions),
+                    "events": len(page.history.events),
+                },
+            }
+        )
+    verdict = combine(page.verdict for page in pages)
+    headline = f"{sum(bool(page.broken) for page in pages):,} of {len(pages):,} break something."
+    index = folder / "index.html"
+    write_report(str(index), index_html("Histories", headline, verdict, rows))
+    return index
+
+
+def _subject(history: History, mutant: str) -> Subject | None:
+    if mutant:
+        return mutant_named(mutant).subject
+    try:
+        return subject_named(history.header.subject)
+    except ParaplyError:
+        return None
+
+
+def _properties(history: History, subject: Subject | None, names: Sequence[str]) -> list[Property]:
+    if names:
+        return [property_named(name) for name in names]
+    live = live_properties_of(history)
+    if live is not None:
+        return live
+    if subject is not None:
+        return [
+            prop for prop in properties_of(subject, []) if prop.expectation is Expectation.ALWAYS
+        ]
+    return [
+        prop
+        for prop in registered_properties()
+        if prop.expectation is Expectation.ALWAYS and prop.is_safety
+    ]
+
+
+def _test(history: History, mutant: str, prop: Property) -> str:
+    workload: Workload = workload_of_header(history.header)
+    getter = (
+        f'mutant_named("{mutant}").subject'
+        if mutant
+        else f'subject_named("{history.header.subject}")'
+    )
+    imported = "mutant_named" if mutant else "subject_named"
+    return f'''\
+from paraply.registries import {imported}, property_named
+from paraply.counterexamples.replaying import replay
+from paraply.reference_impl.subject import Workload
+
+
+def test_{prop.name}():
+    workload = {workload!r}
+    history = replay({getter}, workload, "{history.header.program}").history
+    assert property_named("{prop.name}").violations(history) == ()
+'''

@@ -1,0 +1,228 @@
+"""Making a counterexample small: fewer transactions, rows, members, faults and choices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import cycle, islice
+
+from paraply.counterexamples.hunt import (
+    RUNS_BELOW,
+    Faster,
+    OracleOf,
+    Spotted,
+    hunt_runs,
+    oracles_of,
+)
+from paraply.properties.registry import Property
+from paraply.properties.search import Counterexample
+from paraply.properties.shrinking import (
+    UNCHANGED,
+    BreakingRun,
+    Choices,
+    Edit,
+    Enumerated,
+    shrink_run,
+)
+from paraply.reference_impl.subject import Option, Subject, Workload
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.programs import encode_program, format_program
+
+CUT_LENGTH_MAX = 6
+"""Choices that one transaction takes; to leave one out is to leave about so many out."""
+CHECK_RUNS_MAX = 2_000
+CHECK_CHOICES_MAX = 150
+"""Leaving out and lowering each of more choices would take more runs than the check may make."""
+RUNS_BELOW_MAX = 2_000
+SIZES = ("transactions", "rows", "members")
+ATTEMPTS_MAX = 200
+"""Runs at one smaller size, with the choices found so far or with some of them left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Minimality:
+    """How far it is known that nothing smaller breaks the property.
+
+    Attributes:
+        is_one_minimal: leaving out any one choice, or lowering it, no longer gives a smaller run
+            that breaks it.
+        runs_below: runs of one transaction less that were made, in order of enumeration.
+        is_exhausted: those were all there are, and none breaks it: no smaller workload does.
+    """
+
+    is_one_minimal: bool
+    runs_below: int
+    is_exhausted: bool
+
+    def __str__(self) -> str:
+        first = "one-minimal" if self.is_one_minimal else "not shown to be one-minimal"
+        if self.is_exhausted:
+            return (
+                f"{first}; with a transaction less no run breaks it: all {self.runs_below:,} made"
+            )
+        if self.runs_below:
+            return f"{first}; {self.runs_below:,} runs with a transaction less break nothing"
+        return first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Smallest:
+    """The smallest breach found: the run, and the workload that it is a run of."""
+
+    workload: Workload
+    counterexample: Counterexample
+    minimality: Minimality | None = None
+
+    @property
+    def program(self) -> str:
+        """Return the choices as text for a command line."""
+        return format_program(encode_program(self.counterexample.choices))
+
+
+def make_small(
+    subject: Subject,
+    workload: Workload,
+    prop: Property,
+    found: Counterexample,
+    *,
+    seed: int,
+    faster: Faster | None = None,
+) -> Smallest:
+    """Return a small run that breaks the property.
+
+    Runs of fewer transactions are tried first, at random from ``seed``; where none of them breaks
+    it, what was found is cut.
+    """
+    work = Shrinking(subject, oracles_of(subject, prop, faster))
+    spotted = None
+    if workload.transactions > 1:
+        smaller = replace(workload, transactions=workload.transactions - 1)
+        spotted = hunt_runs(work.ask, smaller, seed=seed, runs_max=RUNS_BELOW)
+    if spotted is None:
+        run = BreakingRun.of(found.choices, found.history)
+        run = shrink_run(work.ask(workload), run)
+        spotted = Spotted(workload=workload, run=run, runs=found.runs)
+    smallest = work.in_smaller_workloads(spotted)
+    below = work.enumerated_below(smallest)
+    while below.run is not None:
+        smallest = work.in_smaller_workloads(_fewer(smallest, below.run))
+        below = work.enumerated_below(smallest)
+    return Smallest(
+        workload=smallest.workload,
+        counterexample=work.ask(smallest.workload).counterexample(smallest.run, smallest.runs),
+        minimality=work.minimality(smallest, below),
+    )
+
+
+def shrink_workload(subject: Subject, smallest: Smallest, prop: Property) -> Smallest:
+    """Take away what the workload allows, as long as some of the choices still break it."""
+    work = Shrinking(subject, oracles_of(subject, prop))
+    before = _spotted(smallest)
+    after = work.in_smaller_workloads(before)
+    if after is before:
+        return smallest
+    counterexample = work.ask(after.workload).counterexample(after.run, after.runs)
+    return Smallest(workload=after.workload, counterexample=counterexample)
+
+
+def minimality_of(subject: Subject, smallest: Smallest, prop: Property) -> Minimality:
+    """Return how far it is known that nothing smaller breaks the property."""
+    work = Shrinking(subject, oracles_of(subject, prop))
+    spotted = _spotted(smallest)
+    return work.minimality(spotted, work.enumerated_below(spotted))
+
+
+@dataclass(frozen=True, slots=True)
+class Shrinking:
+    """Makes runs of a subject small: what they are runs of, and what oracles say of others."""
+
+    subject: Subject
+    ask: OracleOf
+
+    def in_smaller_workloads(self, smallest: Spotted) -> Spotted:
+        """Take away of each size in turn, until a whole round takes nothing.
+
+        Transactions go first, then rows, members, and whatever numbers the subject's own options
+        are: workers, crashes, time-outs.
+        """
+        sizes = [*SIZES, *(one.name for one in self.subject.options if _is_number(one))]
+        in_vain = 0
+        for size in cycle(sizes):
+            while (smaller := self._with_less(smallest, size)) is not None:
+                smallest, in_vain = smaller, 0
+            in_vain += 1
+            if in_vain >= len(sizes):
+                break
+        return smallest
+
+    def enumerated_below(self, smallest: Spotted) -> Enumerated:
+        """Enumerate runs with a transaction less; what breaks the property is shrunk."""
+        transactions = smallest.workload.transactions - 1
+        if not transactions:
+            return Enumerated(None, 0, False)
+        oracle = self.ask(replace(smallest.workload, transactions=transactions))
+        below = oracle.enumerated(RUNS_BELOW_MAX)
+        return below if below.run is None else below._replace(run=shrink_run(oracle, below.run))
+
+    def minimality(self, smallest: Spotted, below: Enumerated) -> Minimality:
+        """Return what is known of anything smaller, beside the enumeration below."""
+        run = smallest.run
+        again = shrink_run(self.ask(smallest.workload), run, runs_max=CHECK_RUNS_MAX)
+        return Minimality(
+            is_one_minimal=again == run and len(run.choices) < CHECK_CHOICES_MAX,
+            runs_below=0 if below.run is not None else below.runs,
+            is_exhausted=below.run is None and below.is_complete,
+        )
+
+    def _with_less(self, smallest: Spotted, size: str) -> Spotted | None:
+        """Return a run with less of one size that breaks the property; None if none is found."""
+        for workload in _lowered(self.subject, smallest.workload, size):
+            choices = smallest.run.choices
+            try:
+                oracle = self.ask(workload)
+                _, run = oracle.edited(choices, islice(_shorter(choices), ATTEMPTS_MAX))
+            except ParaplyError:
+                continue  # Not every combination of options is a system.
+            if run is not None:
+                return Spotted(workload=workload, run=shrink_run(oracle, run), runs=smallest.runs)
+        return None
+
+
+def _spotted(smallest: Smallest) -> Spotted:
+    found = smallest.counterexample
+    run = BreakingRun.of(found.choices, found.history)
+    return Spotted(workload=smallest.workload, run=run, runs=found.runs)
+
+
+def _fewer(smallest: Spotted, run: BreakingRun) -> Spotted:
+    """Return a run of a transaction less."""
+    less = replace(smallest.workload, transactions=smallest.workload.transactions - 1)
+    return Spotted(workload=less, run=run, runs=smallest.runs)
+
+
+def _is_number(option: Option) -> bool:
+    return isinstance(option.default, int) and not isinstance(option.default, bool)
+
+
+def _lowered(subject: Subject, workload: Workload, size: str) -> Iterator[Workload]:
+    """Yield workloads with less of something."""
+    if size in SIZES:
+        count = getattr(workload, size)
+        if count > 1:
+            yield replace(workload, **{size: count - 1})
+        return
+    value = int(subject.options_of(workload)[size])
+    (least,) = (one.least for one in subject.options if one.name == size)
+    # A size like 25,000 must not be counted down.
+    for smaller in sorted({least, (least + value) // 2, value - 1}):
+        if smaller < value:
+            yield replace(workload, options={**workload.options, size: smaller})
+
+
+def _shorter(choices: Choices) -> Iterator[Edit]:
+    """Yield the choices as they are, then with a few of them left out, each program once."""
+    yield UNCHANGED
+    for start in range(len(choices)):
+        for length in range(1, min(CUT_LENGTH_MAX, len(choices) - start) + 1):
+            if start == 0 or choices[start - 1] != choices[start + length - 1]:
+                yield Edit(start, length)

@@ -1,0 +1,132 @@
+"""The options by which a command names a subject and the workload it is run with."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from paraply.reference_impl.subject import Option, Subject, Workload
+from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.history import HistoryHeader, OptionValue
+
+MALFORMED_OPTION = register(
+    "P320",
+    "--option {text}: {reason}",
+    "write it as name=value; `paraply list subjects` has the options with their defaults",
+)
+
+_WORDS = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
+_SIZES = ("transactions", "rows", "members")
+DEFAULT = Workload()
+
+
+def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add dialect, sizes and the subject's own options."""
+    parser.add_argument("--dialect", default="", metavar="D", help="default: the subject's first")
+    for name, meaning in (
+        ("transactions", "how many are submitted"),
+        ("rows", "how many rows there are to write"),
+        ("members", "servers, where the subject has several"),
+    ):
+        default = getattr(DEFAULT, name)
+        parser.add_argument(
+            f"--{name}", type=int, default=default, metavar="N", help=f"{meaning} ({default})"
+        )
+    parser.add_argument(
+        "--option",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUE",
+        help="options of the subject (paraply list subjects)",
+    )
+
+
+def workload_of(arguments: argparse.Namespace, subject: Subject) -> Workload:
+    """Return the workload that the command line describes.
+
+    Raises ``ParaplyError`` P320 for a malformed option, and P404 to P407 for a dialect, option or
+    size that the subject does not have.
+    """
+    workload = Workload(
+        transactions=arguments.transactions,
+        rows=arguments.rows,
+        members=arguments.members,
+        dialect=arguments.dialect,
+        options=parse_options(arguments.option, subject.options),
+    )
+    return checked(subject, workload)
+
+
+def checked(subject: Subject, workload: Workload) -> Workload:
+    """Return the workload with its dialect by name, once it is known to fit the subject."""
+    subject.options_of(workload)
+    return replace(workload, dialect=subject.dialect_of(workload))
+
+
+def parse_options(texts: Iterable[str], known: Iterable[Option]) -> dict[str, OptionValue]:
+    """Return ``name=value`` words as values of the type that the option has."""
+    defaults = {option.name: option.default for option in known}
+    values: dict[str, OptionValue] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ParaplyError(MALFORMED_OPTION, text=text, reason="it has no name=value")
+        if name in values:
+            raise ParaplyError(MALFORMED_OPTION, text=text, reason=f"{name} is given twice")
+        # An option that is not known keeps its text; the subject says which ones it has.
+        values[name] = _value(text, value, defaults.get(name, ""))
+    return values
+
+
+def _value(text: str, value: str, default: OptionValue) -> OptionValue:
+    if isinstance(default, bool):
+        if value.lower() not in _WORDS:
+            raise ParaplyError(MALFORMED_OPTION, text=text, reason="it is true or false")
+        return _WORDS[value.lower()]
+    if isinstance(default, int):
+        if not (value.isascii() and value.isdigit() and len(value) < 10):
+            raise ParaplyError(MALFORMED_OPTION, text=text, reason="it is a number from 0")
+        return int(value)
+    return value
+
+
+def workload_words(subject: Subject, workload: Workload) -> list[str]:
+    """Return the words of a command line that :func:`workload_of` reads back."""
+    words = [f"--dialect={workload.dialect}"] if workload.dialect else []
+    for name in _SIZES:
+        if getattr(workload, name) != getattr(DEFAULT, name):
+            words.append(f"--{name}={getattr(workload, name)}")
+    defaults = {option.name: option.default for option in subject.options}
+    for name, value in workload.options.items():
+        if value != defaults.get(name):
+            words += ["--option", f"{name}={option_text(value)}"]
+    return words
+
+
+def option_text(value: OptionValue) -> str:
+    """Return a value as the command line spells it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def command_line(words: Iterable[str]) -> str:
+    """Return the command line that a shell takes apart into these words."""
+    return shlex.join(words)
+
+
+def workload_of_header(header: HistoryHeader) -> Workload:
+    """Return the workload that a recorded history names in its header."""
+    return Workload(
+        **{name: _size(header.options, name) for name in _SIZES},
+        dialect=header.dialect,
+        options={name: value for name, value in header.options.items() if name not in _SIZES},
+    )
+
+
+def _size(options: Mapping[str, OptionValue], name: str) -> int:
+    value = options.get(name, getattr(DEFAULT, name))
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ParaplyError(MALFORMED_OPTION, text=f"{name}={value}", reason="it is a number from 0")
+    return value

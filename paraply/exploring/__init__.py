@@ -1,0 +1,1 @@
+"""Explore a subject: campaigns of schedules, every state once, and its mutants."""

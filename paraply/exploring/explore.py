@@ -1,0 +1,128 @@
+"""Exploring a subject: a campaign, what it means for the subject, and small counterexamples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from paraply.counterexamples.hunt import system_of
+from paraply.counterexamples.shrinking import Smallest, make_small
+from paraply.properties.campaign import Campaign, Tally, run_campaign
+from paraply.properties.registry import Expectation, Property
+from paraply.reference_impl.subject import Subject, Workload
+from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.verdict import Verdict, combine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What a campaign says about one property of its subject.
+
+    ``is_expected`` says that the subject is known to break the property in this dialect, or with
+    these options.
+    """
+
+    tally: Tally
+    is_expected: bool
+    smallest: Smallest | None = None
+
+    @property
+    def prop(self) -> Property:
+        """Return the property."""
+        return self.tally.prop
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the verdict; a known breach that was not found makes it UNKNOWN, not HOLDS."""
+        if self.is_expected and not self.tally.violated:
+            return Verdict.UNKNOWN
+        return self.tally.verdict
+
+    @property
+    def note(self) -> str:
+        """Return what a reader should know beside the verdict."""
+        if self.tally.violated:
+            return "expected of this dialect" if self.is_expected else ""
+        if self.is_expected:
+            return "the breach expected of this dialect was not found"
+        if not self.tally.reached:
+            return "its situation never occurred"
+        return "reached" if self.prop.expectation is Expectation.SOMETIMES else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One exploration, judged.
+
+    ``set_aside`` names properties of which the subject says that no run can reach their
+    situation; the campaign did not contradict it. ``is_cut`` says that every schedule was asked
+    for and not all were run.
+    """
+
+    subject: Subject
+    workload: Workload
+    campaign: Campaign
+    findings: tuple[Finding, ...]
+    set_aside: tuple[str, ...] = field(default=())
+    is_cut: bool = False
+
+    @property
+    def options_off(self) -> tuple[str, ...]:
+        """Return the options that are 0 or false, and so keep situations from occurring."""
+        options = self.subject.options_of(self.workload)
+        return tuple(name for name, value in options.items() if not value)
+
+    def verdict(self, *, allow_expected: bool = False) -> Verdict:
+        """Return the gravest verdict; known breaches do not count if ``allow_expected``.
+
+        An exploration that was cut short is UNKNOWN at best.
+        """
+        verdicts = [Verdict.UNKNOWN] if self.is_cut else []
+        verdicts += [
+            Verdict.HOLDS
+            if allow_expected and finding.is_expected and finding.tally.violated
+            else finding.verdict
+            for finding in self.findings
+        ]
+        return combine(verdicts)
+
+
+def explore(
+    subject: Subject,
+    workload: Workload,
+    properties: Sequence[Property],
+    schedules: Iterable[Schedule],
+    *,
+    seed: int = 0,
+    is_named: bool = False,
+    on_run: Callable[[int], None] | None = None,
+) -> Result:
+    """Run the subject on every schedule, judge it, and make a small history of every breach.
+
+    Args:
+        seed: of the search for smaller histories.
+        is_named: the user asked for these properties, so none is set aside.
+    """
+    campaign = run_campaign(system_of(subject, workload), properties, schedules, on_run=on_run)
+    dialect = subject.dialect_of(workload)
+    known = subject.known_breaches(workload)
+    unreachable = subject.unreachable_in(dialect)
+    findings = []
+    set_aside = []
+    for tally in campaign.tallies:
+        name = tally.prop.name
+        is_silent = not tally.reached and not tally.violated
+        if is_silent and not is_named and name in unreachable:
+            set_aside.append(name)
+            continue
+        smallest = None
+        if tally.first is not None:
+            smallest = make_small(subject, workload, tally.prop, tally.first, seed=seed)
+        findings.append(Finding(tally=tally, is_expected=name in known, smallest=smallest))
+    return Result(
+        subject=subject,
+        workload=workload,
+        campaign=campaign,
+        findings=tuple(findings),
+        set_aside=tuple(set_aside),
+    )

@@ -1,0 +1,196 @@
+"""Judging a recorded history: one of ours by every property, a client history by isolation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from paraply.adapters.elle.histories import BankHistory
+from paraply.judging.live_histories import live_properties_of
+from paraply.properties.isolation.bank import judge_bank
+from paraply.properties.isolation.judging import Finding, LevelFinding, judge
+from paraply.properties.registry import Expectation, Property
+from paraply.registries import property_named, registered_properties, registered_subjects
+from paraply.vocabulary.client_history import ClientHistory, Ending
+from paraply.vocabulary.history import History
+from paraply.vocabulary.verdict import Verdict, combine
+
+DEFAULT_LEVEL = "serializable"
+BREACHES_KEPT_MAX = 20
+"""Breaches of one row that are kept as sentences; all are counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What was found of one property, phenomenon or level."""
+
+    group: str
+    """``property``, ``situation``, ``phenomenon`` or ``level``."""
+    name: str
+    label: str = ""
+    """The name of the literature, where there is one."""
+    meaning: str = ""
+    verdict: Verdict
+    reason: str = ""
+    """Why it is UNKNOWN, or what refutes a level."""
+    counts: bool = True
+    """Whether it decides the verdict of the whole."""
+    broken: int = 0
+    """How many breaches there are."""
+    breaches: tuple[str, ...] = ()
+    """The first of them as sentences."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """One file, judged."""
+
+    name: str
+    title: str
+    rows: tuple[Row, ...]
+    level: str = ""
+    """The isolation level that was asked for; empty for histories of our own."""
+    silent: tuple[str, ...] = ()
+    """Areas of which the history says nothing at all."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the gravest verdict of what counts."""
+        return combine(row.verdict for row in self.rows if row.counts)
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What all histories of a file say of one property."""
+
+    prop: Property
+    reached: int = 0
+    broken: int = 0
+    breaches: list[str] = field(default_factory=list)
+
+    def take(self, number: int, history: History, *, is_only: bool) -> None:
+        found = self.prop.violations(history)
+        self.reached += bool(found) or self.prop.witness(history)
+        self.broken += len(found)
+        where = "" if is_only else f"history {number}: "
+        kept = found[: BREACHES_KEPT_MAX - len(self.breaches)]
+        self.breaches += [f"{where}{one}" for one in kept]
+
+    @property
+    def row(self) -> Row:
+        is_situation = self.prop.expectation is Expectation.SOMETIMES
+        verdict = Verdict.HOLDS if self.reached else Verdict.UNKNOWN
+        if self.broken:
+            verdict = Verdict.VIOLATED
+        return Row(
+            group="situation" if is_situation else "property", name=self.prop.name,
+            label=self.prop.area, meaning=self.prop.meaning, verdict=verdict,
+            reason="" if self.reached or self.broken else "its situation does not occur",
+            counts=not is_situation, broken=self.broken, breaches=tuple(self.breaches),
+        )  # fmt: skip
+
+
+def check_histories(name: str, histories: Iterable[History], names: Sequence[str]) -> Checked:
+    """Judge histories of our own by the properties named, or by all that speak of their subject.
+
+    Without names, an area of properties counts only if the histories say anything of it; of the
+    others it is told that they say nothing.
+    """
+    tallies: dict[str, _Tally] = {}
+    count, transactions, events, broken_off = 0, 0, 0, 0
+    subjects: dict[str, None] = {}
+    ahead = iter(histories)
+    history = next(ahead, None)
+    while history is not None:
+        following = next(ahead, None)
+        count += 1
+        transactions += len(history.transactions)
+        events += len(history.events)
+        broken_off += not history.is_complete
+        subjects[" ".join(filter(None, (history.header.subject, history.header.dialect)))] = None
+        for prop in properties_of_history(history, names):
+            tally = tallies.setdefault(prop.name, _Tally(prop))
+            tally.take(count, history, is_only=count == 1 and following is None)
+        history = following
+    speaking = {tally.prop.area for tally in tallies.values() if tally.reached}
+    rows = [tally.row for tally in tallies.values() if names or tally.prop.area in speaking]
+    title = f"{count:,} histor{'y' if count == 1 else 'ies'}"
+    if any(subjects):
+        title += f" of {', '.join(filter(None, subjects))}"
+    title += f": {transactions:,} transactions, {events:,} events"
+    if broken_off:
+        title += f"; {broken_off:,} broke off before the end"
+    silent = sorted({tally.prop.area for tally in tallies.values()} - speaking)
+    return Checked(name=name, title=title, rows=tuple(rows), silent=() if names else tuple(silent))
+
+
+def properties_of_history(history: History, names: Sequence[str] = ()) -> list[Property]:
+    """Return the properties that a history is judged by: those named, or all that speak of it."""
+    if names:
+        return [property_named(name) for name in dict.fromkeys(names)]
+    live = live_properties_of(history)
+    if live is not None:
+        return live
+    known = {subject.name: subject for subject in registered_subjects()}
+    subject = known.get(history.header.subject)
+    if subject is None:
+        return list(registered_properties())
+    unreachable = subject.unreachable_in(history.header.dialect)
+    return [
+        prop
+        for prop in registered_properties()
+        if (not subject.areas or prop.area in subject.areas) and prop.name not in unreachable
+    ]
+
+
+def check_clients(name: str, history: ClientHistory, level: str) -> Checked:
+    """Judge a history of lists or registers; the level asked for decides."""
+    result = judge(history)
+    (asked,) = (one for one in result.levels if one.level.name == level)
+    rows = [
+        *(_finding_row(one, counts=False) for one in result.findings),
+        *(_level_row(one, counts=one is asked) for one in result.levels),
+    ]
+    endings = [one.ending for one in history.transactions]
+    counts = ", ".join(
+        f"{endings.count(ending):,} {word}"
+        for ending, word in (
+            (Ending.COMMITTED, "committed"),
+            (Ending.ABORTED, "aborted"),
+            (Ending.INDETERMINATE, "of unknown ending"),
+        )
+        if ending in endings
+    )
+    title = f"{history.data_type.value}, {len(history.transactions):,} transactions"
+    title += f" ({counts})" if counts else ""
+    if history.log is not None:
+        title += f", a log of {len(history.log):,}"
+    return Checked(name=name, title=title, rows=tuple(rows), level=level)
+
+
+def check_bank(name: str, history: BankHistory, level: str | None, *, total: int | None) -> Checked:
+    """Judge the totals of a bank; a level decides only where one is asked for."""
+    totals = [(one.reader, sum(one.balances.values())) for one in history.reads]
+    finding, levels = judge_bank(totals, expected=total)
+    rows = [
+        _finding_row(finding, counts=level is None),
+        *(_level_row(one, counts=one.level.name == level) for one in levels),
+    ]
+    title = f"bank, {len(history.reads):,} reads of all accounts, {history.transfers:,} transfers"
+    return Checked(name=name, title=title, rows=tuple(rows), level=level or "")
+
+
+def _finding_row(finding: Finding, *, counts: bool) -> Row:
+    return Row(
+        group="phenomenon", name=finding.phenomenon.fact, label=finding.phenomenon.label,
+        meaning=finding.phenomenon.meaning, verdict=finding.verdict, reason=finding.reason,
+        counts=counts, broken=len(finding.breaches),
+        breaches=tuple(str(one) for one in finding.breaches[:BREACHES_KEPT_MAX]),
+    )  # fmt: skip
+
+
+def _level_row(finding: LevelFinding, *, counts: bool) -> Row:
+    return Row(
+        group="level", name=finding.level.name, verdict=finding.verdict,
+        reason=", ".join(finding.because), counts=counts,
+    )  # fmt: skip

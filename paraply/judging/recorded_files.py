@@ -1,0 +1,30 @@
+"""Files of histories on disk: which there are in a folder, and what is in one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.history import History
+from paraply.vocabulary.history_jsonl import bounded_lines, read_histories
+
+FILE_NOT_READ = register(
+    "P321",
+    "the counterexample cannot be read: {reason}",
+    "name a file that paraply explore --out wrote, or give --program and --subject",
+)
+
+
+def history_files(path: Path) -> list[Path]:
+    """Return the file itself, or every ``.jsonl`` below the folder, in order of their names."""
+    return sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+
+
+def histories_in(file: Path) -> list[History]:
+    """Return the histories of a file; P321 if it cannot be read, P5xx if a line is wrong."""
+    try:
+        with file.open(encoding="utf-8") as stream:
+            return list(read_histories(bounded_lines(stream), name=str(file)))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ParaplyError(FILE_NOT_READ, where=str(file), reason=reason or str(error)) from None

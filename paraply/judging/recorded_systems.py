@@ -1,0 +1,181 @@
+"""Recorded appliers as systems of a campaign: run n is the n-th history of a file."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Iterator, Mapping, Set
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from paraply.counterexamples.foreign_systems import ForeignSystem, SmallOfSystem
+from paraply.errors import USAGE
+from paraply.judging.checking import properties_of_history
+from paraply.judging.history_files import FileKind, kind_of, own_histories
+from paraply.mining.systems import MakeHistory, System, is_situation, register_kind
+from paraply.properties.registry import Property
+from paraply.properties.search import Counterexample
+from paraply.reference_impl.subject import Workload
+from paraply.registries import registered_properties
+from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.history import History, OptionValue
+from paraply.vocabulary.schedule import Schedule
+
+RECORDING_CHANGED = register(
+    "P324",
+    "these histories are others than when the campaign began",
+    "put the file back as it was, or begin a campaign of what it holds now in another folder",
+)
+
+KIND = "recorded"
+SEED_MAX = (1 << 63) - 1
+"""The greatest that the column of seeds holds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedSystem(ForeignSystem):
+    """The histories of one file, or of a folder of Parquet files, each judged once.
+
+    Attributes:
+        file: where they are; workers read it themselves.
+        count: how many there are.
+        digest: of the bytes, so that a campaign goes on with the same.
+    """
+
+    file: str = ""
+    count: int = 0
+    digest: str = ""
+
+    @property
+    def histories_max(self) -> int:
+        """Return how many there are."""
+        return self.count
+
+    @property
+    def options(self) -> Mapping[str, OptionValue]:
+        """Return the file, which says it all."""
+        return {"file": self.file}
+
+    @property
+    def goals(self) -> frozenset[str]:
+        """Return none: no breach is known of."""
+        return frozenset()
+
+    @property
+    def situations(self) -> frozenset[str]:
+        """Return what every judge asks for, as far as it can be broken."""
+        return frozenset(prop.name for prop in self.properties if not is_situation(prop))
+
+    def situations_given(self, met: Set[str]) -> frozenset[str]:
+        """Return those of areas of which the histories say anything, as ``paraply check`` asks."""
+        areas = {prop.area for prop in self.properties if prop.name in met}
+        return frozenset(
+            prop.name
+            for prop in self.properties
+            if prop.name in self.situations and (prop.area in areas or not areas)
+        )
+
+    @contextmanager
+    def opened(self) -> Iterator[MakeHistory]:
+        """Yield what finds a history by its number; numbers that rise are read in one pass.
+
+        Raises ``ParaplyError`` P324 where the file is another one now.
+        """
+        if digest_of(self.file) != self.digest:
+            raise ParaplyError(RECORDING_CHANGED, where=self.file)
+        following, ahead = 0, own_histories(self.file, kind_of(self.file))
+
+        def find(_: Schedule, run: int) -> History:
+            nonlocal following, ahead
+            if run < following:
+                following, ahead = 0, own_histories(self.file, kind_of(self.file))
+            history = next(islice(ahead, run - following, None))
+            following = run + 1
+            is_seed = abs(history.header.seed or 0) <= SEED_MAX
+            return history if is_seed else _without_seed(history)
+
+        yield find
+
+    def minimised(self, prop: Property, found: Counterexample, run: int) -> SmallOfSystem:
+        """Return the one found: what is recorded cannot be run again."""
+        return SmallOfSystem(system=self, counterexample=found)
+
+    def replay_command(self, prop: Property, choices: tuple[int, ...], run: int, file: str) -> str:
+        """Return the command that judges the history once more."""
+        return shlex.join(["paraply", "check", file, "--property", prop.name])
+
+    def whose_fault(self) -> str:
+        """Return that it is the recorded applier's."""
+        return "The applier's that was recorded, unless the property asks too much of it."
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain values, from which :func:`recorded_from_json` makes it again."""
+        return {
+            "kind": KIND,
+            "subject": self.subject,
+            "mutant": "",
+            "dialect": "",
+            "judges": list(self.judges),
+            "file": self.file,
+            "count": self.count,
+            "digest": self.digest,
+        }
+
+
+def recorded_from_json(value: Mapping[str, Any]) -> System:
+    """Return the system that :meth:`RecordedSystem.as_json` described."""
+    return RecordedSystem(
+        subject=value["subject"],
+        workload=Workload(),
+        judges=tuple(value["judges"]),
+        file=value["file"],
+        count=value["count"],
+        digest=value["digest"],
+    )
+
+
+register_kind(KIND, recorded_from_json)
+
+
+def recorded_system(file: str) -> RecordedSystem:
+    """Return the system of a file of histories, which is read once to count them.
+
+    They are judged by every property that speaks of any of them. Raises ``ParaplyError`` P360 or
+    P5xx where it cannot be read, P301 for histories of clients.
+    """
+    kind = kind_of(file)
+    if kind not in (FileKind.OURS, FileKind.PARQUET):
+        reason = f"{file} holds a history of clients, which paraply check judges"
+        raise ParaplyError(USAGE, reason=reason, command="paraply mine")
+    digest = digest_of(file)
+    count, speaking = 0, set()
+    for history in own_histories(file, kind):
+        count += 1
+        speaking |= {prop.name for prop in properties_of_history(history)}
+    return RecordedSystem(
+        subject=f"{KIND}:{file}",
+        workload=Workload(),
+        judges=tuple(prop.name for prop in registered_properties() if prop.name in speaking),
+        file=file,
+        count=count,
+        digest=digest,
+    )
+
+
+def digest_of(file: str) -> str:
+    """Return a digest of a file, or of the Parquet files of a folder, by their names."""
+    path = Path(file)
+    digest = hashlib.sha256()
+    folder = path.parent if path.suffix == ".parquet" else path
+    for each in sorted(folder.glob("*.parquet")) if folder.is_dir() else [path]:
+        digest.update(each.name.encode())
+        with each.open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return digest.hexdigest()[:16]
+
+
+def _without_seed(history: History) -> History:
+    return replace(history, header=replace(history.header, seed=None))

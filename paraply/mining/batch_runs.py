@@ -1,0 +1,302 @@
+"""Running one batch: histories made, judged and counted, and the rows that are kept of them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from paraply.mining.coverage import course_of, features_of
+from paraply.mining.plan import Batch, Plan
+from paraply.mining.signatures import shape_signature
+from paraply.mining.systems import System, is_situation
+from paraply.properties.campaign import steps_of
+from paraply.properties.registry import Property
+from paraply.vocabulary.events import Event
+from paraply.vocabulary.history import History
+from paraply.vocabulary.history_jsonl import write_history
+from paraply.vocabulary.programs import encode_program
+from paraply.vocabulary.schedule import Schedule, SeededSchedule
+
+NOVEL_MAX = 64
+"""Programs that one batch hands on to guide later ones."""
+
+_WORDS = pa.list_(pa.dictionary(pa.int32(), pa.string()))
+_WORD = pa.dictionary(pa.int32(), pa.string())
+
+SCHEMA = pa.schema(
+    [
+        pa.field("subject", _WORD),
+        pa.field("mutant", _WORD),
+        pa.field("dialect", _WORD),
+        pa.field("options", _WORD),
+        pa.field("run", pa.int64()),
+        pa.field("seed", pa.int64()),
+        pa.field("program", pa.binary()),
+        pa.field("transactions", pa.int32()),
+        pa.field("events", pa.int32()),
+        pa.field("steps", pa.int32()),
+        pa.field("course", pa.int64()),
+        pa.field("features", pa.int32()),
+        pa.field("holds", _WORDS),
+        pa.field("unknown", _WORDS),
+        pa.field("violated", _WORDS),
+        pa.field("situations", _WORDS),
+        pa.field("signatures", _WORDS),
+        pa.field("history", pa.string()),
+    ]
+)
+"""One row per history.
+
+``program`` are its choices (``paraply.vocabulary.programs``); ``course`` tells histories apart;
+``features`` counts the features it reached; ``holds``, ``unknown`` and ``violated`` name the
+properties that must always be true, ``situations`` the others that were reached; ``signatures``
+goes with ``violated``, name by name; ``history`` is its JSON Lines form where one is violated.
+"""
+
+
+@dataclass(slots=True)
+class Specimen:
+    """The best example of a cluster so far, and how many there are.
+
+    The best has the fewest transactions, then events, then choices, then the lowest run number,
+    so that the order in which batches are merged does not matter.
+    """
+
+    count: int
+    size: tuple[int, int, int]
+    run: int
+    program: bytes
+
+    def take(self, other: Specimen) -> None:
+        """Merge another one of the same cluster."""
+        if (other.size, other.run) < (self.size, self.run):
+            self.size, self.run, self.program = other.size, other.run, other.program
+        self.count += other.count
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {**asdict(self), "size": list(self.size), "program": self.program.hex()}
+
+
+def specimen_from_json(value: Mapping[str, Any]) -> Specimen:
+    """Return what :meth:`Specimen.as_json` described."""
+    return Specimen(
+        count=value["count"],
+        size=tuple(value["size"]),
+        run=value["run"],
+        program=bytes.fromhex(value["program"]),
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class Counts:
+    """What the driver is told of one batch; its size does not grow with the number of histories.
+
+    Attributes:
+        histories: how many were run.
+        events: in all of them.
+        reached: judge -> histories in which its situation occurred, none of them broken by it.
+        violated: judge -> histories that break it.
+        first_violated: judge -> the first run that breaks it.
+        first_reached: judge -> the first run in which its situation occurred.
+        confirmed: histories that compiled kernels found to break something, and the reference,
+            which replayed each of them, as well.
+        actions: what was done, and how it ended -> how often, in the histories judged.
+        features: numbers of the features reached (``paraply.mining.coverage``).
+        clusters: shape signature -> its best specimen.
+        novel: programs that reached a feature that was not known when the batch began.
+    """
+
+    histories: int = 0
+    events: int = 0
+    reached: dict[str, int] = field(default_factory=dict)
+    violated: dict[str, int] = field(default_factory=dict)
+    first_violated: dict[str, int] = field(default_factory=dict)
+    first_reached: dict[str, int] = field(default_factory=dict)
+    confirmed: int = 0
+    actions: Counter[str] = field(default_factory=Counter)
+    features: set[int] = field(default_factory=set)
+    clusters: dict[str, Specimen] = field(default_factory=dict)
+    novel: list[bytes] = field(default_factory=list)
+
+    def take(self, other: Counts) -> None:
+        """Add what another batch of the same system found."""
+        self.histories += other.histories
+        self.events += other.events
+        self.confirmed += other.confirmed
+        for mine, theirs in ((self.reached, other.reached), (self.violated, other.violated)):
+            for name, count in theirs.items():
+                mine[name] = mine.get(name, 0) + count
+        for first, others in (
+            (self.first_violated, other.first_violated),
+            (self.first_reached, other.first_reached),
+        ):
+            for name, run in others.items():
+                first[name] = min(run, first.get(name, run))
+        self.actions += other.actions
+        self.features |= other.features
+        for text, specimen in other.clusters.items():
+            self.meet(text, specimen)
+
+    def meet(self, text: str, specimen: Specimen) -> None:
+        """Count one more example, or several, of a cluster."""
+        if text in self.clusters:
+            self.clusters[text].take(specimen)
+        else:
+            self.clusters[text] = specimen
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain values, from which :func:`counts_from_json` makes it again."""
+        return {
+            "histories": self.histories,
+            "events": self.events,
+            "reached": self.reached,
+            "violated": self.violated,
+            "first_violated": self.first_violated,
+            "first_reached": self.first_reached,
+            "confirmed": self.confirmed,
+            "actions": dict(sorted(self.actions.items())),
+            "features": sorted(self.features),
+            "clusters": {text: one.as_json() for text, one in self.clusters.items()},
+            "novel": [program.hex() for program in self.novel],
+        }
+
+
+def counts_from_json(value: Mapping[str, Any]) -> Counts:
+    """Return what :meth:`Counts.as_json` described."""
+    return Counts(
+        histories=value["histories"],
+        events=value["events"],
+        reached=dict(value["reached"]),
+        violated=dict(value["violated"]),
+        first_violated=dict(value["first_violated"]),
+        first_reached=dict(value["first_reached"]),
+        confirmed=value.get("confirmed", 0),
+        actions=Counter(value["actions"]),
+        features=set(value["features"]),
+        clusters={text: specimen_from_json(one) for text, one in value["clusters"].items()},
+        novel=[bytes.fromhex(program) for program in value["novel"]],
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchRun:
+    """A batch that was run: its rows, what to tell the driver, and how long it took."""
+
+    batch: Batch
+    table: pa.Table
+    counts: Counts
+    seconds: float
+
+
+def run_batch(
+    plan: Plan,
+    batch: Batch,
+    schedules: Iterable[tuple[int, Schedule]] | None = None,
+    *,
+    known: Set[int] | None = None,
+) -> BatchRun:
+    """Run a batch on its own seeds, or on the schedules given, each with its run number.
+
+    ``known`` are features that are not novel any more; without it nothing is noted as novel.
+    """
+    started = time.perf_counter()
+    system = plan.systems[batch.system]
+    judges = system.properties
+    if schedules is None:
+        schedules = seeded(plan, batch)
+    counts = Counts()
+    rows = []
+    named = named_columns(system)
+    with system.opened() as make_history:
+        for run, schedule in schedules:
+            history = make_history(schedule, run)
+            features = features_of(history)
+            program = encode_program(schedule.choices)
+            if known is not None and features - known - counts.features:
+                counts.novel = [*counts.novel, program][:NOVEL_MAX]
+            counts.features |= features
+            rows.append(
+                {
+                    **named,
+                    "run": run,
+                    "seed": history.header.seed,
+                    "program": program,
+                    "features": len(features),
+                    **judged(history, run, program, judges, counts),
+                }
+            )
+    table = pa.Table.from_pylist(rows, schema=SCHEMA)
+    return BatchRun(batch=batch, table=table, counts=counts, seconds=time.perf_counter() - started)
+
+
+def named_columns(system: System) -> dict[str, str]:
+    """Return the columns that say what ran."""
+    return {
+        "subject": system.subject,
+        "mutant": system.mutant,
+        "dialect": system.workload.dialect,
+        "options": json.dumps(dict(sorted(system.options.items()))),
+    }
+
+
+def seeded(plan: Plan, batch: Batch) -> Iterable[tuple[int, Schedule]]:
+    """Yield the runs of a batch with their random schedules."""
+    for run in range(batch.first, batch.first + batch.count):
+        yield run, SeededSchedule(plan.seed_of(run))
+
+
+def action_of(event: Event) -> str:
+    """Return what was done and how it ended, in one word or two."""
+    return (
+        event.kind.value if event.outcome is None else f"{event.kind.value} {event.outcome.value}"
+    )
+
+
+def judged(
+    history: History, run: int, program: bytes, judges: Sequence[Property], counts: Counts
+) -> dict[str, Any]:
+    """Judge one history and count what it shows; return the columns that tell of it."""
+    size = (len(history.transactions), len(history.events), len(program))
+    holds: list[str] = []
+    unknown: list[str] = []
+    violated: list[str] = []
+    situations: list[str] = []
+    signatures: list[str] = []
+    for prop in judges:
+        name = prop.name
+        violations = prop.violations(history)
+        if violations:
+            signature = shape_signature(name, violations, history).text
+            violated.append(name)
+            signatures.append(signature)
+            counts.violated[name] = counts.violated.get(name, 0) + 1
+            counts.first_violated.setdefault(name, run)
+            counts.meet(signature, Specimen(1, size, run, program))
+        elif prop.witness(history):
+            (situations if is_situation(prop) else holds).append(name)
+            counts.reached[name] = counts.reached.get(name, 0) + 1
+            counts.first_reached.setdefault(name, run)
+        elif not is_situation(prop):
+            unknown.append(name)
+    counts.histories += 1
+    counts.events += len(history.events)
+    counts.actions.update(map(action_of, history.events))
+    return {
+        "transactions": size[0],
+        "events": size[1],
+        "steps": steps_of(history),
+        "course": course_of(history),
+        "holds": holds,
+        "unknown": unknown,
+        "violated": violated,
+        "situations": situations,
+        "signatures": signatures,
+        "history": "\n".join(write_history(history)) if violated else None,
+    }

@@ -1,0 +1,160 @@
+"""The fast applier for Python: settings from a workload, runs by seed or by program.
+
+It knows the LOGICAL_CLOCK dialects without crashes, checkpoints, extra locks, view changes and
+sleeping coordinators, and a few mutants of them; :func:`settings_of` says so of each system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraply.mining.compiled import columns as C
+from paraply.mining.compiled.campaign_kernel import run_once, run_seeds
+from paraply.mining.compiled.source_kernel import seed_choices
+from paraply.mining.systems import System
+from paraply.reference_impl.certification.dialects import (
+    DIALECTS,
+    Window,
+    open_window_and_burn_a_number,
+    open_window_at_last_assigned,
+    open_window_at_next,
+    wait_for_the_window,
+)
+from paraply.vocabulary.kernel_cache import drop_stale_kernels
+
+Ints = NDArray[np.int64]
+
+drop_stale_kernels(Path(__file__).parent)
+
+_OFF = ("view_changes", "extra_locks", "sleeps", "crashes", "checkpoints")
+_COLLECTION_RULES: dict[Callable[[Window], Window], int] = {
+    open_window_at_last_assigned: 0,
+    open_window_at_next: 1,
+    open_window_and_burn_a_number: 2,
+}
+
+
+def settings_of(system: System) -> Ints | None:
+    """Return the kernels' settings for a system; None if only the reference can run it."""
+    workload = system.workload
+    options = system.options
+    if (
+        system.subject != "applier"
+        or system.mutant not in C.FAULTS
+        or not workload.dialect.startswith("logical_clock")
+        or any(options[name] for name in _OFF)
+        or not 1 <= workload.transactions <= C.TRANSACTIONS_MAX
+        or workload.rows > C.ROWS_MAX
+        or int(options["workers"]) > C.WORKERS_MAX
+        or int(options["rotations"]) > C.ENTRIES_MAX - C.TRANSACTIONS_MAX
+    ):
+        return None
+    stamps = DIALECTS[str(options["stamps"])]
+    p = np.zeros(C.P_SIZE, np.int64)
+    p[C.P_TRANSACTIONS], p[C.P_ROWS] = workload.transactions, workload.rows
+    for place, name in (
+        (C.P_WORKERS, "workers"),
+        (C.P_BARRIERS, "barriers"),
+        (C.P_ROTATIONS, "rotations"),
+        (C.P_COLLECTIONS, "collections"),
+        (C.P_SESSIONS, "sessions"),
+        (C.P_READS, "reads"),
+    ):
+        p[place] = int(options[name])
+    p[C.P_ORDERED] = not workload.dialect.endswith("_unordered")
+    p[C.P_COLLECTION_RULE] = _COLLECTION_RULES[stamps.window_after_collection]
+    p[C.P_BARRIER_RULE] = stamps.last_committed_of_barrier is wait_for_the_window
+    p[C.P_MARKS_FIRST] = stamps.marks_first_remote
+    p[C.P_FAULT] = C.FAULTS.index(system.mutant)
+    return p
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FastRun:
+    """One run of the kernels, in full.
+
+    Attributes:
+        choices: the program that was made, which replays it anywhere.
+        log: a row per transaction (``columns.L_...``).
+        events: a row per event (``columns.E_...``).
+        rows: per row its value (0 for no row) and its last writer.
+        verdict: a bit per property of ``columns.JUDGED`` that is broken; OVERFLOWN: nobody knows.
+    """
+
+    choices: tuple[int, ...]
+    log: Ints
+    events: Ints
+    rows: Ints
+    verdict: int
+
+    @property
+    def broken(self) -> frozenset[str]:
+        """Return the names of the properties that are broken."""
+        return broken_names(self.verdict)
+
+
+def broken_names(verdict: int) -> frozenset[str]:
+    """Return the names that stand for the bits of a verdict."""
+    return frozenset(name for bit, name in enumerate(C.JUDGED) if verdict >> bit & 1)
+
+
+class Scratch:
+    """The arrays of one run, for many runs one after the other."""
+
+    def __init__(self) -> None:
+        self.dice = np.zeros(C.D_SIZE, np.int64)
+        self.program = np.zeros((C.CHOICES_MAX, C.G_SIZE), np.int64)
+        self.log = np.zeros((C.TRANSACTIONS_MAX, C.L_SIZE), np.int64)
+        self.images = np.zeros((C.TRANSACTIONS_MAX, C.ROWS_MAX, 2), np.int64)
+        self.entries = np.zeros(C.ENTRIES_MAX, np.int64)
+        self.events = np.zeros((C.EVENTS_MAX, C.E_SIZE), np.int64)
+        self.rows = np.zeros((C.ROWS_MAX, 2), np.int64)
+        self.last = np.zeros(C.ROWS_MAX, np.int64)
+        self.outcome = np.zeros(3, np.int64)
+        self.arrays = (
+            self.dice, self.program, self.log, self.images, self.entries, self.events,
+            self.rows, self.last, self.outcome,
+        )  # fmt: skip
+
+    def run(self, p: Ints, program: Sequence[int]) -> int:
+        """Run a program; return the verdict."""
+        self.dice[C.D_ASKED], self.dice[C.D_GIVEN] = 0, len(program)
+        self.dice[C.D_FRACTIONS] = 0
+        self.program[: len(program), C.G_TAKEN] = program
+        return self._run(p)
+
+    def run_seed(self, p: Ints, seed: int) -> int:
+        """Run a seed of the kernels' own random numbers; return the verdict."""
+        seed_choices(self.dice, seed)
+        return self._run(p)
+
+    def _run(self, p: Ints) -> int:
+        run_once(p, *self.arrays)
+        return int(self.outcome[0])
+
+
+def run_fast(p: Ints, *, seed: int = 0, program: Sequence[int] | None = None) -> FastRun:
+    """Make one run, on the choices of a seed or on those of a program."""
+    scratch = Scratch()
+    verdict = scratch.run_seed(p, seed) if program is None else scratch.run(p, program)
+    _, events, choices = scratch.outcome.tolist()
+    return FastRun(
+        choices=tuple(scratch.program[:choices, C.G_TAKEN].tolist()),
+        log=scratch.log[: p[C.P_TRANSACTIONS]],
+        events=scratch.events[: max(0, events)],
+        rows=scratch.rows[: p[C.P_ROWS]],
+        verdict=verdict,
+    )
+
+
+def run_many(p: Ints, first_seed: int, count: int) -> tuple[Ints, Ints]:
+    """Run ``count`` seeds; return their verdicts, and the events and choices of each."""
+    verdicts = np.zeros(count, np.int64)
+    sizes = np.zeros((count, 2), np.int64)
+    run_seeds(p, first_seed, verdicts, sizes)
+    return verdicts, sizes

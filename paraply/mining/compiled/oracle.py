@@ -1,0 +1,121 @@
+"""The oracle that asks the kernels: the answers of the readable one, in a hundredth of the time.
+
+What outgrows the kernels, and workloads that they do not know, are left to the readable oracle. So
+is the run that is kept in the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from paraply.mining.compiled import columns as C
+from paraply.mining.compiled.applier import Ints, Scratch, settings_of
+from paraply.mining.compiled.oracle_kernel import run_all, run_draws, run_edits
+from paraply.mining.systems import System
+from paraply.properties.search import Counterexample, random_schedules
+from paraply.properties.shrinking import (
+    BreakingRun,
+    Choices,
+    Edit,
+    Enumerated,
+    Oracle,
+    Size,
+    without_trailing_zeros,
+)
+from paraply.reference_impl.subject import Workload
+
+DRAWN_MAX = 256
+"""Random numbers drawn for a run of a seed; a run that asks for more is left to the reference."""
+
+_NO_BOUND = np.full(4, np.iinfo(np.int64).max)
+
+
+class CompiledOracle:
+    """Says by kernels which runs of one workload break one property."""
+
+    def __init__(self, settings: Ints, prop: str, scratch: Scratch, readable: Oracle) -> None:
+        self._settings = settings
+        self._bit = 1 << C.JUDGED.index(prop)
+        self._scratch = scratch
+        self._readable = readable
+
+    def edited(
+        self, program: Choices, edits: Iterable[Edit], below: Size | None = None
+    ) -> tuple[int, BreakingRun | None]:
+        """Try all edits in one call."""
+        wanted = list(edits)
+        if not wanted:
+            return 0, None
+        if len(program) < C.CHOICES_MAX:
+            bound = _NO_BOUND if below is None else np.array(below)
+            base = np.array(program, np.int64)
+            tried = run_edits(
+                self._settings, self._scratch.arrays, base, np.array(wanted), self._bit, bound
+            )
+            if not self._is_overflown:
+                run = self._last_run() if self._breaks(below) else None
+                return tried, run
+        return self._readable.edited(program, wanted, below)
+
+    def drawn(self, seed: int, runs_max: int) -> tuple[int, BreakingRun | None]:
+        """Make the random runs in one call."""
+        made = run_draws(self._settings, self._scratch.arrays, draws(seed, runs_max), self._bit)
+        if self._is_overflown:
+            return self._readable.drawn(seed, runs_max)
+        return made, self._last_run() if self._breaks() else None
+
+    def enumerated(self, runs_max: int) -> Enumerated:
+        """Make the runs in one call."""
+        made, is_complete = run_all(self._settings, self._scratch.arrays, runs_max, self._bit)
+        if self._is_overflown:
+            return self._readable.enumerated(runs_max)
+        return Enumerated(self._last_run() if self._breaks() else None, made, is_complete)
+
+    def counterexample(self, run: BreakingRun, runs: int) -> Counterexample:
+        """Let the readable oracle make the run."""
+        return self._readable.counterexample(run, runs)
+
+    @property
+    def _is_overflown(self) -> bool:
+        return bool(self._scratch.outcome[0] == C.OVERFLOWN)
+
+    def _breaks(self, below: Size | None = None) -> bool:
+        """Return whether the last run is an answer, and not only the last one tried."""
+        is_broken = bool(self._scratch.outcome[0] & self._bit)
+        return is_broken and (below is None or self._last_run().size < below)
+
+    def _last_run(self) -> BreakingRun:
+        _, events, asked = self._scratch.outcome.tolist()
+        choices = without_trailing_zeros(tuple(self._scratch.program[:asked, C.G_TAKEN].tolist()))
+        size = (int(self._settings[C.P_TRANSACTIONS]), events, len(choices), sum(choices))
+        return BreakingRun(choices, size)
+
+
+@lru_cache(maxsize=4)
+def draws(seed: int, runs: int) -> Ints:
+    """Return what the random schedules of a seed draw, a row per run, as fractions of 2^53."""
+    drawn = [
+        [schedule.choose(1 << C.FRACTION_BITS) for _ in range(DRAWN_MAX)]
+        for schedule in random_schedules(seed, runs)
+    ]
+    return np.array(drawn, np.int64).reshape(runs, DRAWN_MAX)
+
+
+class CompiledOracles:
+    """Puts the kernels before the readable oracles of one system, wherever they know a workload."""
+
+    def __init__(self, system: System, prop: str) -> None:
+        self._system = system
+        self._prop = prop
+        self._scratch = Scratch()
+
+    def __call__(self, workload: Workload, readable: Oracle) -> Oracle:
+        """Return the oracle of a workload; the readable one where the kernels do not know it."""
+        settings = settings_of(replace(self._system, workload=workload))
+        if settings is None or self._prop not in C.JUDGED:
+            return readable
+        return CompiledOracle(settings, self._prop, self._scratch, readable)

@@ -1,0 +1,100 @@
+"""Many runs at one question: the first that breaks a property, among edits, draws, or all.
+
+Each answers with the number of runs made; ``outcome`` and ``program``
+(``campaign_kernel.run_once``) are those of the last one. A run that outgrew the kernels ends the
+question.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from paraply.mining.compiled import columns as C
+from paraply.mining.compiled.campaign_kernel import run_once
+
+Ints = NDArray[np.int64]
+_NO, _YES, _NOTHING = np.bool_(False), np.bool_(True), np.int64(0)
+"""What numba does not take for literals: it would compile ``_run`` anew for each of them."""
+
+Arrays = tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints]
+"""What ``run_once`` takes after the settings."""
+
+
+@njit(cache=True)
+def _run(p: Ints, arrays: Arrays, given: int | np.int64, are_fractions: np.bool_) -> int:
+    """Run what the program begins with; return the verdict."""
+    dice, outcome = arrays[0], arrays[8]
+    dice[C.D_ASKED], dice[C.D_GIVEN], dice[C.D_FRACTIONS] = 0, given, are_fractions
+    run_once(p, *arrays)
+    return int(outcome[0])
+
+
+@njit(cache=True)
+def run_edits(p: Ints, arrays: Arrays, base: Ints, edits: Ints, bit: int, below: Ints) -> int:
+    """Run a program under each edit (start, length, put) until one breaks and is below a size."""
+    program = arrays[1]
+    for at in range(len(edits)):
+        start, length, put = edits[at]
+        given = _NOTHING
+        for place in range(len(base) + 1):
+            if place == start and put >= 0:
+                program[given, C.G_TAKEN] = put
+                given += 1
+            if place < len(base) and not start <= place < start + length:
+                program[given, C.G_TAKEN] = base[place]
+                given += 1
+        verdict = _run(p, arrays, given, _NO)
+        is_found = verdict & bit and _is_below(p, arrays, below)
+        if verdict == C.OVERFLOWN or is_found:
+            return at + 1
+    return len(edits)
+
+
+@njit(cache=True)
+def _is_below(p: Ints, arrays: Arrays, below: Ints) -> bool:
+    """Compare transactions, events, choices up to the last that is not zero, and their sum."""
+    program, outcome = arrays[1], arrays[8]
+    length = total = 0
+    for place in range(outcome[2]):
+        taken = program[place, C.G_TAKEN]
+        if taken:
+            length, total = place + 1, total + taken
+    size = (p[C.P_TRANSACTIONS], outcome[1], length, total)
+    for place in range(len(size)):
+        if size[place] != below[place]:
+            return bool(size[place] < below[place])
+    return False
+
+
+@njit(cache=True)
+def run_draws(p: Ints, arrays: Arrays, draws: Ints, bit: int) -> int:
+    """Run each row of fractions, as a random schedule draws them, until one breaks."""
+    program, outcome = arrays[1], arrays[8]
+    for at in range(len(draws)):
+        program[: draws.shape[1], C.G_TAKEN] = draws[at]
+        verdict = _run(p, arrays, draws.shape[1], _YES)
+        if outcome[2] > draws.shape[1]:
+            outcome[0] = verdict = C.OVERFLOWN
+        if verdict & bit:  # An overflown run has every bit.
+            return at + 1
+    return len(draws)
+
+
+@njit(cache=True)
+def run_all(p: Ints, arrays: Arrays, runs_max: int, bit: int) -> tuple[int, bool]:
+    """Run every program, depth first, until one breaks; tell whether there are no more."""
+    program, outcome = arrays[1], arrays[8]
+    given = _NOTHING
+    for count in range(1, runs_max + 1):
+        if _run(p, arrays, given, _NO) & bit:
+            return count, False
+        place = outcome[2] - 1
+        while place >= 0 and program[place, C.G_TAKEN] + 1 == program[place, C.G_OPTIONS]:
+            place -= 1
+        if place < 0:
+            return count, True
+        program[place, C.G_TAKEN] += 1
+        given = place + 1
+    return runs_max, False

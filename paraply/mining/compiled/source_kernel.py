@@ -1,0 +1,203 @@
+"""The source's half of a run: who writes what, and the timestamps of the log."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from paraply.mining.compiled import columns as C
+
+Ints = NDArray[np.int64]
+
+_M1, _M2 = 2147483563, 2147483399
+"""Moduli of L'Ecuyer's combined generator (1988): its products fit in 63 bits, so the interpreter
+and the compiler compute the same numbers without care for overflow."""
+
+
+@njit(cache=True)
+def seed_choices(dice: Ints, seed: int) -> None:
+    """Make ready to choose at random; equal seeds make equal choices."""
+    dice[C.D_ASKED] = 0
+    dice[C.D_GIVEN] = C.NONE
+    dice[C.D_FIRST] = (seed % (_M1 - 1)) * 40014 % _M1 + 1
+    dice[C.D_SECOND] = ((seed // (_M1 - 1)) % (_M2 - 1) + seed % 65521 * 31) * 40692 % _M2 + 1
+    for _ in range(4):
+        draw(dice)
+
+
+@njit(cache=True)
+def draw(dice: Ints) -> int:
+    """Return the next random number in [0, _M1 - 1)."""
+    dice[C.D_FIRST] = dice[C.D_FIRST] * 40014 % _M1
+    dice[C.D_SECOND] = dice[C.D_SECOND] * 40692 % _M2
+    return int((dice[C.D_FIRST] - dice[C.D_SECOND]) % (_M1 - 1))
+
+
+@njit(cache=True)
+def choose(dice: Ints, program: Ints, count: int) -> int:
+    """Answer a question as a ``Schedule`` does, and write the answer into the program."""
+    if count < 2:
+        return 0
+    at = dice[C.D_ASKED]
+    dice[C.D_ASKED] = at + 1
+    if dice[C.D_GIVEN] == C.NONE:
+        index = draw(dice) * count // (_M1 - 1)
+    elif at < dice[C.D_GIVEN]:
+        given = program[at, C.G_TAKEN]
+        # No question has a thousand options, so the product fits in 63 bits.
+        index = given * count >> C.FRACTION_BITS if dice[C.D_FRACTIONS] else given % count
+    else:
+        index = 0
+    if at < len(program):
+        program[at, C.G_TAKEN], program[at, C.G_OPTIONS] = index, count
+    return index
+
+
+@njit(cache=True)
+def list_writes(writers: Ints, rows: int, heads: Ints, options: Ints) -> int:
+    """Write every write set of one row or more into ``options`` and return how many there are.
+
+    Rows with the same writers so far are interchangeable, so of such a class only the first few
+    are taken; smaller sets come first (``paraply.reference_impl.choices.write_sets``). A set is its
+    count times 2^32 plus its rows, three bits each.
+    """
+    listed = 1
+    heads[0] = 0
+    for first in range(rows):
+        if _is_known(writers, first):
+            continue
+        for head in range(listed):
+            options[head] = heads[head]
+        # Each head is followed by its own extensions, so the list is made anew.
+        grown = 0
+        for head in range(listed):
+            packed = options[head]
+            heads[grown] = packed
+            grown += 1
+            for row in range(first, rows):
+                if writers[row] == writers[first]:
+                    count = packed >> 32
+                    packed = ((count + 1) << 32) | (packed & 0xFFFFFFFF) | (row << (3 * count))
+                    heads[grown] = packed
+                    grown += 1
+        listed = grown
+    written = 0
+    for size in range(1, rows + 1):
+        for head in range(listed):
+            if heads[head] >> 32 == size:
+                options[written] = heads[head]
+                written += 1
+    return written
+
+
+@njit(cache=True)
+def _is_known(writers: Ints, row: int) -> bool:
+    """Return whether an earlier row has the same writers."""
+    for other in range(row):  # noqa: SIM110 - kernels know no generators
+        if writers[other] == writers[row]:
+            return True
+    return False
+
+
+@njit(cache=True)
+def execute(
+    p: Ints, dice: Ints, program: Ints, log: Ints, images: Ints, entries: Ints, last: Ints
+) -> int:
+    """Let the source execute its transactions; return how many entries its log has.
+
+    Args:
+        p: the settings.
+        dice: the state of the choices.
+        program: the choices themselves.
+        log: a row per transaction (C.L_...), the first for number 1.
+        images: per transaction and change, the value before and after; 0 is no row.
+        entries: the relay log: a transaction's number, or 0 for a new file of the source's log.
+        last: per row, the last transaction that wrote it.
+    """
+    rows = p[C.P_ROWS]
+    writers = np.zeros(C.ROWS_MAX, np.int64)
+    values = np.zeros(C.ROWS_MAX, np.int64)
+    stored = np.zeros(C.ROWS_MAX, np.int64)
+    heads = np.zeros(2 * C.OPTIONS_MAX, np.int64)
+    options = np.zeros(2 * C.OPTIONS_MAX, np.int64)
+    window = np.array([1, 2, 1 - p[C.P_MARKS_FIRST], 0])  # global, next number, marked, clock
+    left = np.array([p[C.P_ROTATIONS], p[C.P_ROTATIONS], p[C.P_COLLECTIONS]])
+    length = 0
+    for number in range(1, p[C.P_TRANSACTIONS] + 1):
+        if number > 1 and _between(p, dice, program, window, left, stored):
+            entries[length] = 0
+            length += 1
+        count = list_writes(writers, rows, heads, options)
+        chosen = choose(dice, program, count + 2 * p[C.P_BARRIERS])
+        kind = max(0, chosen - count + 1)
+        packed = 0 if kind == C.KIND_NO_WRITE_SET else options[0 if kind else chosen]
+        session = choose(dice, program, p[C.P_SESSIONS]) + 1
+        one = log[number - 1]
+        one[C.L_KIND], one[C.L_COUNT] = kind, packed >> 32
+        one[C.L_ITEMS], one[C.L_SESSION] = packed & 0xFFFFFFFF, session
+        _stamp(p, one, window, stored)
+        for change in range(one[C.L_COUNT]):
+            row = one[C.L_ITEMS] >> (3 * change) & 7
+            present = values[row]
+            # A row that is there is updated, or deleted.
+            is_delete = present != 0 and choose(dice, program, 2) == 1
+            values[row] = 0 if is_delete else number
+            images[number - 1, change, 0], images[number - 1, change, 1] = present, values[row]
+            writers[row] |= 1 << number
+            last[row] = number
+        entries[length] = number
+        length += 1
+    return length
+
+
+@njit(cache=True)
+def _between(p: Ints, dice: Ints, program: Ints, window: Ints, left: Ints, stored: Ints) -> bool:
+    """Let something happen between two transactions; return whether the log was rotated."""
+    may_collect = left[2] > 0 and stored.max() > 0
+    # The interpreter's numpy takes the sum of two truths for a truth.
+    count = int(left[0] > 0) + int(left[1] > 0) + int(may_collect)
+    if count == 0 or choose(dice, program, 2) == 0:
+        return False
+    chosen = choose(dice, program, count)
+    if left[0] > 0:
+        if chosen == 0:
+            left[0] -= 1  # A new file of the relay log matters to a crash only.
+            return False
+        chosen -= 1
+    stored_rotates = left[1] > 0 and chosen == 0
+    stored[:] = 0
+    if stored_rotates:
+        left[1] -= 1
+        window[0], window[1] = 1, 2
+        window[2] = 1 - p[C.P_MARKS_FIRST]
+        window[3] += 1
+        return True
+    left[2] -= 1
+    if p[C.P_COLLECTION_RULE] == 0:
+        window[0] = window[1] - 1
+    else:
+        window[0] = window[1]
+        window[1] += p[C.P_COLLECTION_RULE] - 1
+    return False
+
+
+@njit(cache=True)
+def _stamp(p: Ints, one: Ints, window: Ints, stored: Ints) -> None:
+    """Give last_committed and sequence_number as AL1 does (``certification.lc_sn``)."""
+    number = window[1]
+    if one[C.L_KIND] == C.KIND_ROWS:
+        last_committed = window[0]
+        for change in range(one[C.L_COUNT]):
+            last_committed = max(last_committed, stored[one[C.L_ITEMS] >> (3 * change) & 7])
+    else:
+        last_committed = window[0] if p[C.P_BARRIER_RULE] else number - 1
+        window[0] = number
+    window[1] = number + 1
+    for change in range(one[C.L_COUNT]):
+        stored[one[C.L_ITEMS] >> (3 * change) & 7] = number
+    one[C.L_CLOCK] = window[3]
+    one[C.L_LC], one[C.L_SN] = last_committed, number
+    if window[2] == 0:
+        window[2] = 1
+        one[C.L_LC], one[C.L_SN] = 0, 0

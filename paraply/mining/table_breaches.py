@@ -1,0 +1,151 @@
+"""Breaches of tables of transactions as a Parquet file: sorted, each once, whatever their number.
+
+A task names those inside its stretch of row groups and writes them to a file of its own; what it
+sends back are the stretch's edges. By these the breaches between stretches are found, and sorted in
+among the others as the files of the tasks become one. No more than a stretch's are ever in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from paraply.mining.history_tables import Stretch, opened, plan_stretches, read_columns
+from paraply.properties.tables.breaches import KINDS, NO_ROW
+from paraply.properties.tables.compiled import breaches as B
+from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.whole_files import appearing
+
+PARTS_ELSEWHERE = register(
+    "P732",
+    "what the workers wrote into this folder is not there",
+    "name an --out that this machine and all workers reach by the same path",
+)
+
+SCHEMA = pa.schema(
+    [
+        ("breach", pa.string()),
+        ("history", pa.int64()),
+        ("file", pa.string()),
+        ("row", pa.int64()),
+        ("lc", pa.int64()),
+        ("sn", pa.int64()),
+        ("item", pa.int64()),
+        ("earlier_file", pa.string()),
+        ("earlier_row", pa.int64()),
+        ("earlier_sn", pa.int64()),
+    ]
+)
+"""A row per breach: the transaction, by its row in its file (from 0), and the one before it that it
+is compared with. ``breach`` is ``malformed`` (lc not below sn), ``not_rising`` (sn not above that
+of the row before) or ``unordered`` (``item`` has a writer before whose sn is above lc)."""
+
+COLUMNS = [f"c{number}" for number in range(B.B_SIZE)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedStretch:
+    """What a task sends back."""
+
+    number: int
+    edges: B.Edges
+
+
+MapNames = Callable[[Callable[[Stretch], NamedStretch], Iterable[Stretch]], Iterable[NamedStretch]]
+
+
+@dataclass(frozen=True, slots=True)
+class NameTask:
+    """What a worker does with a stretch: write its breaches into the folder."""
+
+    folder: str
+
+    def __call__(self, stretch: Stretch) -> NamedStretch:
+        """Return the edges of the stretch; a task that is run again writes the same."""
+        file, fold = opened(stretch.file), B.BreachFold()
+        first_row = stretch.first_row
+        found = []
+        for group in stretch.groups:
+            columns = read_columns(file, group, stretch.file)
+            inside, edges = B.breaches_in(columns, first_row)
+            found += [inside, fold.add(edges)]
+            first_row += len(columns)
+        assert fold.edges is not None
+        table = pa.table(dict(zip(COLUMNS, B.sorted_breaches(found).T, strict=True)))
+        with appearing(_part(Path(self.folder), stretch.number)) as part:
+            pq.write_table(table, part)
+        edges = fold.edges.without(left=not stretch.joins_left, right=not stretch.joins_right)
+        return NamedStretch(number=stretch.number, edges=edges)
+
+
+def write_breaches(
+    files: Sequence[str], path: Path, map_stretches: MapNames = map, *, stretches: int = 8
+) -> int:
+    """Write every breach of tables to a file, which appears whole or not at all; return how many.
+
+    Workers must reach its folder, where their parts are until the end.
+    """
+    planned = plan_stretches(files, stretches)
+    starts: dict[str, int] = {}
+    for stretch in planned:
+        starts.setdefault(stretch.file, stretch.first_row)
+    try:
+        made = map_stretches(NameTask(str(path.parent.resolve())), planned)
+        edges = {named.number: named.edges for named in made}
+        fold, written = B.BreachFold(), 0
+        with appearing(path) as part, pq.ParquetWriter(part, SCHEMA) as writer:
+            for stretch in planned:
+                inside = _read(_part(path.parent, stretch.number))
+                every = B.sorted_breaches([inside, fold.add(edges.pop(stretch.number))])
+                if len(every):
+                    writer.write_table(_named(every, starts))
+                written += len(every)
+    finally:
+        for stretch in planned:
+            _part(path.parent, stretch.number).unlink(missing_ok=True)
+    return written
+
+
+def _read(part: Path) -> B.Ints:
+    if not part.exists():
+        raise ParaplyError(PARTS_ELSEWHERE, where=str(part.parent))
+    found: B.Ints = np.stack([each.to_numpy() for each in pq.read_table(part).columns], axis=1)
+    return found
+
+
+def _part(folder: Path, number: int) -> Path:
+    return folder / f"breaches-of-{number:06}.parquet"
+
+
+def _named(breaches: B.Ints, starts: dict[str, int]) -> pa.Table:
+    """Return breaches as they are written, with rows numbered in their files."""
+    names, firsts = np.array([*starts]), np.array([*starts.values()])
+    has_earlier = breaches[:, B.B_EARLIER] != NO_ROW
+    has_item = breaches[:, B.B_KIND] == KINDS.index("unordered")
+
+    def located(column: int) -> tuple[np.ndarray, np.ndarray]:
+        place = np.maximum(np.searchsorted(firsts, breaches[:, column], side="right") - 1, 0)
+        return names[place], breaches[:, column] - firsts[place]
+
+    file, row = located(B.B_ROW)
+    earlier_file, earlier_row = located(B.B_EARLIER)
+    return pa.Table.from_arrays(
+        [
+            pa.array(np.array(KINDS)[breaches[:, B.B_KIND]]),
+            pa.array(breaches[:, B.B_HISTORY]),
+            pa.array(file),
+            pa.array(row),
+            pa.array(breaches[:, B.B_LC]),
+            pa.array(breaches[:, B.B_SN]),
+            pa.array(breaches[:, B.B_ITEM], mask=~has_item),
+            pa.array(earlier_file, mask=~has_earlier),
+            pa.array(earlier_row, mask=~has_earlier),
+            pa.array(breaches[:, B.B_EARLIER_SN], mask=~has_earlier),
+        ],
+        schema=SCHEMA,
+    )

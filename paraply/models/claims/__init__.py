@@ -1,0 +1,1 @@
+"""Theorems and refuted statements."""

@@ -1,0 +1,36 @@
+"""Theorems that one model does what another does, so that what is proved of one holds of both."""
+
+from __future__ import annotations
+
+from paraply.models.claims.claim import Theorem
+from paraply.models.systems.end_to_end import Rules
+from paraply.models.systems.variants import (
+    variant_of_applier_in_member,
+    variant_of_member_in_applier,
+)
+
+DDL_ANYWHERE = Rules(ddl_is_apart=False)
+"""A member that does without assumption A12."""
+
+THEOREMS_OF_REFINEMENT = (
+    Theorem(
+        id="P34",
+        claim="The applier refines the whole member: whatever it does under either dialect, the "
+        "member of P31 to P33 can do step by step, and its workers never wait for a lock.",
+        systems=(variant_of_applier_in_member(),),
+        statements=("every_step_is_matched", "change_row_never_waits", "alter_never_waits"),
+        assumes=("A1", "A11", "A12", "A13"),
+        delimited_by=("C56", "C57", "C58", "C59", "C60", "C61", "C62"),
+        source="WL#8440 AL1, EX1 to EX7; forward simulation (Lynch and Vaandrager 1995)",
+    ),
+    Theorem(
+        id="P35",
+        claim="The whole member refines the applier: whatever it does with its relay log, among "
+        "sessions, locks, DDL and storage, is a run of the applier, A1 included.",
+        systems=(variant_of_member_in_applier(member=DDL_ANYWHERE),),
+        statements=("every_step_is_matched",),
+        assumes=("A11",),
+        delimited_by=("C63", "C64", "C65", "C66"),
+        source="WL#8440 AL1, EX2; forward simulation (Lynch and Vaandrager 1995)",
+    ),
+)

@@ -1,0 +1,262 @@
+"""Breadth-first search over packed states: how many there are, and the first that breaks a rule.
+
+Successors are generated as Python source from the specification, one function for each value of
+the ``split`` constants, and run by the interpreter; no solver takes part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from paraply.models.explicit.expressions import FALSE, TRUE, Context, Expression, Known, text_of
+from paraply.models.explicit.layout import Field, Layout
+from paraply.models.explicit.symmetry import canonical_by, symmetries
+from paraply.models.language.concrete import Scope, Table
+from paraply.models.language.system import Action, System
+from paraply.models.language.terms import Function, Term, Variable
+
+Successors = Callable[[int, Callable[[int], None]], None]
+
+
+_AT_ONCE = 50_000
+"""States whose successors are kept at once, before they are told apart."""
+
+
+class ScopeExceededError(Exception):
+    """A value left the scope; a larger one is needed, or a bound."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a search saw.
+
+    Attributes:
+        distinct: states, up to symmetry where that was used.
+        generated: successors made, those seen before included, and the initial state.
+        depth: steps to the farthest state.
+        broken: name of the first statement broken; empty if none is.
+        trace: the states that lead there, packed; empty if none is broken.
+        is_complete: every reachable state was visited.
+        orbit: how many symmetries there were; 1 without.
+    """
+
+    distinct: int
+    generated: int
+    depth: int
+    broken: str
+    trace: tuple[int, ...]
+    is_complete: bool
+    orbit: int
+
+
+class StateSpace:
+    """The reachable states of a system with one workload.
+
+    Args:
+        system: the specification.
+        scope: how many integers and values of each sort there are.
+        rigid: the workload: tables of the functions that no action changes.
+        bound: states in which this is false are not entered, though they must fit the scope.
+        split: names of constants for whose values successors are specialised.
+        safety: names of the statements to check; all by default.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        scope: Scope,
+        *,
+        rigid: Mapping[str, Table] | None = None,
+        start: Mapping[str, Table] | None = None,
+        bound: Term | None = None,
+        split: Sequence[str] = (),
+        safety: Sequence[str] | None = None,
+    ) -> None:
+        self.system = system
+        self.rigid = rigid or {}
+        self.statements = [one for one in system.safety if safety is None or one.name in safety]
+        roots = [one.body for one in self.statements]
+        self.layout = Layout(system, scope, roots if bound is None else [*roots, bound])
+        self.start = self.layout.pack(start or {})
+        self._bound = bound
+        named = {function.name: function for function in self.layout.functions}
+        self._split = [named[name] for name in split if name in named]
+        self._check_start()
+        self.successors = self._compile_successors()
+        self._broken = self._compile_statements()
+
+    def search(self, *, symmetry: bool = False, states_max: int = 50_000_000) -> Found:
+        """Visit every state; stop after the round that breaks a statement, or at ``states_max``."""
+        moves = symmetries(self.layout, self.rigid, self.start) if symmetry else []
+        canonical = canonical_by(moves)
+        start = self.start if canonical is None else canonical(self.start)
+        seen = {start}
+        rounds = [[start]]
+        generated = 1
+        broken = self._first_broken(rounds[0])
+        while rounds[-1] and not broken and len(seen) < states_max:
+            fresh: set[int] = set()
+            for first in range(0, len(rounds[-1]), _AT_ONCE):
+                made: list[int] = []
+                add = made.append
+                for state in rounds[-1][first : first + _AT_ONCE]:
+                    self.successors(state, add)
+                generated += len(made)
+                fresh.update(made if canonical is None else map(canonical, made))
+            fresh -= seen
+            seen |= fresh
+            rounds.append(sorted(fresh))
+            broken = self._first_broken(rounds[-1])
+        return Found(
+            distinct=len(seen),
+            generated=generated,
+            depth=len(rounds) - 1 - (not rounds[-1]),
+            broken=broken[0] if broken else "",
+            trace=self._trace(rounds, broken[1], canonical) if broken else (),
+            is_complete=not rounds[-1] and not broken,
+            orbit=len(moves) + 1,
+        )
+
+    def _trace(
+        self, rounds: list[list[int]], last: int, canonical: Callable[[int], int] | None
+    ) -> tuple[int, ...]:
+        """Return a shortest run to a state of the last round, found backwards."""
+        trace = [last]
+        for earlier in reversed(rounds[:-1]):
+            for state in earlier:
+                made: list[int] = []
+                self.successors(state, made.append)
+                if trace[-1] in (made if canonical is None else map(canonical, made)):
+                    trace.append(state)
+                    break
+        return tuple(reversed(trace))
+
+    def _first_broken(self, states: Sequence[int]) -> tuple[str, int] | None:
+        for name, is_broken in self._broken:
+            for state in states:
+                if is_broken(state):
+                    return name, state
+        return None
+
+    def _check_start(self) -> None:
+        context = Context(self.layout, self.rigid)
+        for statement in (*self.system.initially, *self.system.axioms):
+            expression = context.read(statement.closed)
+            if not eval(text_of(expression), {"s": self.start}):
+                raise ValueError(f"{self.system.name}: {statement.name} is false at the start")
+
+    def _compile_statements(self) -> list[tuple[str, Callable[[int], bool]]]:
+        found = []
+        context = Context(self.layout, self.rigid)
+        for statement in self.statements:
+            expression = context.read(statement.closed)
+            if expression != TRUE:
+                source = f"lambda s: not ({text_of(expression)})"
+                found.append((statement.name, eval(source)))
+        return found
+
+    def _compile_successors(self) -> Successors:
+        """Return the function that hands every successor of a state to another function."""
+        lines = ["def successors(s, add):"]
+        choices = [self.layout.values(function.result) for function in self._split]
+        for values in product(*choices):
+            fixed = dict(zip(self._split, values, strict=True))
+            block = self._block(Context(self.layout, self.rigid, fixed=fixed))
+            if not block:
+                continue
+            if fixed:
+                fields = [self.layout.fields[function, ()] for function in fixed]
+                mask = sum(one.mask for one in fields)
+                wanted = sum(one.packed(v) for one, v in zip(fields, values, strict=True))
+                lines.append(f" if s & {mask} == {wanted}:")
+                lines += [f" {line}" for line in block]
+                lines.append("  return")
+            else:
+                lines += block
+        lines.append(" return")
+        space: dict[str, object] = {"exceeded": _exceeded}
+        exec(compile("\n".join(lines), f"<{self.system.name}>", "exec"), space)
+        found: Successors = space["successors"]  # type: ignore[assignment]
+        return found
+
+    def _block(self, context: Context) -> list[str]:
+        lines: list[str] = []
+        for action in self.system.actions:
+            for bound in self._parameters(action):
+                for chosen in self._choices(action):
+                    here = Context(self.layout, self.rigid, bound, chosen, context.fixed)
+                    lines += self._step(action, here)
+        return lines
+
+    def _step(self, action: Action, context: Context) -> Iterator[str]:
+        """Yield the lines that make one successor, where the guard holds."""
+        guard = context.read(action.guard)
+        if guard == FALSE:
+            return
+        keep, value = (1 << self.layout.width) - 1, 0
+        moved: list[tuple[Field, Expression]] = []
+        for (function, arguments), place in self.layout.fields.items():
+            if function not in action.updates:
+                continue
+            variables, term = action.updates[function]
+            after = context.binding(dict(zip(variables, arguments, strict=True))).read(term)
+            if after == Context(self.layout, {}).value_at(function, arguments):
+                continue
+            keep &= ~place.mask
+            if isinstance(after, Known):
+                if not place.low <= after.value <= place.high:
+                    after = Known(place.low)
+                    yield f" {_if(guard)}exceeded({function.name!r})"
+                value |= place.packed(after.value)
+            else:
+                moved.append((place, after))
+        indent = " "
+        if guard != TRUE:
+            yield f" if {_bare(guard)}:"
+            indent = "  "
+        parts = [f"s & {keep}" if keep != (1 << self.layout.width) - 1 else "s"]
+        if value:
+            parts.append(str(value))
+        for number, (place, after) in enumerate(moved):
+            yield f"{indent}v{number} = {_bare(after)}"
+            if (place.low, place.high) != (0, 1):
+                fits = f"{place.low} <= v{number} <= {place.high}"
+                yield f"{indent}if not {fits}: exceeded(v{number})"
+            parts.append(f"v{number} - {place.low} << {place.offset}")
+        result = " | ".join(parts)
+        if self._bound is None:
+            yield f"{indent}add({result})"
+            return
+        yield f"{indent}t = {result}"
+        inside = Context(self.layout, self.rigid).read(self._bound)
+        yield f"{indent}if {text_of(inside).replace('s ', 't ')}: add(t)"
+
+    def _parameters(self, action: Action) -> Iterator[dict[Variable, int]]:
+        ranges = [self.layout.values(parameter.sort) for parameter in action.parameters]
+        for values in product(*ranges):
+            yield dict(zip(action.parameters, values, strict=True))
+
+    def _choices(self, action: Action) -> Iterator[dict[tuple[Function, tuple[int, ...]], int]]:
+        """Yield everything that the environment may choose for the action's havoc functions."""
+        places = [
+            (function, arguments)
+            for function in action.havoc
+            for arguments in self.layout.arguments(function)
+        ]
+        ranges = [self.layout.values(function.result) for function, _ in places]
+        for values in product(*ranges):
+            yield dict(zip(places, values, strict=True))
+
+
+def _if(guard: Expression) -> str:
+    return "" if guard == TRUE else f"if {_bare(guard)}: "
+
+
+def _bare(expression: Expression) -> str:
+    return str(expression.value) if isinstance(expression, Known) else expression.text
+
+
+def _exceeded(what: object) -> None:
+    raise ScopeExceededError(f"{what} lies outside of the scope; give more integers or a bound")

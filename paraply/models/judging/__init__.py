@@ -1,0 +1,1 @@
+"""Who judges the obligations, and the searches for runs and invariants."""

@@ -1,0 +1,255 @@
+"""The one door to the solvers.
+
+It pins seeds and time limits, keeps ``unknown`` apart from both answers, and gives every solver the
+same SMT-LIB text. Nothing else in the project asks a solver anything.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from importlib import import_module
+from typing import Any
+
+from paraply.models.judging.bounded import Run, Unrolling, replayed
+from paraply.models.language.concrete import Scope, Table, Value
+from paraply.models.language.smtlib import declarations, script, text
+from paraply.models.language.system import Obligation, Statement, System
+from paraply.models.language.terms import BOOL, INT, Function, Term, Variable
+from paraply.vocabulary.errors import ParaplyError, register
+
+NO_SOLVER = register(
+    "P710",
+    "the solver {solver} is not installed",
+    "pip install {package}; `paraply prove --solver kernel` needs no solver",
+)
+
+PACKAGES = {"z3": "z3-solver", "cvc5": "cvc5"}
+"""What to install for each solver."""
+
+
+def installed(solver: str) -> Any:
+    """Return the module of a solver; raises ``ParaplyError`` P710 where it is not installed."""
+    try:
+        return import_module(solver)
+    except ImportError:
+        raise ParaplyError(NO_SOLVER, solver=solver, package=PACKAGES[solver]) from None
+
+
+class Answer(Enum):
+    """What a solver said about an obligation."""
+
+    PROVED = "proved"
+    REFUTED = "refuted"
+    """There is a state in which the hypotheses hold and the goal does not."""
+    UNDECIDED = "undecided"
+    """The solver gave up or ran out of time; never to be read as proved."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgment:
+    """One solver's answer to one obligation."""
+
+    obligation: Obligation
+    solver: str
+    answer: Answer
+    seconds: float
+    reason: str = ""
+    """Why it is undecided, in the solver's words."""
+
+
+def judge_z3(
+    obligation: Obligation, *, timeout_s: float = 10.0, seed: int = 0, steps_max: int = 0
+) -> Judgment:
+    """Ask Z3, with default tactics, the given seed and time limit.
+
+    ``steps_max`` bounds Z3's own count of steps, which does not depend on the machine; 0 is none.
+    """
+    z3 = installed("z3")
+    started = time.monotonic()
+    # One context for all: a fresh one for each obligation costs more than the proof.
+    solver = z3.Solver()
+    solver.set(timeout=int(timeout_s * 1000), random_seed=seed, rlimit=steps_max)
+    solver.from_string(script(obligation))
+    said = solver.check()
+    answer = {"unsat": Answer.PROVED, "sat": Answer.REFUTED}.get(str(said), Answer.UNDECIDED)
+    return Judgment(
+        obligation=obligation,
+        solver="z3",
+        answer=answer,
+        seconds=time.monotonic() - started,
+        reason=solver.reason_unknown() if answer is Answer.UNDECIDED else "",
+    )
+
+
+def judge_cvc5(obligation: Obligation, *, timeout_s: float = 10.0, seed: int = 0) -> Judgment:
+    """Ask cvc5 the same text."""
+    cvc5 = installed("cvc5")
+    started = time.monotonic()
+    solver = cvc5.Solver()
+    solver.setOption("tlimit-per", str(int(timeout_s * 1000)))
+    solver.setOption("seed", str(seed))
+    solver.setOption("sat-random-seed", str(seed))
+    parser = cvc5.InputParser(solver)
+    parser.setStringInput(
+        cvc5.InputLanguage.SMT_LIB_2_6, script(obligation), f"{obligation.system}.smt2"
+    )
+    manager = parser.getSymbolManager()
+    said = ""
+    while not (command := parser.nextCommand()).isNull():
+        said = str(command.invoke(solver, manager)).strip() or said
+    answer = {"unsat": Answer.PROVED, "sat": Answer.REFUTED}.get(said, Answer.UNDECIDED)
+    return Judgment(
+        obligation=obligation,
+        solver="cvc5",
+        answer=answer,
+        seconds=time.monotonic() - started,
+        reason=said if answer is Answer.UNDECIDED else "",
+    )
+
+
+SOLVERS = {"z3": judge_z3, "cvc5": judge_cvc5}
+"""The solvers by name."""
+
+
+def contradicting(
+    assertions: Sequence[Term], constants: Sequence[Variable], *, timeout_s: float = 10.0
+) -> list[int] | None:
+    """Return the numbers of some assertions that contradict each other, few of them.
+
+    None where Z3 finds no contradiction, or gives up.
+    """
+    z3 = installed("z3")
+
+    marks = [f"mark!{number}" for number in range(len(assertions))]
+    lines = declarations(assertions, constants)
+    lines += [f"(declare-const {mark} Bool)" for mark in marks]
+    lines += [
+        f"(assert (=> {mark} {text(assertion)}))"
+        for mark, assertion in zip(marks, assertions, strict=True)
+    ]
+    solver = z3.Solver()
+    solver.set(timeout=int(timeout_s * 1000), random_seed=0)
+    solver.set("core.minimize", True)
+    solver.from_string("\n".join(lines))
+    if str(solver.check(*map(z3.Bool, marks))) != "unsat":
+        return None
+    return sorted(marks.index(str(mark)) for mark in solver.unsat_core())
+
+
+def solve_horn(clauses: str, *, steps_max: int = 0, timeout_s: float = 60.0) -> str | None:
+    """Return a predicate that satisfies Horn clauses about one, or None if none was found.
+
+    The predicate is SMT-LIB text over its arguments ``v0``, ``v1``, … without quantifiers. Z3's
+    Spacer looks for it; see ``paraply/models/judging/projection.py``.
+    """
+    z3 = installed("z3")
+
+    context = z3.Context()
+    solver = z3.SolverFor("HORN", ctx=context)
+    solver.set(timeout=int(timeout_s * 1000), rlimit=steps_max)
+    solver.from_string(clauses)
+    if str(solver.check()) != "sat":
+        return None
+    model = solver.model()
+    (predicate,) = model.decls()
+    arguments = [
+        z3.Const(f"v{number}", predicate.domain(number)) for number in range(predicate.arity())
+    ]
+    found = z3.substitute_vars(model[predicate].else_value(), *arguments)
+    eliminate = z3.Then("simplify", "qe", "simplify", ctx=context)
+    try:
+        plain = z3.TryFor(eliminate, int(timeout_s * 1000), ctx=context)(found)
+    except z3.Z3Exception:
+        return None
+    text_of_it: str = plain.as_expr().sexpr()
+    return text_of_it
+
+
+def shortest_run(
+    system: System,
+    situation: Statement,
+    scope: Scope,
+    *,
+    capacity: Function | None = None,
+    steps_max: int = 12,
+    timeout_s: float = 60.0,
+) -> Run | None:
+    """Return a shortest run that reaches ``situation`` within the scope; None if there is none.
+
+    Searches depth 0, 1, 2, … up to ``steps_max``; raises ``TimeoutError`` when the solver gives up
+    at some depth, since then neither answer is known. The run is replayed concretely.
+    """
+    z3 = installed("z3")
+
+    unrolling = Unrolling(system, scope, capacity)
+    solver = z3.Solver(ctx=z3.Context())
+    solver.set(timeout=int(timeout_s * 1000), random_seed=0)
+    # Declarations accumulate, so each depth is parsed with all that were made before it.
+    lines = [*unrolling.header, *unrolling.declare(0), *unrolling.start()]
+    for depth in range(steps_max + 1):
+        solver.reset()
+        solver.from_string("\n".join([*lines, unrolling.reached(situation, depth)]))
+        said = str(solver.check())
+        if said == "sat":
+            tables, taken = _read_model(solver.model(), system, scope, depth)
+            return replayed(system, scope, tables, taken, situation, unrolling)
+        if said != "unsat":
+            raise TimeoutError(f"{system.name}: {situation.name} is undecided at depth {depth}")
+        lines += [*unrolling.declare(depth + 1), *unrolling.transition(depth)]
+    return None
+
+
+def _read_model(
+    model: Any, system: System, scope: Scope, depth: int
+) -> tuple[list[dict[str, Table]], list[tuple[int, int]]]:
+    """Return the tables of each moment, and which action with which parameters each step took."""
+    z3 = installed("z3")
+
+    context = model.ctx
+    declared = {declaration.name(): declaration for declaration in model.decls()}
+    sorts = {s for f in system.functions for s in (*f.arguments, f.result)} - {INT, BOOL}
+    spoken: dict[str, Value] = {}
+    elements: dict[Value, Any] = {}
+    for sort in sorts:
+        for value in scope.values(sort):
+            element = model.eval(declared[str(value)](), model_completion=True)
+            spoken[str(element)] = value
+            elements[value] = element
+
+    def python(value: Any) -> Value:
+        if z3.is_int_value(value):
+            return int(value.as_long())
+        if z3.is_true(value) or z3.is_false(value):
+            return bool(z3.is_true(value))
+        return spoken[str(value)]
+
+    def argument(value: Value) -> Any:
+        return z3.IntVal(value, context) if isinstance(value, int) else elements[value]
+
+    def table(function: Function, name: str) -> Table:
+        if name not in declared:
+            return {}
+        symbol = declared[name]
+        return {
+            given: python(model.eval(symbol(*map(argument, given)), model_completion=True))
+            for given in scope.arguments(function)
+        }
+
+    tables = [
+        {
+            function.name: table(
+                function, function.name if function.rigid else f"{function.name}@{moment}"
+            )
+            for function in system.functions
+        }
+        for moment in range(depth + 1)
+    ]
+    taken: dict[int, tuple[int, int]] = {}
+    for name, symbol in declared.items():
+        if name.startswith("take@") and z3.is_true(model.eval(symbol(), model_completion=True)):
+            moment, action, position = map(int, name.split("@")[1:])
+            taken[moment] = (action, position)
+    return tables, [taken[moment] for moment in range(depth)]

@@ -1,0 +1,70 @@
+"""The third judge: does a certificate prove an obligation? No solver is asked.
+
+What is asserted follows from the hypotheses and the negated goal, because it is instances of them;
+if it is contradictory, the goal follows from the hypotheses. So no certificate, however wrong, can
+prove what is false: at worst its instances are not contradictory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from paraply.models.kernel.certificate import (
+    BadCertificateError,
+    Certificate,
+    Instance,
+    instances,
+    seal,
+)
+from paraply.models.kernel.nodes import Nodes
+from paraply.models.kernel.normal_form import Assertion, NotSupportedError, assertions
+from paraply.models.kernel.search import Outcome, search
+from paraply.models.language.system import Obligation
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Whether the obligation is proved; if not, why it is not. Never that it is false."""
+
+    is_proved: bool
+    reason: str = ""
+
+
+def check(obligation: Obligation, certificate: Certificate) -> Finding:
+    """Return whether ``certificate`` proves ``obligation``."""
+    if certificate.seal != seal(obligation, certificate.steps):
+        return Finding(
+            False, "the seal is broken, obligation or certificate was changed: make certificates"
+        )
+    return check_unsealed(obligation, certificate)
+
+
+def check_unsealed(obligation: Obligation, certificate: Certificate) -> Finding:
+    """Return whether the steps of ``certificate`` prove ``obligation``, whatever its seal."""
+    try:
+        found = assertions(obligation)
+        told = list(instances(certificate, obligation, found))
+    except NotSupportedError as refusal:
+        return Finding(False, f"not supported: {refusal}")
+    except BadCertificateError as refusal:
+        return Finding(False, f"bad certificate: {refusal}")
+    except RecursionError:
+        return Finding(False, "a term is nested too deeply")
+    outcome = refute(found, told)
+    if outcome is Outcome.REFUTED:
+        return Finding(True)
+    return Finding(False, f"the instances are {outcome.value}")
+
+
+def refute(found: Sequence[Assertion], told: Iterable[Instance]) -> Outcome:
+    """Return whether instances of assertions contradict each other."""
+    nodes = Nodes()
+    for instance in told:
+        assertion = found[instance.assertion]
+        values = {
+            variable: nodes.node(term, {})
+            for variable, term in zip(assertion.variables, instance.terms, strict=True)
+        }
+        nodes.holds(assertion.matrix, values)
+    return search(nodes)

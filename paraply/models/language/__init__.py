@@ -1,0 +1,1 @@
+"""The specification language: terms, systems, steps, and their readings."""

@@ -1,0 +1,152 @@
+"""The concrete reading, compiled: the same guards and updates as Python functions over tables.
+
+``paraply.models.language.concrete`` is the readable twin and the judge of this one; here a step
+costs a twentieth, so that recorded runs can be held against a specification as fast as they are
+made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from paraply.models.language.concrete import Scope, Table, Value, World
+from paraply.models.language.system import System
+from paraply.models.language.terms import (
+    BOOL,
+    INT,
+    And,
+    Apply,
+    Compare,
+    Equal,
+    Function,
+    Ite,
+    Literal,
+    Not,
+    Or,
+    Plus,
+    Quantified,
+    Term,
+    Variable,
+)
+
+
+class CompiledReading:
+    """Guards and updates of a system's actions, by name; made once, used for any world."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self._guards: dict[str, Callable[..., Any]] = {}
+        self._updates: dict[str, dict[str, Callable[..., Any]]] = {}
+        for action in system.actions:
+            parameters = [_name(parameter) for parameter in action.parameters]
+            self._guards[action.name] = _function(parameters, text(action.guard))
+            self._updates[action.name] = {
+                function.name: _table(parameters, function, variables, value)
+                for function, (variables, value) in action.updates.items()
+            }
+        self._statements: dict[Term, Callable[..., Any]] = {}
+        self._parameters = {
+            action.name: tuple(parameter.name for parameter in action.parameters)
+            for action in system.actions
+        }
+
+    def is_enabled(self, action: str, world: World, bound: Mapping[str, Value]) -> bool:
+        """Return whether an action's guard holds for these parameters, by their names."""
+        given = [bound[name] for name in self._parameters[action]]
+        return bool(self._guards[action](world.tables, _values(world.scope), *given))
+
+    def holds(self, statement: Term, world: World) -> bool:
+        """Return whether a closed term is true in a world."""
+        if statement not in self._statements:
+            self._statements[statement] = _function([], text(statement))
+        return bool(self._statements[statement](world.tables, _values(world.scope)))
+
+    def step(self, action: str, world: World, bound: Mapping[str, Value]) -> World:
+        """Return the world after the action; ``world`` itself stays as it is."""
+        given = [bound[name] for name in self._parameters[action]]
+        values = _values(world.scope)
+        tables: dict[str, Table] = dict(world.tables)
+        for name, update in self._updates[action].items():
+            tables[name] = update(world.tables, values, *given)
+        return World(world.scope, tables)
+
+
+def text(node: Term) -> str:
+    """Return a term as a Python expression over tables ``T`` and the scope's values ``V``."""
+    match node:
+        case Literal(value):
+            return repr(value)
+        case Variable():
+            return _name(node)
+        case Apply(function, arguments):
+            given = "".join(f"{text(one)}, " for one in arguments)
+            return f"T.get({function.name!r}, E).get(({given}), {_default(function)!r})"
+        case Not(body):
+            return f"(not {text(body)})"
+        case And(parts):
+            return f"({' and '.join(map(text, parts))})" if parts else "True"
+        case Or(parts):
+            return f"({' or '.join(map(text, parts))})" if parts else "False"
+        case Ite(condition, then, otherwise):
+            return f"({text(then)} if {text(condition)} else {text(otherwise)})"
+        case Equal(left, right):
+            return f"({text(left)} == {text(right)})"
+        case Compare(operator, left, right):
+            return f"({text(left)} {operator} {text(right)})"
+        case Plus(left, constant):
+            return f"({text(left)} + {constant})"
+        case Quantified(universal, variable, body):
+            decide = "all" if universal else "any"
+            return f"{decide}({text(body)} for {_name(variable)} in V[{variable.sort.name!r}])"
+    raise TypeError(f"not a term: {node!r}")
+
+
+def _table(
+    parameters: list[str], function: Function, variables: tuple[Variable, ...], value: Term
+) -> Callable[..., Any]:
+    """Return the function that makes a function's table after an action."""
+    key = "".join(f"{_name(variable)}, " for variable in variables)
+    loops = "".join(f" for {_name(one)} in V[{one.sort.name!r}]" for one in variables)
+    if not loops:
+        return _function(parameters, f"{{(): {text(value)}}}")
+    return _function(parameters, f"{{({key}): {text(value)}{loops}}}")
+
+
+def _function(parameters: list[str], expression: str) -> Callable[..., Any]:
+    arguments = ", ".join(["T", "V", *parameters])
+    made: Callable[..., Any] = eval(f"lambda {arguments}: {expression}", {"E": {}})
+    return made
+
+
+def _name(variable: Variable) -> str:
+    return "x_" + "".join(c if c.isalnum() else "_" for c in variable.name)
+
+
+def _default(function: Function) -> Value:
+    return {BOOL: False, INT: 0}.get(function.result, "")
+
+
+_KNOWN: dict[tuple[int, int, int], dict[str, list[Value]]] = {}
+
+
+def _values(scope: Scope) -> Mapping[str, list[Value]]:
+    """Return the scope's values by the name of the sort, made when first asked for."""
+    key = (scope.low, scope.high, scope.size)
+    if key not in _KNOWN:
+        _KNOWN[key] = _Values(scope)
+    return _KNOWN[key]
+
+
+class _Values(dict[str, list[Value]]):
+    """Values of each sort of a scope."""
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__()
+        self[INT.name] = list(range(scope.low, scope.high + 1))
+        self[BOOL.name] = [False, True]
+        self._size = scope.size
+
+    def __missing__(self, name: str) -> list[Value]:
+        self[name] = [f"{name.lower()}{number}" for number in range(self._size)]
+        return self[name]

@@ -1,0 +1,196 @@
+"""Runs of a replica's applier as steps of its specifications.
+
+A position of the model is a transaction's place in the relay log, from 0. What is read off a
+history: which transaction was given to a worker, which rows it locked, when it committed in the
+engine, what a reader saw, where the replica crashed.
+"""
+
+from __future__ import annotations
+
+from paraply.models.language.concrete import Scope, Table, Value
+from paraply.models.recorded.following import Recorded, RecordedStep
+from paraply.models.recorded.naming import AL1_GHOSTS, BY_RECOVERY, Rows, places_of, scope_of
+from paraply.models.systems.commit_order import ROW
+from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionKind
+
+_LOCKS = {Outcome.OK, Outcome.LOCK_WAIT, Outcome.DEADLOCK}
+
+
+def commit_order(history: History) -> Recorded:
+    """Read a run for ``paraply/models/systems/commit_order.py``: starts, row locks, engine commits,
+    snapshots.
+
+    A row that a transaction asked for is one that it writes. A run with a rollback has no such
+    reading beyond it: the model's transactions do not retry.
+    """
+    places = places_of(history)
+    rows = Rows()
+    wanted: Table = {}
+    for one in history.transactions:
+        for item in sorted(one.write_set):
+            wanted[places[one.id], rows.name(item)] = True
+    steps = [RecordedStep(actions=("queue",)) for _ in places]
+    held: dict[Value, Value] = {}
+    for event in history.events:
+        if event.kind is EventKind.READ:
+            steps.append(RecordedStep(actions=("take_snapshot",)))
+        if event.transaction is None:
+            continue
+        if event.kind is EventKind.ROLLED_BACK:
+            break
+        place = places[event.transaction]
+        match event.kind:
+            case EventKind.SCHEDULED:
+                steps.append(RecordedStep(actions=("start",), parameters={"p": place}))
+            case EventKind.ROW_APPLIED if event.outcome in _LOCKS:
+                for row in map(rows.name, sorted(event.items)):
+                    wanted[place, row] = True
+                    if event.outcome is Outcome.OK and held.get(row) != place:
+                        held[row] = place
+                        lock: dict[str, Value] = {"p": place, "r": row}
+                        steps.append(RecordedStep(actions=("lock_row",), parameters=lock))
+            case EventKind.ENGINE_COMMITTED:
+                held = {row: holder for row, holder in held.items() if holder != place}
+                steps.append(RecordedStep(actions=("engine_commit",), parameters={"p": place}))
+    scope = scope_of(places, rows)
+    nobody: Table = {(row,): -1 for row in scope.values(ROW)}
+    return Recorded(scope=scope, start={"ws": wanted, "holder": nobody}, steps=tuple(steps))
+
+
+def restart(history: History) -> Recorded:
+    """Read a run for ``paraply/models/systems/restart.py``: what is given out, skipped and
+    committed, crashes.
+
+    Where a crashed replica begins again is not observed; it shows in what is given out next. What
+    recovery commits was decided when the crash struck: it counts as committed before it.
+    """
+    places = places_of(history)
+    given = {
+        EventKind.SCHEDULED: "give_out",
+        EventKind.SKIPPED: "skip",
+        EventKind.ENGINE_COMMITTED: "engine_commit",
+    }
+    if not any(event.kind is EventKind.SCHEDULED for event in history.events):
+        given[EventKind.BEGUN] = "give_out"
+    steps = [RecordedStep(actions=("receive",)) for _ in places]
+    crashed_at = 0
+    for event in history.events:
+        if event.kind is EventKind.CRASHED:
+            crashed_at = len(steps)
+            steps.append(RecordedStep(actions=("crash",)))
+        if event.kind not in given or event.transaction is None:
+            continue
+        place, action = places[event.transaction], given[event.kind]
+        if action == "engine_commit":
+            committed = RecordedStep(actions=(action,), parameters={"p": place})
+            by_recovery = event.note == BY_RECOVERY
+            steps.insert(crashed_at if by_recovery else len(steps), committed)
+            crashed_at += by_recovery
+        elif event.attempt == 1:
+            after = (("cursor", (), place + 1),)
+            steps.append(RecordedStep(actions=(action,), parameters={}, seen=after))
+    return Recorded(scope=Scope(high=len(places) + 1), start={}, steps=tuple(steps))
+
+
+def low_water_mark(history: History) -> Recorded:
+    """Read a run for ``paraply/models/systems/low_water_mark.py``: what is given out, and what is
+    done.
+
+    Whether the coordinator took what it gives out for the first of a group is not observed, nor
+    when it looks which jobs are done.
+    """
+    places = places_of(history)
+    steps = []
+    for event in history.events:
+        if event.transaction is None:
+            continue
+        if event.kind is EventKind.SCHEDULED:
+            after = (("given", (), places[event.transaction] + 1),)
+            steps.append(RecordedStep(actions=("open_group", "give_out"), seen=after))
+        elif event.kind is EventKind.ENGINE_COMMITTED:
+            done = {"p": places[event.transaction]}
+            steps.append(RecordedStep(actions=("finish",), parameters=done))
+    stamps = [(one.timestamp, places[one.id]) for one in history.transactions if one.timestamp]
+    start: dict[str, Table] = {
+        "sn": {(place,): stamp.sequence_number for stamp, place in stamps},
+        "lc": {(place,): stamp.last_committed for stamp, place in stamps},
+    }
+    return Recorded(
+        scope=Scope(high=len(places)), start=start, steps=tuple(steps),
+        hidden=frozenset({"advance"}),
+    )  # fmt: skip
+
+
+def bounds_on_replica(history: History) -> Recorded:
+    """Read a run for ``paraply/models/systems/trackers.py``: bounds as logged, what starts, what
+    has left.
+
+    The bound is last_committed, a number of the log that counts from 1 without gap; how the source
+    came by it, and when the replica moves its mark, is not observed.
+    """
+    places = places_of(history)
+    rows, steps = Rows(), []
+    written: Table = {}
+    for one in history.transactions:
+        assert one.timestamp is not None
+        first = history.transactions[0].timestamp
+        assert first is not None
+        bound = one.timestamp.last_committed - first.sequence_number
+        place = places[one.id]
+        for item in sorted(one.write_set):
+            written[place, rows.name(item)] = True
+        logged = (("depends", (place,), max(bound, -1)),)
+        steps.append(RecordedStep(actions=("log",), seen=logged))
+    names = {EventKind.SCHEDULED: ("start", "q"), EventKind.ENGINE_COMMITTED: ("leave", "p")}
+    for event in history.events:
+        if event.transaction is not None and event.kind in names:
+            action, parameter = names[event.kind]
+            known = {parameter: places[event.transaction]}
+            steps.append(RecordedStep(actions=(action,), parameters=known))
+    start: dict[str, Table] = {"ws": written, "start": {(): -1}, "mark": {(): -1}}
+    return Recorded(
+        scope=scope_of(places, rows), start=start, steps=tuple(steps), hidden=frozenset({"advance"})
+    )
+
+
+def log_and_starts(history: History) -> Recorded:
+    """Read a run for ``paraply/models/systems/applier.py``: AL1 writes the log, then the
+    coordinator starts.
+
+    Meant for logs of one file in which nothing was collected: what a collection purged is not in
+    the log.
+    """
+    places = places_of(history)
+    rows, steps = Rows(), []
+    written: Table = {}
+    empty: Table = {}
+    views: Table = {}
+    for one in history.transactions:
+        assert one.timestamp is not None
+        place = places[one.id]
+        # CREATE TABLE ... SELECT is a barrier; what it wrote is covered by the window it opens.
+        empty[place,] = one.kind in {TransactionKind.NO_WRITE_SET, TransactionKind.CTAS}
+        for item in () if empty[place,] else sorted(one.write_set):
+            written[place, rows.name(item)] = True
+        views[place,] = one.kind is TransactionKind.VIEW_CHANGE
+        seen = (
+            ("sn", (place,), one.timestamp.sequence_number),
+            ("lc", (place,), one.timestamp.last_committed),
+        )
+        action = "change_view" if views[place,] else "certify"
+        known: dict[str, Value] = {"new_lc": one.timestamp.last_committed}
+        steps.append(RecordedStep(actions=(action,), parameters=known, seen=seen))
+    names = {EventKind.SCHEDULED: ("start", "q"), EventKind.ENGINE_COMMITTED: ("finish", "p")}
+    for event in history.events:
+        if event.transaction is not None and event.kind in names:
+            action, parameter = names[event.kind]
+            known = {parameter: places[event.transaction]}
+            steps.append(RecordedStep(actions=(action,), parameters=known))
+    start: dict[str, Table] = {
+        "ws": written, "empty": empty, "vc": views, "next_sn": {(): 2}, "lc_global": {(): 1},
+    }  # fmt: skip
+    return Recorded(
+        scope=scope_of(places, rows), start=start, steps=tuple(steps), ghosts=AL1_GHOSTS
+    )

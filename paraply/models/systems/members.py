@@ -1,0 +1,122 @@
+"""Two members decide alike although each collects garbage when it likes.
+
+Both receive the same transactions in the same order; each keeps its own certification info and
+purges items whose version is stable at moments of its own. Source: ``Certifier::certify``; a
+third party reported members that diverged when collection bypassed the order of delivery.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paraply.models.language.system import System, Updates
+from paraply.models.language.terms import (
+    BOOL,
+    Function,
+    Sort,
+    Term,
+    Variable,
+    conj,
+    disj,
+    eq,
+    forall,
+    implies,
+    ite,
+)
+
+TXN, ROW = Sort("Txn"), Sort("Row")
+T, U = Variable("t", TXN), Variable("u", TXN)
+R = Variable("r", ROW)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """The switches; each off is an assumption dropped."""
+
+    name: str = "members"
+    stable_is_seen: bool = True
+    """Assumption A2: whatever is stable is in the snapshot of every transaction still to come."""
+    purge_stable_only: bool = True
+
+
+def members(rules: Rules = Rules()) -> System:
+    """Return the product of two members under ``rules``."""
+    system = System(rules.name, "one order of delivery, two certification infos, two collections")
+    snap = system.rigid("snap", TXN, TXN, BOOL)
+    ws = system.rigid("ws", TXN, ROW, BOOL)
+    delivered = system.state("delivered", TXN, BOOL)
+    certified = system.state("certified", TXN, BOOL)
+    written = system.state("written", ROW, BOOL)
+    writer = system.state("writer", ROW, TXN)
+    stable = system.state("stable", TXN, BOOL)
+    infos = (system.state("has_a", ROW, BOOL), system.state("has_b", ROW, BOOL))
+    purged = system.state("purged", ROW, BOOL)
+    grown = system.state("grown", TXN, BOOL)
+
+    system.starts_with("nothing_delivered", (T,), conj(~delivered(T), ~certified(T), ~stable(T)))
+    system.starts_with("nothing_written", (R,), conj(~written(R), ~infos[0](R), ~infos[1](R)))
+
+    def in_version(row: Term, txn: Term) -> Term:
+        return disj(snap(writer(row), txn), eq(txn, writer(row)))
+
+    def refused_on(has: Function, txn: Term, row: Term, missing: Term) -> Term:
+        """Whether a member refuses ``txn`` because of ``missing`` in the version of ``row``."""
+        return conj(ws(txn, row), has(row), in_version(row, missing), ~snap(txn, missing))
+
+    arrives = conj(~delivered(T), ~snap(T, T), forall(U, implies(snap(T, U), certified(U))))
+    if rules.stable_is_seen:
+        arrives = conj(arrives, forall(U, implies(stable(U), snap(T, U))))
+    passes_at_a = forall(R, forall(U, ~refused_on(infos[0], T, R, U)))
+    system.action(
+        "certify", (T,), guard=conj(arrives, passes_at_a),
+        updates={
+            delivered: lambda t: disj(delivered(t), eq(t, T)),
+            certified: lambda t: disj(certified(t), eq(t, T)),
+            written: lambda r: disj(written(r), ws(T, r)),
+            writer: lambda r: ite(ws(T, r), T, writer(r)),
+            infos[0]: lambda r: disj(infos[0](r), ws(T, r)),
+            infos[1]: lambda r: disj(infos[1](r), ws(T, r)),
+        },
+        meaning="both accept, or the statement is broken before they can differ",
+    )  # fmt: skip
+    system.action(
+        "refuse", (T,), guard=arrives,
+        updates={delivered: lambda t: disj(delivered(t), eq(t, T))},
+        meaning="a refused transaction changes nothing",
+    )  # fmt: skip
+    system.action(
+        "grow_stable_set", (), guard=forall(T, implies(grown(T), certified(T))),
+        updates={stable: lambda t: disj(stable(t), grown(t))}, havoc=(grown,),
+        meaning="every member reported these transactions as executed",
+    )  # fmt: skip
+    is_stable = forall(R, forall(U, implies(conj(purged(R), in_version(R, U)), stable(U))))
+    for name, has in zip("ab", infos, strict=True):
+        kept: Updates = {has: lambda r, has=has: conj(has(r), ~purged(r))}
+        system.action(
+            f"collect_at_{name}", (), guard=is_stable if rules.purge_stable_only else conj(),
+            updates=kept, havoc=(purged,), meaning="one member purges stable items",
+        )  # fmt: skip
+
+    undecided = conj(~delivered(T), forall(U, implies(stable(U), snap(T, U))))
+    if not rules.stable_is_seen:
+        undecided = ~delivered(T)
+    for first, second, name in (
+        (0, 1, "what_a_refuses_b_refuses"),
+        (1, 0, "what_b_refuses_a_refuses"),
+    ):
+        system.safe(
+            name, (T, R, U),
+            implies(conj(undecided, refused_on(infos[first], T, R, U)), infos[second](R)),
+            "the item because of which one member refuses is there at the other as well, "
+            "or was stable, and then nobody refuses because of it",
+        )  # fmt: skip
+    for has, name in zip(infos, "ab", strict=True):
+        system.invariant(
+            f"item_lacks_at_{name}_only_if_stable", (R, U),
+            implies(conj(written(R), ~has(R), in_version(R, U)), stable(U)),
+            "an item that was purged is of a version that is stable",
+        )  # fmt: skip
+        system.invariant(f"item_at_{name}_was_written", (R,), implies(has(R), written(R)),
+            "there is no item without a writer")  # fmt: skip
+    system.cover("one_has_purged", (R,), conj(infos[0](R), ~infos[1](R)))
+    return system

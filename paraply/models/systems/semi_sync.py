@@ -1,0 +1,235 @@
+"""Group commit through chained mutexes, semi-synchronous acknowledgement, crash and recovery.
+
+Groups are numbered by their place in the binary log. A group holds ``LOCK_log`` while it is
+written and synced, ``LOCK_semi_sync`` while it waits for a replica, ``LOCK_commit_ordered`` during
+the engine commit, and takes the next lock before it releases the one it holds. One replica receives
+the synced log in order; receiving is acknowledging. A crash drops the locks and whatever was not
+synced.
+
+Source: MDEV-162 (stages 1 to 4, the hole and its two remedies); AFTER_SYNC and AFTER_COMMIT as in
+``rpl_semi_sync_source_wait_point``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paraply.models.language.system import System, Updates
+from paraply.models.language.terms import (
+    BOOL,
+    INT,
+    TRUE,
+    Variable,
+    conj,
+    disj,
+    eq,
+    forall,
+    implies,
+    ite,
+)
+
+G, H = Variable("g", INT), Variable("h", INT)
+FREE = -1
+"""Nobody holds the lock."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """The switches of the design; each off is a known configuration or fault."""
+
+    name: str = "semi_sync"
+    after_sync: bool = True
+    """Wait before the engine commit (AFTER_SYNC), not after it (AFTER_COMMIT)."""
+    chained: bool = True
+    """Take the next lock before releasing the one held."""
+    wait_stands: bool = True
+    """Assumption A5: nobody abandons the wait (time-out, KILL, switching it off)."""
+    recovery: str = "waits"
+    """After a crash: ``waits`` (recovered groups are not committed until a replica has them),
+    ``barred`` (no connection until a replica caught up), ``commits`` (the hole), ``none``."""
+    send_after_sync: bool = True
+    """Replicas are sent only what is durable at the source."""
+
+
+def semi_sync(rules: Rules = Rules()) -> System:
+    """Return the transition system of source and replica under ``rules``."""
+    system = System(rules.name, "FLUSH, SYNC, ACK and COMMIT stages; a replica; crashes")
+    n = system.state("n", INT)
+    synced = system.state("synced", INT, BOOL)
+    in_log = system.state("in_log", INT)
+    in_ack = system.state("in_ack", INT)
+    in_commit = system.state("in_commit", INT)
+    between = system.state("between", INT, BOOL)
+    engine = system.state("engine", INT, BOOL)
+    recovered = system.state("recovered", INT, BOOL)
+    opened = system.state("opened", BOOL)
+    received = system.state("received", INT, BOOL)
+    seen = system.state("seen", INT, BOOL)
+    confirmed = system.state("confirmed", INT, BOOL)
+
+    system.starts_with("locks_are_free", (), conj(eq(n(), 0), eq(in_log(), FREE),
+        eq(in_ack(), FREE), eq(in_commit(), FREE), opened()))  # fmt: skip
+    system.starts_with("nothing_happened", (G,), conj(~synced(G), ~between(G), ~engine(G),
+        ~recovered(G), ~received(G), ~seen(G), ~confirmed(G)))  # fmt: skip
+
+    settled = forall(H, ~recovered(H))
+    system.action(
+        "write", (), guard=conj(eq(in_log(), FREE), settled, opened()),
+        updates={in_log: lambda: n(), n: lambda: n() + 1},
+        meaning="FLUSH: the next group takes LOCK_log and is written to the binary log",
+    )  # fmt: skip
+    system.action(
+        "sync", (G,), guard=conj(eq(in_log(), G), G >= 0),
+        updates={synced: lambda g: disj(synced(g), eq(g, G))},
+        meaning="SYNC: the binary log is durable up to the group",
+    )  # fmt: skip
+    waiting_place = conj(eq(in_ack(), FREE), G >= 0)
+    if rules.chained:
+        system.action(
+            "enter_ack", (G,), guard=conj(waiting_place, eq(in_log(), G), synced(G)),
+            updates={in_ack: lambda: G, in_log: lambda: FREE},
+            meaning="ACK: takes LOCK_semi_sync, then releases LOCK_log",
+        )  # fmt: skip
+    else:
+        system.action(
+            "leave_log", (G,), guard=conj(eq(in_log(), G), synced(G), G >= 0),
+            updates={between: lambda g: disj(between(g), eq(g, G)), in_log: lambda: FREE},
+            meaning="releases LOCK_log and holds nothing",
+        )  # fmt: skip
+        system.action(
+            "enter_ack", (G,), guard=conj(waiting_place, between(G)),
+            updates={between: lambda g: conj(between(g), ~eq(g, G)), in_ack: lambda: G},
+            meaning="ACK: takes LOCK_semi_sync, whoever comes first",
+        )  # fmt: skip
+    acknowledged = received(G) if rules.after_sync and rules.wait_stands else TRUE
+    system.action(
+        "enter_commit", (G,),
+        guard=conj(eq(in_ack(), G), G >= 0, eq(in_commit(), FREE), acknowledged),
+        updates={in_commit: lambda: G, in_ack: lambda: FREE},
+        meaning="COMMIT: acknowledged; takes LOCK_commit_ordered, then releases LOCK_semi_sync",
+    )  # fmt: skip
+    system.action(
+        "engine_commit", (G,), guard=conj(eq(in_commit(), G), G >= 0),
+        updates={engine: lambda g: disj(engine(g), eq(g, G)), in_commit: lambda: FREE},
+        meaning="the group becomes visible",
+    )  # fmt: skip
+    durable = synced(G) if rules.send_after_sync else conj(G >= 0, G < n())
+    system.action(
+        "receive", (G,),
+        guard=conj(durable, forall(H, implies(conj(H >= 0, H < G), received(H)))),
+        updates={received: lambda g: disj(received(g), eq(g, G))},
+        meaning="the replica writes the next group to its relay log and acknowledges it",
+    )  # fmt: skip
+    system.action(
+        "read", (G,), guard=conj(engine(G), opened()),
+        updates={seen: lambda g: disj(seen(g), eq(g, G))},
+        meaning="a client at the source sees the group",
+    )  # fmt: skip
+    answer = conj(engine(G), received(G)) if rules.wait_stands else engine(G)
+    system.action(
+        "answer_client", (G,), guard=answer,
+        updates={confirmed: lambda g: disj(confirmed(g), eq(g, G))},
+        meaning="the client that committed the group is told so",
+    )  # fmt: skip
+    if rules.recovery != "none":
+        torn = conj(in_log() >= 0, ~synced(in_log()))
+        remedies: dict[str, Updates] = {
+            "waits": {recovered: lambda g: conj(synced(g), ~engine(g))},
+            "barred": {engine: lambda g: disj(engine(g), synced(g)), opened: lambda: False},
+            "commits": {engine: lambda g: disj(engine(g), synced(g))},
+        }
+        system.action(
+            "crash_and_recover", (),
+            updates={
+                n: lambda: ite(torn, n() - 1, n()),
+                in_log: lambda: FREE, in_ack: lambda: FREE, in_commit: lambda: FREE,
+                between: lambda g: False,
+                **remedies[rules.recovery],
+            },
+            meaning="what is in the binary log survives; what was not synced is gone",
+        )  # fmt: skip
+        if rules.recovery == "waits":
+            system.action(
+                "release_recovered", (G,),
+                guard=conj(recovered(G), received(G), forall(H, implies(H < G, ~recovered(H)))),
+                updates={
+                    engine: lambda g: disj(engine(g), eq(g, G)),
+                    recovered: lambda g: conj(recovered(g), ~eq(g, G)),
+                },
+                meaning="recovered groups commit in log order, once a replica has them",
+            )  # fmt: skip
+        if rules.recovery == "barred":
+            system.action(
+                "open_server", (), guard=forall(H, implies(synced(H), received(H))),
+                updates={opened: lambda: True},
+                meaning="connections are let in after a replica caught up",
+            )  # fmt: skip
+
+    no_phantom = implies(seen(G), received(G))
+    system.safe("no_phantom_visibility", (G,), no_phantom,
+        "whatever a client saw is on the replica: it survives the loss of the source")  # fmt: skip
+    system.safe("confirmed_survives", (G,), implies(confirmed(G), received(G)),
+        "whatever a client was told had committed is on the replica")  # fmt: skip
+    system.safe("no_overtaking", (G, H), implies(conj(G >= 0, G < H, engine(H)), engine(G)),
+        "engine commits follow the binary log")  # fmt: skip
+    system.safe("replica_is_not_ahead", (G,), implies(received(G), conj(G >= 0, G < n(),
+        synced(G))),
+        "a crash of the source never leaves a replica with more than the source has")  # fmt: skip
+
+    below = conj(G >= 0, G < n())
+    held = disj(eq(in_log(), G), eq(in_ack(), G), eq(in_commit(), G))
+    system.invariant("no_phantom_visibility", (G,), no_phantom, "the safety statement is inductive")
+    system.invariant("confirmed_survives", (G,), implies(confirmed(G), received(G)),
+        "an answer follows the acknowledgement")  # fmt: skip
+    if rules.recovery == "barred":
+        system.invariant("visible_was_received", (G,), implies(conj(engine(G), opened()),
+            received(G)), "while clients are let in, what they see is on the replica")  # fmt: skip
+        system.invariant("committing_was_received", (G,), implies(conj(eq(in_commit(), G), G >= 0),
+            received(G)), "LOCK_commit_ordered is entered after the acknowledgement")  # fmt: skip
+        system.invariant("barred_server_is_idle", (), disj(opened(), conj(eq(in_log(), FREE),
+            eq(in_ack(), FREE), eq(in_commit(), FREE))), "nobody works while barred")  # fmt: skip
+    else:
+        system.invariant("visible_was_received", (G,), implies(engine(G), received(G)),
+            "AFTER_SYNC: the engine commit follows the acknowledgement")  # fmt: skip
+        system.invariant("committing_was_received", (G,), implies(conj(eq(in_commit(), G), G >= 0),
+            received(G)), "LOCK_commit_ordered is entered after the acknowledgement")  # fmt: skip
+    system.invariant("log_holder_is_last", (), conj(n() >= 0, disj(eq(in_log(), FREE),
+        eq(in_log(), n() - 1)), in_log() >= FREE, in_ack() >= FREE, in_commit() >= FREE),
+        "LOCK_log is held by the group written last")  # fmt: skip
+    system.invariant("holders_are_written", (), conj(in_log() < n(), in_ack() < n(),
+        in_commit() < n()), "only written groups hold locks")  # fmt: skip
+    system.invariant("received_is_durable", (G,), implies(received(G), conj(below, synced(G))),
+        "replicas are sent what was synced")  # fmt: skip
+    system.invariant("synced_was_written", (G,), implies(synced(G), below), "sync follows write")
+    system.invariant("left_log_is_synced", (G,), implies(conj(below, ~eq(in_log(), G)), synced(G)),
+        "LOCK_log is released after the sync")  # fmt: skip
+    system.invariant("visible_was_synced", (G,), implies(engine(G), synced(G)),
+        "COMMIT follows SYNC")  # fmt: skip
+    system.invariant("held_is_not_visible", (G,), implies(conj(engine(G), G >= 0), ~held),
+        "a group that has committed holds no lock")  # fmt: skip
+    system.invariant("everyone_is_somewhere", (G,), implies(below, disj(engine(G), held,
+        between(G), recovered(G))), "a written group is somewhere")  # fmt: skip
+    system.invariant("locks_are_in_log_order", (), conj(
+        disj(eq(in_commit(), FREE), eq(in_ack(), FREE), in_commit() < in_ack()),
+        disj(eq(in_commit(), FREE), eq(in_log(), FREE), in_commit() < in_log()),
+        disj(eq(in_ack(), FREE), eq(in_log(), FREE), in_ack() < in_log())),
+        "whoever holds a later lock is earlier in the log")  # fmt: skip
+    system.invariant("nobody_between_chained_locks", (G,), ~between(G),
+        "the next lock is taken before the last one is released")  # fmt: skip
+    system.invariant("holders_commit_in_order", (G, H), implies(conj(G >= 0, G < H, disj(
+        engine(H), eq(in_commit(), H))), engine(G)),
+        "everything before a committing group has committed")  # fmt: skip
+    system.invariant("waiters_follow_the_committing", (G, H), implies(conj(G >= 0, G < H,
+        eq(in_ack(), H)), disj(engine(G), eq(in_commit(), G))),
+        "everything before the waiting group has committed or is committing")  # fmt: skip
+    system.invariant("recovered_is_durable", (G,), implies(recovered(G), conj(synced(G),
+        ~engine(G), eq(in_log(), FREE), eq(in_ack(), FREE), eq(in_commit(), FREE))),
+        "recovered groups wait alone")  # fmt: skip
+    if rules.recovery != "waits":
+        system.invariant("nothing_waits_recovered", (G,), ~recovered(G),
+            "only one of the remedies holds recovered groups back")  # fmt: skip
+    system.cover("read_after_acknowledgement", (G,), conj(seen(G), received(G)))
+    system.cover("three_stages_at_once", (), conj(in_log() >= 0, in_ack() >= 0, in_commit() >= 0))
+    if rules.recovery == "waits":
+        system.cover("recovered_then_seen", (G, H), conj(seen(G), recovered(H)))
+    return system

@@ -1,0 +1,132 @@
+"""Dependency tracking at the source: MySQL's WRITESET, and Galera's depends_seqno.
+
+Both remember, per row, the last writer, and tell a replica up to which transaction a new one must
+wait. The replica lets a transaction start once everything up to that bound has left (a contiguous
+mark). The memory may be emptied at any time, if a bound for all that was forgotten takes its place.
+
+Source: ``Writeset_trx_dependency_tracker`` (history, capacity, history_start, the minimum with the
+commit-order parent); Galera's certification index and apply monitor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paraply.models.language.system import System, Updates
+from paraply.models.language.terms import (
+    BOOL,
+    INT,
+    Sort,
+    Term,
+    Variable,
+    conj,
+    disj,
+    eq,
+    forall,
+    implies,
+    ite,
+)
+
+ROW = Sort("Row")
+P, Q = Variable("p", INT), Variable("q", INT)
+R = Variable("r", ROW)
+LOW, PARENT = Variable("low", INT), Variable("parent", INT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """The switches; each off is a known fault."""
+
+    name: str = "writeset_tracker"
+    lowers_to_commit_order: bool = True
+    """Takes the minimum with the commit-order parent, as WRITESET does and Galera does not."""
+    reset_raises_start: bool = True
+    """A history that is emptied makes everybody wait for the transaction that emptied it."""
+    locks_until_commit: bool = True
+    """Assumption A6: a commit-order parent covers every earlier writer of a common row, since row
+    locks are held until the engine commit."""
+    contiguous_mark: bool = True
+    """The replica's mark is a prefix: everything up to it has left."""
+
+
+def tracker(rules: Rules = Rules()) -> System:
+    """Return source tracker and replica under ``rules``."""
+    system = System(rules.name, "dependencies from the last writer of each row, and a replica")
+    ws = system.rigid("ws", INT, ROW, BOOL)
+    n = system.state("n", INT)
+    known = system.state("known", ROW, BOOL)
+    writer = system.state("writer", ROW, INT)
+    start = system.state("start", INT)
+    depends = system.state("depends", INT, INT)
+    started = system.state("started", INT, BOOL)
+    left = system.state("left", INT, BOOL)
+    mark = system.state("mark", INT)
+
+    # Positions count from 0; a bound of -1 waits for nobody.
+    system.starts_with("empty", (), conj(eq(n(), 0), eq(start(), -1), eq(mark(), -1)))
+    system.starts_with("nothing_known", (R,), ~known(R))
+    system.starts_with("nothing_runs", (P,), conj(~started(P), ~left(P)))
+
+    last_writer = conj(
+        LOW >= start(), LOW < n(),
+        forall(R, implies(conj(ws(n(), R), known(R)), writer(R) <= LOW)),
+    )  # fmt: skip
+    covers = forall(P, forall(R, implies(
+        conj(P >= 0, P < n(), ws(P, R), ws(n(), R)), P <= PARENT)))  # fmt: skip
+    parent_is_sound = covers if rules.locks_until_commit else eq(PARENT, PARENT)
+    bound: Term = LOW
+    if rules.lowers_to_commit_order:
+        bound = ite(LOW <= PARENT, LOW, PARENT)
+    system.action(
+        "log", (LOW, PARENT),
+        guard=conj(last_writer, PARENT < n(), parent_is_sound),
+        updates={
+            n: lambda: n() + 1,
+            depends: lambda p: ite(eq(p, n()), bound, depends(p)),
+            known: lambda r: disj(known(r), ws(n(), r)),
+            writer: lambda r: ite(ws(n(), r), n(), writer(r)),
+        },
+        meaning="the next transaction is logged with its bound",
+    )  # fmt: skip
+    emptied: Updates = {known: lambda r: False}
+    if rules.reset_raises_start:
+        emptied[start] = lambda: n() - 1
+    system.action("forget", (), updates=emptied, meaning="the history is full, or was emptied")
+    waits = depends(Q) <= mark()
+    if not rules.contiguous_mark:
+        waits = disj(waits, left(depends(Q)))
+    system.action(
+        "start", (Q,), guard=conj(Q >= 0, Q < n(), ~started(Q), waits),
+        updates={started: lambda p: disj(started(p), eq(p, Q))},
+        meaning="the replica starts it when its bound has been reached",
+    )  # fmt: skip
+    system.action(
+        "leave", (P,), guard=conj(started(P), ~left(P)),
+        updates={left: lambda p: disj(left(p), eq(p, P))}, meaning="it has been applied",
+    )  # fmt: skip
+    system.action(
+        "advance", (), guard=left(mark() + 1), updates={mark: lambda: mark() + 1},
+        meaning="the mark moves over the next one that has left",
+    )  # fmt: skip
+
+    conflict = conj(P >= 0, P < Q, Q < n(), ws(P, R), ws(Q, R))
+    system.safe("conflicting_rows_are_ordered", (P, Q, R), implies(conj(conflict, started(Q)),
+        left(P)), "the later writer of a row starts after the earlier has left")  # fmt: skip
+    system.invariant("bound_reaches_the_writer", (P, Q, R), implies(conflict, depends(Q) >= P),
+        "the bound reaches every earlier writer of a common row")  # fmt: skip
+    system.invariant("writer_is_remembered", (P, R), implies(conj(P >= 0, P < n(), ws(P, R)),
+        disj(conj(known(R), writer(R) >= P), start() >= P)),
+        "a writer is in the history, or the bound for all forgotten covers it")  # fmt: skip
+    system.invariant("mark_is_a_prefix", (P,), implies(conj(P >= 0, P <= mark()), left(P)),
+        "everything up to the mark has left")  # fmt: skip
+    system.invariant("start_respects_its_bound", (P, Q), implies(
+        conj(started(Q), P >= 0, P <= depends(Q)), left(P)),
+        "whoever has started had everything up to its bound gone")  # fmt: skip
+    system.invariant("only_logged_ones_start", (P,), implies(disj(started(P), left(P)),
+        conj(P >= 0, P < n())), "nothing starts that was not logged")  # fmt: skip
+    system.invariant("counters", (), conj(n() >= 0, start() < n(), mark() >= -1),
+        "the bound for all forgotten lies in the log")  # fmt: skip
+    system.cover("two_run_at_once", (P, Q), conj(started(P), started(Q), ~left(P), ~left(Q), P < Q))
+    system.cover("parallel_after_forgetting", (P, Q), conj(started(P), started(Q), ~left(P),
+        ~left(Q), P < Q, start() >= 0))  # fmt: skip
+    return system

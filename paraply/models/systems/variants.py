@@ -1,0 +1,102 @@
+"""The variants of the systems that theorems and counterexamples are about, one call each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from paraply.models.language.system import System
+from paraply.models.systems import (
+    applier,
+    applier_in_member,
+    batches,
+    certification,
+    commit_order,
+    crash_points,
+    end_to_end,
+    low_water_mark,
+    member_in_applier,
+    members,
+    quorum,
+    restart,
+    rotation,
+    semi_sync,
+    trackers,
+)
+
+Build = Callable[[], System]
+"""Makes a system afresh; systems are mutable, so none is shared."""
+
+
+def variant_of_applier(**switches: object) -> Build:
+    """Return certifier and applier of one member under a dialect's switches."""
+    return lambda: applier.parallel_applier(applier.Dialect(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_certification(**switches: object) -> Build:
+    """Return the certifier."""
+    return lambda: certification.certification(certification.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_commit_order(**switches: object) -> Build:
+    """Return the commit-order queue with row locks."""
+    return lambda: commit_order.commit_order(commit_order.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_semi_sync(**switches: object) -> Build:
+    """Return source and replica with acknowledgement and crashes."""
+    return lambda: semi_sync.semi_sync(semi_sync.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_members(**switches: object) -> Build:
+    """Return two members that collect garbage apart."""
+    return lambda: members.members(members.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_tracker(**switches: object) -> Build:
+    """Return a source's dependency tracker and a replica."""
+    return lambda: trackers.tracker(trackers.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_restart(**switches: object) -> Build:
+    """Return a replica that crashes and begins again."""
+    return lambda: restart.restart(restart.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_low_water_mark(**switches: object) -> Build:
+    """Return the coordinator with its low-water mark."""
+    return lambda: low_water_mark.low_water_mark(low_water_mark.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_batches(**switches: object) -> Build:
+    """Return the workers of one MariaDB domain in conservative mode."""
+    return lambda: batches.batches(batches.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_rotation(**switches: object) -> Build:
+    """Return a source that rotates its binary log."""
+    return lambda: rotation.rotation(rotation.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_quorum(**switches: object) -> Build:
+    """Return a source that waits for several replicas, and a promotion."""
+    return lambda: quorum.quorum(quorum.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_crash_points(**switches: object) -> Build:
+    """Return a replica whose position and data are in two engines."""
+    return lambda: crash_points.crash_points(crash_points.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_end_to_end(**switches: object) -> Build:
+    """Return one member from certification to storage."""
+    return lambda: end_to_end.end_to_end(end_to_end.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_applier_in_member(**switches: object) -> Build:
+    """Return applier and member side by side, the applier leading."""
+    return lambda: applier_in_member.applier_in_member(applier_in_member.Rules(**switches))  # type: ignore[arg-type]
+
+
+def variant_of_member_in_applier(**switches: object) -> Build:
+    """Return member and applier side by side, the member leading."""
+    return lambda: member_in_applier.member_in_applier(member_in_applier.Rules(**switches))  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""Judge what live servers did."""

@@ -1,0 +1,218 @@
+"""Judging live rounds: every property of the target over all rounds of one mode and one fault."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from paraply.adapters.live.target import HEALTHY, LiveRequest, LiveRound, LiveTarget
+from paraply.adapters.servers.existing import dsn_without_password
+from paraply.observing import conformance as live_conformance
+from paraply.properties.registry import Violation, verdict_of
+from paraply.registries import property_named
+from paraply.version import VERSION
+from paraply.vocabulary.group_trace import GroupTrace
+from paraply.vocabulary.history import History
+from paraply.vocabulary.verdict import Verdict, combine
+
+NOT_REACHED = "its situation did not occur"
+EXAMPLES_MAX = 3
+
+
+@dataclass(slots=True, kw_only=True)
+class Answer:
+    """What all rounds so far say about one property."""
+
+    name: str
+    meaning: str
+    is_documented: bool = False
+    """Whether the fault is a positive control that is documented to break it."""
+    is_rare: bool = False
+    """Whether that takes luck."""
+    held: int = 0
+    """Rounds in which its situation occurred and nothing broke it."""
+    broken: int = 0
+    reason: str = NOT_REACHED
+    """Why it is unknown, while it is."""
+    is_out_of_reach: bool = False
+    """Whether nothing that is observed under this fault could answer it."""
+    examples: list[str] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return VIOLATED for one broken round, HOLDS for one with a witness, else UNKNOWN."""
+        if self.broken:
+            return Verdict.VIOLATED
+        return Verdict.HOLDS if self.held else Verdict.UNKNOWN
+
+    @property
+    def decides(self) -> bool:
+        """Return whether the verdict counts for the exit code."""
+        return not (self.verdict is Verdict.UNKNOWN and self.is_out_of_reach)
+
+    def why(self) -> str:
+        """Return in a few words what the verdict rests on."""
+        if self.broken:
+            return self.examples[0]
+        if self.held:
+            return f"{self.held} round{'s' if self.held > 1 else ''}"
+        return self.reason
+
+
+@dataclass(slots=True, kw_only=True)
+class LiveResult:
+    """One mode and one fault of a target: the answers, and what was seen."""
+
+    target: str
+    request: LiveRequest
+    answers: dict[str, Answer]
+    rounds: int = 0
+    evidence: dict[str, int | str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    rounds_unlike_reference: list[int] = field(default_factory=list)
+    """Rounds of a group that the certifier of the reference decides otherwise."""
+    findings: list[str] = field(default_factory=list)
+    """Files with the histories that break something."""
+
+    @property
+    def transactions(self) -> int:
+        """Return how many transactions all rounds had."""
+        return int(self.evidence.get("transactions", 0))
+
+    def verdict(self, *, allow_documented: bool = False) -> Verdict:
+        """Return the gravest verdict of what can be answered.
+
+        ``allow_documented`` leaves out what a positive control breaks as it is documented to.
+        """
+        return combine(
+            answer.verdict
+            for answer in self.answers.values()
+            if answer.decides and not (allow_documented and answer.is_documented and answer.broken)
+        )
+
+    @property
+    def silent_controls(self) -> list[str]:
+        """Return documented breaches of this fault that did not come out in any round."""
+        return [
+            answer.name
+            for answer in self.answers.values()
+            if answer.is_documented and not answer.is_rare and not answer.broken
+        ]
+
+
+def new_result(target: LiveTarget, request: LiveRequest) -> LiveResult:
+    """Return a result without rounds."""
+    documented = target.documented.get(f"{request.mode}/{request.fault}", ())
+    return LiveResult(
+        target=target.name,
+        request=request,
+        answers={
+            name: Answer(
+                name=name,
+                meaning=property_named(name).meaning,
+                is_documented=name in documented,
+                is_rare=request.fault in target.rare,
+            )
+            for name in target.properties
+        },
+    )
+
+
+def take_round(result: LiveResult, one: LiveRound) -> Mapping[str, Sequence[Violation]]:
+    """Judge a round and add it; return what it breaks, by property."""
+    result.rounds += 1
+    add_evidence(result.evidence, one.evidence)
+    result.notes += [note for note in one.notes if note not in result.notes]
+    if one.trace is not None:
+        _compare(result, one.number, one.trace)
+    broken: dict[str, Sequence[Violation]] = {}
+    for name, answer in result.answers.items():
+        if name == live_conformance.NAME:
+            continue
+        violations = judge(answer, one.history, one.unknown.get(name))
+        if violations:
+            broken[name] = violations
+    return broken
+
+
+def _compare(result: LiveResult, number: int, trace: GroupTrace) -> None:
+    """Add what the certifier of the reference says of a round."""
+    answer = result.answers.setdefault(
+        live_conformance.NAME,
+        Answer(name=live_conformance.NAME, meaning=live_conformance.MEANING),
+    )
+    differences, counts = live_conformance.compare(trace)
+    add_evidence(result.evidence, counts)
+    if differences:
+        answer.broken += 1
+        result.rounds_unlike_reference.append(number)
+        answer.examples += differences[: max(0, EXAMPLES_MAX - len(answer.examples))]
+    else:
+        answer.held += counts["remote_decisions_compared"] > 0
+
+
+def judge(answer: Answer, history: History, out_of_reach: str | None) -> Sequence[Violation]:
+    """Add what one history says about one property; return the breaches."""
+    prop = property_named(answer.name)
+    verdict = verdict_of(history, prop)
+    answer.held += verdict is Verdict.HOLDS
+    if verdict is Verdict.UNKNOWN and out_of_reach is not None:
+        answer.reason, answer.is_out_of_reach = out_of_reach, True
+    if verdict is not Verdict.VIOLATED:
+        return ()
+    answer.broken += 1
+    violations = prop.violations(history)
+    room = EXAMPLES_MAX - len(answer.examples)
+    answer.examples += [str(violation) for violation in violations[: max(0, room)]]
+    return violations
+
+
+def add_evidence(total: dict[str, int | str], more: Mapping[str, int | str]) -> None:
+    """Add the counts of a round; of words the newest stays."""
+    for name, value in more.items():
+        before = total.get(name, 0)
+        if isinstance(value, int) and isinstance(before, int):
+            total[name] = before + value
+        else:
+            total[name] = value
+
+
+def command_of(result: LiveResult) -> str:
+    """Return the command that repeats the run; how the clients interleave is up to the servers."""
+    request = result.request
+    words = ["paraply", "live", result.target, "--mode", request.mode]
+    if request.fault != HEALTHY:
+        words += ["--fault", request.fault]
+    for option, value in (
+        ("workload", request.workload), ("workers", request.workers),
+        ("replicas", request.replicas), ("domains", request.domains),
+        ("clients", request.clients), ("transactions", request.transactions),
+        ("rounds", request.rounds), ("seed", request.seed),
+    ):  # fmt: skip
+        if value != getattr(_DEFAULTS, option):
+            words += [f"--{option}", str(value)]
+    if request.duration_s != _DEFAULTS.duration_s:
+        words += ["--duration", f"{request.duration_s:g}"]
+    if request.basedir is not None:
+        words += ["--basedir", str(request.basedir)]
+    if request.servers:
+        # As whom to connect, and never with which password.
+        words += ["--dsn", *(dsn_without_password(one) for one in request.servers)]
+    return " ".join(words)
+
+
+def history_to_keep(result: LiveResult, one: LiveRound) -> History:
+    """Return the history of a round with the command that repeats it, and who recorded it."""
+    request = replace(result.request, rounds=1, seed=one.seed)
+    header = one.history.header
+    return replace(
+        one.history,
+        header=replace(
+            header,
+            options={**header.options, "command": command_of(replace(result, request=request))},
+            recorded_by=f"paraply live {VERSION}",
+        ),
+    )
+
+
+_DEFAULTS = LiveRequest(mode="")

@@ -1,0 +1,231 @@
+"""The consistency levels of WL#4648, over the states that a replica is in rather than over reads.
+
+A state is which transaction wrote each row last, followed through row changes, commits and commits
+of parts; so no reader has to look at the right moment. *Any-time*: every state is one that the
+source was in. *Most of the time*: whenever what has committed is a prefix of the log, the state is
+the source's after that prefix, so that only gaps can show anything else. *Eventual*: at the end of
+the log the state is the source's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from paraply.properties.apply.stream import ApplyStream, apply_streams
+from paraply.properties.readers.replica_reads import (
+    StateNeverExisted,
+    prefixes_that_explain,
+    writers_of,
+)
+from paraply.properties.registry import Violation, always, sometimes
+from paraply.vocabulary.events import Event, EventKind, Observation, Outcome
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import INITIAL_STATE, TransactionId
+from paraply.vocabulary.write_set import EMPTY_WRITE_SET, Item, WriteSet, sorted_items
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GapFreeStateDiverged(Violation):
+    """What had committed was a prefix of the log, and a row was not as that prefix leaves it."""
+
+    member: str
+    prefix: TransactionId
+    item: Item
+    expected: TransactionId
+    found: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member}: all up to T{self.prefix} had committed, and {self.item} was of "
+            f"T{self.found}; the source then had it of T{self.expected}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndStateDiverged(Violation):
+    """The run was over, and a row was not as the source left it."""
+
+    member: str
+    ending: str
+    """How it ended: ``stopped`` in good order, ``failed``, or ``stalled``."""
+    item: Item
+    expected: TransactionId
+    found: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member}: {self.ending} with {self.item} of T{self.found}; "
+            f"the source left T{self.expected}"
+        )
+
+
+@dataclass(slots=True)
+class ReplicaState:
+    """Who wrote each row last, and what has committed since the position that counts."""
+
+    rows: dict[Item, TransactionId]
+    committed: set[TransactionId] = field(default_factory=set)
+    to_be_repeated: set[TransactionId] = field(default_factory=set)
+    """Committed before a crash, past the position: in the rows, not in the count."""
+    partly: set[TransactionId] = field(default_factory=set)
+    """Transactions of which only parts have committed."""
+
+    @property
+    def gap_free_prefix(self) -> TransactionId | None:
+        """Return the last transaction of the prefix that has committed; None where not one."""
+        length = TransactionId(len(self.committed))
+        if self.to_be_repeated or self.partly or max(self.committed, default=length) != length:
+            return None
+        return length
+
+    def observations(self) -> tuple[Observation, ...]:
+        """Return the state as a reader of every row would see it."""
+        return tuple(
+            Observation(item, self.rows[item]) for item in sorted_items(frozenset(self.rows))
+        )
+
+
+def states_of(history: History, stream: ApplyStream) -> Iterator[ReplicaState]:
+    """Yield the replica's state after each event that changes it; one object, changed in place."""
+    items = {item for transaction in history.transactions for item in transaction.write_set}
+    state = ReplicaState(dict.fromkeys(items, INITIAL_STATE))
+    applied: dict[TransactionId, set[Item]] = {}
+    for _, event in stream.events:
+        one = event.transaction
+        if event.kind in (EventKind.CRASHED, EventKind.RECOVERED):
+            applied.clear()
+            state.to_be_repeated |= state.partly
+            state.partly.clear()
+        if event.kind is EventKind.RECOVERED:
+            state.to_be_repeated |= state.committed - set(event.transactions)
+            state.committed = set(event.transactions)
+        if one is None:
+            continue
+        if event.kind is EventKind.ROW_APPLIED:
+            rows = applied.setdefault(one, set())
+            rows |= event.items if event.outcome is Outcome.OK else EMPTY_WRITE_SET
+        elif event.kind is EventKind.ROLLED_BACK:
+            applied.pop(one, None)
+        elif event.kind is EventKind.VISIBLE:
+            state.partly.add(one)
+            state.rows.update(dict.fromkeys(applied.get(one, set()) & event.items, one))
+            applied.get(one, set()).difference_update(event.items)
+            yield state
+        elif event.kind is EventKind.ENGINE_COMMITTED:
+            # Where nobody recorded row changes, the write set says what they were.
+            changed: Iterable[Item] = applied.pop(one, _write_set(history, one))
+            state.rows.update(dict.fromkeys(changed, one))
+            state.committed.add(one)
+            state.partly.discard(one)
+            state.to_be_repeated.discard(one)
+            yield state
+
+
+def _write_set(history: History, transaction: TransactionId) -> WriteSet:
+    return history.transaction(transaction).write_set
+
+
+@sometimes(source="WL#4648: C0 and its gaps")
+def replica_has_a_gap(history: History) -> bool:
+    """A transaction had committed on the replica, wholly or in part, before an earlier one."""
+    return any(
+        state.gap_free_prefix is None
+        for stream in apply_streams(history)
+        for state in states_of(history, stream)
+    )
+
+
+def _something_commits(history: History) -> bool:
+    return any(stream.engine_commits for stream in apply_streams(history))
+
+
+def _two_commit(history: History) -> bool:
+    return any(len(stream.first_commit) > 1 for stream in apply_streams(history))
+
+
+@always(source="WL#4648, features: any-time consistency", witness=_two_commit)
+def replica_states_existed_on_the_source(history: History) -> tuple[StateNeverExisted, ...]:
+    """Every state of the replica is one that the source was in (any-time)."""
+    writers = writers_of(history)
+    return tuple(
+        StateNeverExisted(
+            member=stream.member, seen=found.least, seen_item=found.least_item,
+            missed=found.limit, missed_item=found.limit_item,
+        )
+        for stream in apply_streams(history)
+        for state in states_of(history, stream)
+        if (found := prefixes_that_explain(state.observations(), writers)).limit is not None
+        and found.limit <= found.least
+    )  # fmt: skip
+
+
+@always(source="WL#4648, features: most-of-the-time consistency", witness=replica_has_a_gap)
+def gap_free_states_are_the_sources(history: History) -> tuple[GapFreeStateDiverged, ...]:
+    """While what has committed is a prefix of the log, the state is the source's after it."""
+    return tuple(
+        GapFreeStateDiverged(
+            member=stream.member, prefix=prefix, item=item, expected=expected, found=found
+        )
+        for stream in apply_streams(history)
+        for state in states_of(history, stream)
+        if (prefix := state.gap_free_prefix) is not None
+        for item, expected, found in _differences(history, state, prefix)
+    )
+
+
+def _differences(
+    history: History, state: ReplicaState, prefix: TransactionId
+) -> Iterator[tuple[Item, TransactionId, TransactionId]]:
+    """Yield the rows that are not as a prefix of the log leaves them."""
+    expected = dict.fromkeys(state.rows, INITIAL_STATE)
+    for transaction in history.transactions:
+        if transaction.id <= prefix:
+            expected.update(dict.fromkeys(transaction.write_set, transaction.id))
+    for item, found in state.observations():
+        if expected[item] != found:
+            yield item, expected[item], found
+
+
+@always(source="WL#4648, features: eventual consistency", witness=_something_commits)
+def replica_ends_in_the_sources_state(history: History) -> tuple[EndStateDiverged, ...]:
+    """When a run is over, the replica is in the source's state at the end of the log (eventual)."""
+    return tuple(_end_differences(history))
+
+
+def _end_differences(history: History) -> Iterator[EndStateDiverged]:
+    if not history.is_complete or not history.transactions:
+        return
+    end = history.transactions[-1].id
+    for stream in apply_streams(history):
+        last = ReplicaState(dict.fromkeys(writers_of(history), INITIAL_STATE))
+        for state in states_of(history, stream):
+            last = state
+        for item, expected, found in _differences(history, last, end):
+            yield EndStateDiverged(
+                member=stream.member, ending=_ending(stream.events), item=item,
+                expected=expected, found=found,
+            )  # fmt: skip
+
+
+def _ending(events: Iterable[tuple[int, Event]]) -> str:
+    kinds = {event.kind for _, event in events}
+    if EventKind.STOPPED in kinds:
+        return "stopped"
+    return "failed" if EventKind.FAILED in kinds else "stalled"
+
+
+@sometimes(source="WL#4648: a piece of the relay log is executed in the re-entrant mode")
+def restart_repeats_a_transaction(history: History) -> bool:
+    """A transaction that had committed before a crash committed again after it."""
+    return any(
+        len(stream.engine_commits) > len(stream.first_commit) for stream in apply_streams(history)
+    )
+
+
+@always(source="WL#4648, P1: at recovery", witness=restart_repeats_a_transaction)
+def restart_reaches_the_sources_state(history: History) -> tuple[EndStateDiverged, ...]:
+    """A run with a crash, too, ends in the source's state at the end of the log."""
+    if not any(history.events_of(EventKind.CRASHED)):
+        return ()
+    return tuple(_end_differences(history))

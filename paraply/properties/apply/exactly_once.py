@@ -1,0 +1,123 @@
+"""Every event group reaches every replica exactly once, over crashes, stops and fail-overs.
+
+A member says from whom it replicates in ``members`` of its STOPPED event. A source of which the
+history has no events has logged all transactions of the history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paraply.properties.gtid.histories import entries_of
+from paraply.properties.registry import Violation, always, sometimes
+from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionId
+
+FILTERED = "filtered"
+"""Note of a SKIPPED event: the replica is told to leave the transaction out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventAppliedTwice(Violation):
+    """A member committed a transaction that its data already had."""
+
+    member: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return f"{self.member} applied T{self.transaction} twice"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventLost(Violation):
+    """A member has caught up with its source and lacks a transaction that the source has."""
+
+    member: str
+    source: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} has nothing left to read from {self.source} and lacks "
+            f"T{self.transaction}"
+        )
+
+
+@sometimes(source="to be able to do this and automatically get replication started")
+def replication_resumes(history: History) -> bool:
+    """A replica started from a position that was not empty, and then applied something."""
+    resumed: set[str] = set()
+    for event in history.events:
+        if event.kind is EventKind.STARTED and entries_of(event.gtid_set):
+            resumed.add(event.member)
+        elif event.kind is EventKind.ENGINE_COMMITTED and event.member in resumed:
+            return True
+    return False
+
+
+def _something_is_applied(history: History) -> bool:
+    return any(history.events_of(EventKind.ENGINE_COMMITTED))
+
+
+@always(source="without loosing or duplicating some event", witness=_something_is_applied)
+def no_event_is_applied_twice(history: History) -> tuple[EventAppliedTwice, ...]:
+    """No member commits a transaction that it has."""
+    data: dict[str, set[TransactionId]] = {}
+    found = []
+    for event in history.events_of(EventKind.ENGINE_COMMITTED, EventKind.RECOVERED):
+        mine = data.setdefault(event.member, set())
+        if event.kind is EventKind.RECOVERED:
+            mine.intersection_update(event.transactions)
+        elif event.transaction in mine:
+            found.append(EventAppliedTwice(member=event.member, transaction=event.transaction))
+        elif event.transaction is not None:
+            mine.add(event.transaction)
+    return tuple(found)
+
+
+def final_stops(history: History) -> dict[str, Event]:
+    """Return the last STOPPED of each member that has not started again; empty if cut short."""
+    stops: dict[str, Event] = {}
+    for event in history.events if history.is_complete else ():
+        if event.kind is EventKind.STOPPED:
+            stops[event.member] = event
+        elif event.kind in (EventKind.STARTED, EventKind.CRASHED):
+            stops.pop(event.member, None)
+    return stops
+
+
+def _source_and_replica_end(history: History) -> bool:
+    return any(stop.members for stop in final_stops(history).values())
+
+
+@always(source="without loosing or duplicating some event", witness=_source_and_replica_end)
+def no_event_is_lost(history: History) -> tuple[EventLost, ...]:
+    """When all is at rest, a replica has what its sources have, but for what it filters."""
+    return tuple(_lost(history))
+
+
+def _lost(history: History) -> Iterator[EventLost]:
+    stops = final_stops(history)
+    present = {event.member for event in history.events}
+    skipped = set()
+    for event in history.events_of(EventKind.SKIPPED):
+        if event.note == FILTERED and event.transaction is not None:
+            skipped.add((event.member, event.transaction))
+            domain = history.transaction(event.transaction).domain
+            if domain is not None:
+                # MariaDB filters whole domains (IGNORE_DOMAIN_IDS).
+                same = (one.id for one in history.transactions if one.domain == domain)
+                skipped.update((event.member, one) for one in same)
+    for member, stop in stops.items():
+        for source in stop.members:
+            if source not in present:
+                logged = tuple(one.id for one in history.transactions)
+            elif source in stops:
+                logged = stops[source].transactions
+            else:
+                continue
+            for one in logged:
+                if one not in stop.transactions and (member, one) not in skipped:
+                    yield EventLost(member=member, source=source, transaction=one)

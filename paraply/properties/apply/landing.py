@@ -1,0 +1,237 @@
+"""What a transaction finds where it changes something: the version that it was certified against.
+
+So what is stored in the end depends on the order of certification alone, and is the same on every
+member. A session changes its rows before it is sent; an applier, when it commits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from paraply.properties.group.stream import Certified, MemberStream, member_streams
+from paraply.properties.logs.statement_tables import get_statement_tables
+from paraply.properties.registry import Violation, always
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import (
+    INITIAL_STATE,
+    Transaction,
+    TransactionId,
+    TransactionKind,
+)
+from paraply.vocabulary.write_set import Item, format_item, sorted_items, table_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedAnotherVersion(Violation):
+    """A transaction changed a row whose version was not that of the certified writer before it."""
+
+    member: str
+    transaction: TransactionId
+    what: str
+    certified: TransactionId
+    found: TransactionId
+
+    def __str__(self) -> str:
+        found = f"T{self.found} had left it" if self.found else "it was at first"
+        return (
+            f"{self.member}: T{self.transaction} changed {self.what} as {found}; "
+            f"certified before it was {_whose(self.certified)}"
+        )
+
+
+class ChangedUnderAnotherDefinition(ChangedAnotherVersion):
+    """A transaction changed a row of a table that was not as the certified DDL before left it."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        found = f"as T{self.found} had" if self.found else "before anybody had"
+        return (
+            f"{self.member}: T{self.transaction} changed rows of {self.what} {found} altered it; "
+            f"certified before it was {_whose(self.certified)}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastVersionLost(Violation):
+    """A member has all that was certified, and is not as the last certified transaction left it."""
+
+    member: str
+    what: str
+    certified: TransactionId
+    found: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} is left with {self.what} of T{self.found}; certified last was "
+            f"T{self.certified}"
+        )
+
+
+def _whose(writer: TransactionId) -> str:
+    return "nobody" if writer == INITIAL_STATE else f"T{writer}"
+
+
+def _a_row_is_changed_again(history: History) -> bool:
+    return any(change.certified != INITIAL_STATE for change in _row_changes(history))
+
+
+def _a_table_is_used_after_ddl(history: History) -> bool:
+    return any(change.certified != INITIAL_STATE for change in _table_uses(history))
+
+
+@always(source="proofs, P31; WL#8440 EX2: the change would silently fail",
+        witness=_a_row_is_changed_again)  # fmt: skip
+def changes_land_as_certified(history: History) -> list[ChangedAnotherVersion]:
+    """Whoever changes a row finds the version of the certified writer before it."""
+    return [
+        ChangedAnotherVersion(**change._asdict())
+        for change in _row_changes(history)
+        if change.found != change.certified
+    ]
+
+
+@always(source="proofs, P32; MySQL manual, group replication limitations: concurrent DDL",
+        witness=_a_table_is_used_after_ddl)  # fmt: skip
+def definitions_are_as_certified(history: History) -> list[ChangedUnderAnotherDefinition]:
+    """Whoever changes a row finds its table as the certified DDL before it left it."""
+    return [
+        ChangedUnderAnotherDefinition(**change._asdict())
+        for change in _table_uses(history)
+        if change.found != change.certified
+    ]
+
+
+def _a_member_has_all(history: History) -> bool:
+    return any(writers > 1 for *_, writers in _ends(history))
+
+
+@always(source="proofs, P33; WL#8440 EX2: members that diverge silently", witness=_a_member_has_all)
+def members_converge(history: History) -> list[LastVersionLost]:
+    """Who has committed all that was certified has each row, and table, of the last certified."""
+    return [
+        LastVersionLost(member=member, what=what, certified=certified, found=found)
+        for member, what, certified, found, _ in _ends(history)
+        if certified != found
+    ]
+
+
+class _Change(NamedTuple):
+    """What a certified transaction changed at a member, and whose version it found there."""
+
+    member: str
+    transaction: TransactionId
+    what: str
+    certified: TransactionId
+    found: TransactionId
+
+
+Names = Callable[[Transaction], Iterable[str]]
+
+
+def _row_changes(history: History) -> Iterator[_Change]:
+    return _changes(history, _rows, _rows)
+
+
+def _table_uses(history: History) -> Iterator[_Change]:
+    return _changes(history, _used_tables, _altered_tables)
+
+
+def _rows(transaction: Transaction) -> list[str]:
+    return [format_item(item) for item in sorted_items(transaction.write_set)]
+
+
+def _used_tables(transaction: Transaction) -> list[str]:
+    """Return the tables of the rows, as far as the rows name them."""
+    return sorted({_table(item) for item in transaction.write_set} - {""})
+
+
+def _table(item: Item) -> str:
+    return table_of(item).lower()
+
+
+def _altered_tables(transaction: Transaction) -> Iterable[str]:
+    if transaction.kind is not TransactionKind.DDL:
+        return ()
+    return get_statement_tables(transaction.statement, "").tables
+
+
+def _changes(history: History, needs: Names, leaves: Names) -> Iterator[_Change]:
+    """Yield each change at each member: of what a transaction ``needs``, as others ``leave`` it."""
+    sent = {
+        (event.member, event.transaction): index
+        for index, event in enumerate(history.events)
+        if event.kind is EventKind.SUBMITTED
+    }
+    for stream in member_streams(history):
+        before = _certified_before(stream, needs, leaves)
+        stored: dict[str, TransactionId] = {}
+        for _, is_commit, one in _in_time(stream, sent):
+            if is_commit:
+                stored.update(dict.fromkeys(leaves(one), one.id))
+                continue
+            for what, writer in before[one.id].items():
+                found = stored.get(what, INITIAL_STATE)
+                yield _Change(stream.member, one.id, what, certified=writer, found=found)
+
+
+def _ends(
+    history: History,
+) -> Iterator[tuple[str, str, TransactionId, TransactionId, int]]:
+    """Yield who wrote each row or table last at each member that has committed everything.
+
+    That is the member, the row, who was certified last, who committed last, and of how many.
+    """
+    for stream in member_streams(history):
+        known = [one.transaction.id for one in _positive(stream)]
+        if not all(one in stream.committed_at for one in known):
+            continue
+        writers: dict[str, list[TransactionId]] = {}
+        for one in _positive(stream):
+            for what in (*_rows(one.transaction), *_altered_tables(one.transaction)):
+                writers.setdefault(what, []).append(one.transaction.id)
+        for what, all_of_it in sorted(writers.items()):
+            _, found = max((stream.committed_at[one], one) for one in all_of_it)
+            yield stream.member, what, max(all_of_it), found, len(all_of_it)
+
+
+def _positive(stream: MemberStream) -> list[Certified]:
+    """Return what was certified, here or by others before this member was there."""
+    return [one for one in (*stream.certified, *stream.elsewhere) if one.is_positive]
+
+
+def _certified_before(
+    stream: MemberStream, needs: Names, leaves: Names
+) -> dict[TransactionId, dict[str, TransactionId]]:
+    """Return, for each certified transaction, who was certified last before it of each name."""
+    known = [one.transaction for one in _positive(stream)]
+    last: dict[str, TransactionId] = {}
+    before: dict[TransactionId, dict[str, TransactionId]] = {}
+    for one in sorted(known, key=lambda one: one.id):
+        before[one.id] = {what: last.get(what, INITIAL_STATE) for what in needs(one)}
+        last.update(dict.fromkeys(leaves(one), one.id))
+    return before
+
+
+def _in_time(
+    stream: MemberStream, sent: dict[tuple[str, TransactionId | None], int]
+) -> list[tuple[int, bool, Transaction]]:
+    """Return when the member's transactions change something, and when that is there to be found.
+
+    A change comes before the commit that ends it.
+    """
+    moments: list[tuple[int, bool, Transaction]] = []
+    for one in _positive(stream):
+        if one.transaction.id in stream.committed_at:
+            moments.append((stream.committed_at[one.transaction.id], True, one.transaction))
+    for one in stream.certified:
+        if one.transaction.origin == stream.member:
+            at = sent.get((stream.member, one.transaction.id))
+        else:
+            at = stream.committed_at.get(one.transaction.id)
+        if at is not None and one.is_positive:
+            moments.append((at, False, one.transaction))
+    return sorted(moments, key=lambda moment: (moment[0], moment[1], moment[2].id))

@@ -1,0 +1,165 @@
+"""Who may begin beside whom in each parallel mode of MariaDB, domain by domain.
+
+``flags`` of a transaction are those of its GTID event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paraply.properties.apply.mariadb_domains import TRANSACTIONAL, domain_streams
+from paraply.properties.apply.stream import ApplyStream, Attempt
+from paraply.properties.registry import Violation, always
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import Transaction, TransactionId, TransactionKind
+
+WAITED, ALLOW_PARALLEL = "waited", "allow_parallel"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchesOverlapped(Violation):
+    """A transaction began before one of another commit group had made its changes."""
+
+    member: str
+    earlier: TransactionId
+    later: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member}: T{self.later} began before T{self.earlier}, of another commit group, "
+            "had made all its changes"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BegunTooEarly(Violation):
+    """A transaction that must not run beside earlier ones began before one had committed."""
+
+    member: str
+    earlier: TransactionId
+    later: TransactionId
+    why: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member}: T{self.later}, {self.why}, began before T{self.earlier} had committed"
+        )
+
+
+def _is_of_one_group(one: Transaction, other: Transaction) -> bool:
+    return one.commit_id is not None and one.commit_id == other.commit_id
+
+
+def _last_change(attempt: Attempt) -> int:
+    """Return when the attempt had made its last change; its commit, if it changed no row."""
+    return max(attempt.touched.values(), default=attempt.committed_at or 0)
+
+
+def _of_two_groups(history: History) -> bool:
+    return any(
+        len({(one.transaction.commit_id or -one.transaction.id) for one in stream.surviving}) > 1
+        for _, stream in domain_streams(history)
+    )
+
+
+@always(source="slave_parallel_mode=conservative; rpl_parallel: GCO", witness=_of_two_groups,
+        is_safety=False)  # fmt: skip
+def commit_groups_never_overlap(history: History) -> tuple[BatchesOverlapped, ...]:
+    """A transaction begins when all before it, of other commit groups, have made their changes.
+
+    The speculative modes break it: that is what they are for.
+    """
+    found = []
+    for _, stream in domain_streams(history):
+        surviving = sorted(stream.surviving, key=lambda one: one.transaction.id)
+        for place, later in enumerate(surviving):
+            for earlier in surviving[:place]:
+                is_other = not _is_of_one_group(earlier.transaction, later.transaction)
+                if is_other and _last_change(earlier) > later.begun_at:
+                    found.append(BatchesOverlapped(
+                        member=stream.member, earlier=earlier.transaction.id,
+                        later=later.transaction.id,
+                    ))  # fmt: skip
+    return tuple(found)
+
+
+def _too_early(
+    history: History, stream: ApplyStream, reasons: dict[TransactionId, str]
+) -> Iterator[BegunTooEarly]:
+    """Yield attempts of the named transactions that began before one before had committed."""
+    for attempt in stream.attempts:
+        later = attempt.transaction.id
+        if later not in reasons:
+            continue
+        for earlier in history.transactions:
+            if earlier.id >= later:
+                break
+            if not stream.had_committed(earlier.id, attempt.begun_at):
+                yield BegunTooEarly(
+                    member=stream.member, earlier=earlier.id, later=later, why=reasons[later]
+                )
+
+
+def _irreversible(history: History) -> dict[TransactionId, str]:
+    reasons = {}
+    for one in history.transactions:
+        if one.kind is TransactionKind.DDL:
+            reasons[one.id] = "a DDL"
+        elif one.domain is not None and TRANSACTIONAL not in one.flags:
+            reasons[one.id] = "of a table without transactions"
+    return reasons
+
+
+def _has_begun_after_others(history: History, reasons: dict[TransactionId, str]) -> bool:
+    return any(
+        attempt.transaction.id in reasons and attempt.transaction.id > domain.transactions[0].id
+        for domain, stream in domain_streams(history)
+        for attempt in stream.attempts
+    )
+
+
+@always(
+    source="rpl_parallel: SPECULATE_WAIT, FL_DDL; MDEV-27365, MDEV-29621",
+    witness=lambda history: _has_begun_after_others(history, _irreversible(history)),
+)
+def irreversible_changes_wait_for_all_before(history: History) -> tuple[BegunTooEarly, ...]:
+    """What cannot be rolled back begins when all before it in its domain have committed."""
+    reasons = _irreversible(history)
+    return tuple(
+        breach
+        for domain, stream in domain_streams(history)
+        for breach in _too_early(domain, stream, reasons)
+    )
+
+
+def _marked(history: History) -> dict[TransactionId, str]:
+    """Return what is marked, unless it shares the commit group of the one before it."""
+    reasons: dict[TransactionId, str] = {}
+    before: dict[int | None, Transaction] = {}
+    for one in history.transactions:
+        is_plain = TRANSACTIONAL in one.flags and one.domain is not None
+        leader = before.get(one.domain)
+        is_follower = leader is not None and _is_of_one_group(leader, one)
+        if is_plain and not is_follower:
+            if WAITED in one.flags:
+                reasons[one.id] = "which had waited on the source"
+            elif ALLOW_PARALLEL not in one.flags:
+                reasons[one.id] = "set not to be applied in parallel"
+        before[one.domain] = one
+    return reasons
+
+
+@always(
+    source="FL_WAITED, skip_parallel_replication; slave_parallel_mode=optimistic",
+    witness=lambda history: _has_begun_after_others(history, _marked(history)),
+    is_safety=False,
+)
+def marked_transactions_wait_for_all_before(history: History) -> tuple[BegunTooEarly, ...]:
+    """What the source marked as likely to conflict begins when all before it have committed."""
+    reasons = _marked(history)
+    return tuple(
+        breach
+        for domain, stream in domain_streams(history)
+        for breach in _too_early(domain, stream, reasons)
+    )

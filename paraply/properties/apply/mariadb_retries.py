@@ -1,0 +1,312 @@
+"""Speculation, deadlock kills, retries, errors and group commit of a MariaDB replica.
+
+An attempt that speculates may fail or overlap a conflicting one; then it is undone, and what
+counts is how the surviving attempts ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paraply.properties.apply.commit_order import ApplierStalled
+from paraply.properties.apply.mariadb_domains import domain_streams
+from paraply.properties.apply.parallel_apply import RowApplyFailed, rows_are_applied
+from paraply.properties.apply.stream import apply_streams
+from paraply.properties.registry import Violation, always, sometimes
+from paraply.vocabulary.events import Event, EventKind, Outcome
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionId
+from paraply.vocabulary.write_set import sorted_items
+
+FROM_OUTSIDE = "from outside"
+"""Note of a FAILED event whose cause is not in the log (a full disk, a killed worker)."""
+DEADLOCK_KILL = "deadlock kill"
+"""Note of a ROLLED_BACK event: an earlier transaction needed a row that this one held."""
+_NOT_AS_LOGGED = (Outcome.MISSING_BEFORE_IMAGE, Outcome.DUPLICATE_KEY, Outcome.MISSING_PARENT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoundLogFailed(Violation):
+    """The replica stopped with an error although nothing was wrong with log or data."""
+
+    member: str
+    transaction: TransactionId
+    note: str
+
+    def __str__(self) -> str:
+        return f"{self.member}: T{self.transaction} failed ({self.note}); it was not to"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppliedPastError(Violation):
+    """A transaction committed after one before it in its domain had failed."""
+
+    member: str
+    failed: TransactionId
+    applied: TransactionId
+
+    def __str__(self) -> str:
+        return f"{self.member}: T{self.applied} committed although T{self.failed} had failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierKilled(Violation):
+    """A transaction was killed for the sake of one that comes after it in its domain."""
+
+    member: str
+    victim: TransactionId
+    waiter: TransactionId
+
+    def __str__(self) -> str:
+        return f"{self.member}: T{self.victim} was killed for T{self.waiter}, which comes after it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetriedTooEarly(Violation):
+    """A transaction was tried again before all before it in its domain had committed."""
+
+    member: str
+    transaction: TransactionId
+    earlier: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member}: T{self.transaction} was tried again before T{self.earlier} had "
+            "committed"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupCommitMissed(Violation):
+    """A transaction that waited in its commit was synced apart from the one it waited for."""
+
+    member: str
+    transaction: TransactionId
+    before: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member}: T{self.transaction} waited for T{self.before} in its commit, and was "
+            "not in its commit group"
+        )
+
+
+# Situations.
+
+
+@sometimes(source="rpl_parallel: retry_event_group")
+def transaction_is_retried(history: History) -> bool:
+    """An attempt was rolled back, and its transaction committed in a later one."""
+    return any(event.attempt > 1 for event in history.events_of(EventKind.ENGINE_COMMITTED))
+
+
+@sometimes(source="thd_rpl_deadlock_check, MDEV-5914")
+def attempt_is_killed_for_an_earlier_one(history: History) -> bool:
+    """An attempt was rolled back because an earlier transaction waited for its row."""
+    return any(event.note == DEADLOCK_KILL for event in history.events_of(EventKind.ROLLED_BACK))
+
+
+@sometimes(source="facts on MariaDB 1.1: commit-started may be revoked; MDEV-7458")
+def commit_start_is_revoked(history: History) -> bool:
+    """An attempt had started to commit, and was rolled back and tried again."""
+    started: set[tuple[str, TransactionId | None, int]] = set()
+    for event in history.events_of(EventKind.PREPARED, EventKind.ROLLED_BACK):
+        key = (event.member, event.transaction, event.attempt)
+        if event.kind is EventKind.PREPARED:
+            started.add(key)
+        elif key in started and event.note != "prior commit failed":
+            return True
+    return False
+
+
+@sometimes(source="SPECULATE_OPTIMISTIC: any error becomes a temporary one")
+def speculation_meets_a_conflict(history: History) -> bool:
+    """An attempt found a row otherwise than logged, and was rolled back."""
+    return any(
+        event.outcome in _NOT_AS_LOGGED for event in history.events_of(EventKind.ROW_APPLIED)
+    ) and any(history.events_of(EventKind.RETRIED))
+
+
+@sometimes(source="facts on MariaDB 1.7: groups after the failed one skip or fail")
+def error_meets_later_transactions(history: History) -> bool:
+    """A transaction failed when later ones of its domain had been given to workers."""
+    return any(True for _ in _failures_with_followers(history))
+
+
+def _failures_with_followers(history: History) -> Iterator[TransactionId]:
+    for _, stream in domain_streams(history):
+        under_way: set[TransactionId] = set()
+        for _, event in stream.events:
+            one = event.transaction
+            if event.kind is EventKind.STARTED:
+                under_way.clear()
+            elif one is None:
+                continue
+            elif event.kind is EventKind.SCHEDULED:
+                under_way.add(one)
+            elif event.kind is EventKind.ENGINE_COMMITTED:
+                under_way.discard(one)
+            elif event.kind is EventKind.FAILED and any(other > one for other in under_way):
+                yield one
+
+
+# Errors.
+
+
+@always(source="conservative apply is free of conflicts; MDEV-8302: duplicate key in production",
+        witness=lambda history: any(history.events_of(EventKind.ENGINE_COMMITTED)))  # fmt: skip
+def sound_log_never_fails(history: History) -> tuple[SoundLogFailed, ...]:
+    """A replica that began as its source did never stops for a reason that lies in the log."""
+    return tuple(
+        SoundLogFailed(member=event.member, transaction=event.transaction, note=event.note)
+        for event in history.events_of(EventKind.FAILED)
+        if event.transaction is not None and event.note != FROM_OUTSIDE
+    )
+
+
+def _failed_rows(history: History) -> Iterator[RowApplyFailed]:
+    """Yield the failed row changes of attempts that committed all the same."""
+    failures: dict[tuple[str, TransactionId], list[RowApplyFailed]] = {}
+    for event in history.events:
+        if event.transaction is None:
+            continue
+        key = (event.member, event.transaction)
+        if event.kind is EventKind.BEGUN:
+            failures[key] = []
+        elif event.kind is EventKind.ROW_APPLIED and event.outcome in _NOT_AS_LOGGED:
+            assert event.outcome is not None
+            failures.setdefault(key, []).append(RowApplyFailed(
+                member=event.member, transaction=event.transaction, outcome=event.outcome,
+                items=tuple(sorted_items(event.items)),
+            ))  # fmt: skip
+        elif event.kind is EventKind.ENGINE_COMMITTED:
+            yield from failures.pop(key, ())
+
+
+@always(source="Judge surviving attempts; slave_exec_mode=IDEMPOTENT hides it",
+        witness=rows_are_applied)  # fmt: skip
+def surviving_rows_apply_as_logged(history: History) -> tuple[RowApplyFailed, ...]:
+    """An attempt that committed found every row as the source had it."""
+    return tuple(_failed_rows(history))
+
+
+@always(source="MDEV-5921, MDEV-20645, MDEV-20707", witness=error_meets_later_transactions)
+def nothing_after_an_error_is_applied(history: History) -> tuple[AppliedPastError, ...]:
+    """When a transaction has failed, no later one of its domain commits before a new start."""
+    found = []
+    for _, stream in domain_streams(history):
+        failed: TransactionId | None = None
+        for _, event in stream.events:
+            if event.kind is EventKind.STARTED:
+                failed = None
+            elif event.kind is EventKind.FAILED and event.transaction is not None:
+                failed = min(event.transaction, failed or event.transaction)
+            elif (
+                event.kind is EventKind.ENGINE_COMMITTED
+                and event.transaction is not None
+                and failed is not None
+                and event.transaction > failed
+            ):
+                found.append(AppliedPastError(
+                        member=stream.member, failed=failed, applied=event.transaction
+                    ))  # fmt: skip
+    return tuple(found)
+
+
+@always(source="MDEV-7825, MDEV-31448, MDEV-5914, MDEV-33798",
+        witness=lambda history: bool(apply_streams(history)))  # fmt: skip
+def replica_never_stalls(history: History) -> tuple[ApplierStalled, ...]:
+    """After each start the replica stops in good order or says why it cannot go on."""
+    found = []
+    for stream in apply_streams(history) if history.is_complete else ():
+        given: dict[TransactionId, None] = {}
+        has_ended = False
+        for _, event in stream.events:
+            if event.kind is EventKind.STARTED:
+                given, has_ended = {}, False
+            elif event.kind in (EventKind.STOPPED, EventKind.FAILED):
+                has_ended = True
+            elif event.kind is EventKind.SCHEDULED and event.transaction is not None:
+                given[event.transaction] = None
+        if not has_ended:
+            waiting = tuple(one for one in given if one not in stream.first_commit)
+            found.append(ApplierStalled(member=stream.member, waiting=waiting))
+    return tuple(found)
+
+
+# Kills and retries.
+
+
+@always(source="thd_rpl_deadlock_check: waiter.sub_id < holder.sub_id; MDEV-5914",
+        witness=attempt_is_killed_for_an_earlier_one)  # fmt: skip
+def only_later_transactions_are_killed(history: History) -> tuple[EarlierKilled, ...]:
+    """Within a domain, a transaction is killed only for one that must commit before it."""
+    return tuple(
+        EarlierKilled(member=stream.member, victim=event.transaction, waiter=event.other)
+        for _, stream in domain_streams(history)
+        for _, event in stream.events
+        if event.kind is EventKind.ROLLED_BACK and event.note == DEADLOCK_KILL
+        and event.transaction is not None and event.other is not None
+        and event.other > event.transaction
+    )  # fmt: skip
+
+
+@always(source="retry_event_group: wait for all prior commits; MDEV-12746",
+        witness=lambda history: any(history.events_of(EventKind.RETRIED)))  # fmt: skip
+def retries_wait_for_all_before(history: History) -> tuple[RetriedTooEarly, ...]:
+    """A transaction is tried again when all before it in its domain have committed."""
+    return tuple(
+        RetriedTooEarly(member=stream.member, transaction=event.transaction, earlier=earlier.id)
+        for domain, stream in domain_streams(history)
+        for index, event in stream.events
+        if event.kind is EventKind.RETRIED and event.transaction is not None
+        for earlier in domain.transactions
+        if earlier.id < event.transaction and not stream.had_committed(earlier.id, index)
+    )
+
+
+# Group commit.
+
+
+def _waiting_pairs(history: History) -> Iterator[tuple[str, Event, Event]]:
+    """Yield the log entries of neighbours of which the later had started to commit first."""
+    for domain, stream in domain_streams(history):
+        started: dict[tuple[TransactionId, int], int] = {}
+        flushed: dict[TransactionId, Event] = {}
+        for index, event in stream.events:
+            if event.transaction is None:
+                continue
+            if event.kind is EventKind.PREPARED:
+                started[event.transaction, event.attempt] = index
+            elif event.kind is EventKind.FLUSHED:
+                flushed.setdefault(event.transaction, event)
+        for before, one in zip(domain.transactions, domain.transactions[1:], strict=False):
+            first, second = flushed.get(before.id), flushed.get(one.id)
+            if first is None or second is None:
+                continue
+            moments = [started.get((e.transaction, e.attempt)) for e in (first, second)
+                       if e.transaction is not None]  # fmt: skip
+            if None not in moments and moments[1] < moments[0]:  # type: ignore[operator]
+                yield stream.member, first, second
+
+
+@sometimes(source="T2 has to wait in commit for T1: we can commit T1 and T2 at the same time")
+def waiting_transaction_joins_the_group(history: History) -> bool:
+    """A transaction waited in its commit for the one before it, and both went in one group."""
+    return any(
+        first.group is not None and first.group == second.group
+        for _, first, second in _waiting_pairs(history)
+    )
+
+
+@always(source="queue_for_group_commit: a predecessor pulls in who waits for it", is_safety=False,
+        witness=lambda history: any(True for _ in _waiting_pairs(history)))  # fmt: skip
+def waiting_costs_no_sync(history: History) -> tuple[GroupCommitMissed, ...]:
+    """Who waits in its commit for the one before is written and synced together with it."""
+    return tuple(
+        GroupCommitMissed(member=member, transaction=second.transaction, before=first.transaction)
+        for member, first, second in _waiting_pairs(history)
+        if first.group != second.group
+        and first.transaction is not None and second.transaction is not None
+    )  # fmt: skip

@@ -1,0 +1,131 @@
+"""What one replica did with its log, attempt by attempt: the view that the applier checks share.
+
+Only transactions that a coordinator gave to a worker count here (SCHEDULED, SKIPPED): what a group
+member commits for its own clients is ordered by other rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from paraply.vocabulary.events import Event, EventKind, Outcome
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import Transaction, TransactionId
+from paraply.vocabulary.write_set import Item
+
+APPLIER_EVENTS = (EventKind.SCHEDULED, EventKind.SKIPPED, EventKind.BEGUN)
+"""Events that show an applier at work on a member."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Attempt:
+    """One attempt to apply a transaction; times are indexes of events in the history.
+
+    ``touched`` holds when each item was first changed by it. ``committed_at`` is None for an
+    attempt that did not survive. ``job`` names the transactions that were merged into one and are
+    applied and committed together; empty for a transaction by itself.
+    """
+
+    transaction: Transaction
+    begun_at: int
+    touched: dict[Item, int] = field(default_factory=dict)
+    committed_at: int | None = None
+    job: frozenset[TransactionId] = frozenset()
+
+
+@dataclass(slots=True, kw_only=True)
+class ApplyStream:
+    """Everything that one replica's applier did, in order."""
+
+    member: str
+    attempts: list[Attempt] = field(default_factory=list)
+    engine_commits: list[tuple[int, TransactionId]] = field(default_factory=list)
+    skipped: list[tuple[int, TransactionId]] = field(default_factory=list)
+    events: list[tuple[int, Event]] = field(default_factory=list)
+    first_commit: dict[TransactionId, int] = field(default_factory=dict)
+
+    @property
+    def surviving(self) -> list[Attempt]:
+        """Return the attempts that committed, in the order in which they began."""
+        return [attempt for attempt in self.attempts if attempt.committed_at is not None]
+
+    def had_committed(self, transaction: TransactionId, moment: int) -> bool:
+        """Return whether the transaction had committed here before the event ``moment``."""
+        committed = self.first_commit.get(transaction)
+        return committed is not None and committed < moment
+
+    @property
+    def has_stopped(self) -> bool:
+        """Return whether the applier ended in good order."""
+        return any(event.kind is EventKind.STOPPED for _, event in self.events)
+
+
+_LAST: list[tuple[History, tuple[ApplyStream, ...]]] = []
+"""The history judged last: many properties ask for the streams of one history in a row."""
+
+
+def apply_streams(history: History) -> tuple[ApplyStream, ...]:
+    """Return the stream of every member on which an applier was at work."""
+    if not _LAST or _LAST[0][0] is not history:
+        _LAST[:] = [(history, _streams_of(history))]
+    return _LAST[0][1]
+
+
+def _streams_of(history: History) -> tuple[ApplyStream, ...]:
+    streams: dict[str, ApplyStream] = {}
+    for index, event in enumerate(history.events):
+        stream = streams.setdefault(event.member, ApplyStream(member=event.member))
+        stream.events.append((index, event))
+    at_work = [
+        stream for stream in streams.values()
+        if any(event.kind in APPLIER_EVENTS for _, event in stream.events)
+    ]  # fmt: skip
+    for stream in at_work:
+        _follow(stream, history)
+    return tuple(at_work)
+
+
+def _follow(stream: ApplyStream, history: History) -> None:
+    """Sort the member's events into attempts."""
+    running: dict[TransactionId, Attempt] = {}
+    for index, event in stream.events:
+        match event.kind:
+            case EventKind.CRASHED:
+                running.clear()
+            case EventKind.BEGUN if event.transaction is not None:
+                attempt = Attempt(
+                    transaction=history.transaction(event.transaction), begun_at=index,
+                    job=frozenset(event.transactions),
+                )  # fmt: skip
+                running[event.transaction] = attempt
+                stream.attempts.append(attempt)
+            case EventKind.ROW_APPLIED if event.outcome is Outcome.OK:
+                if event.transaction in running:
+                    for item in event.items:
+                        running[event.transaction].touched.setdefault(item, index)
+            case EventKind.ROLLED_BACK | EventKind.FAILED if event.transaction in running:
+                del running[event.transaction]
+            case EventKind.ENGINE_COMMITTED if event.transaction is not None:
+                stream.engine_commits.append((index, event.transaction))
+                stream.first_commit.setdefault(event.transaction, index)
+                if event.transaction in running:
+                    running.pop(event.transaction).committed_at = index
+            case EventKind.SKIPPED if event.transaction is not None:
+                stream.skipped.append((index, event.transaction))
+            case _:
+                pass
+
+
+def overlapping_pairs(stream: ApplyStream) -> Iterator[tuple[Attempt, Attempt]]:
+    """Yield pairs of surviving attempts of which the second began before the first committed.
+
+    What was merged into one job is no pair: it is applied as one.
+    """
+    running: list[Attempt] = []
+    for attempt in sorted(stream.surviving, key=lambda one: one.begun_at):
+        running = [one for one in running if (one.committed_at or 0) > attempt.begun_at]
+        for other in running:
+            if other.transaction.id not in attempt.job:
+                yield other, attempt
+        running.append(attempt)

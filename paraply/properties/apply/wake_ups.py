@@ -1,0 +1,13 @@
+"""Threads that sleep until another signals: nobody looks again by itself."""
+
+from __future__ import annotations
+
+from paraply.properties.registry import sometimes
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import History
+
+
+@sometimes(source="Mts_submode_logical_clock::wait_for_last_committed_trx")
+def a_sleeping_coordinator_is_woken(history: History) -> bool:
+    """The coordinator slept until the low-water mark was reached, and a worker woke it."""
+    return any(history.events_of(EventKind.WOKEN))

@@ -1,0 +1,109 @@
+"""What a controlled run shows beside order: transactions whole, tables equal, no giving up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paraply.properties.apply.stream import apply_streams
+from paraply.properties.registry import Violation, always
+from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionId, TransactionKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionTorn(Violation):
+    """A transaction committed although some of its row changes were not made in it."""
+
+    member: str
+    transaction: TransactionId
+    missing: tuple[int, ...]
+    """Indices of the rows that were not changed."""
+
+    def __str__(self) -> str:
+        rows = ", ".join(map(str, self.missing))
+        return f"{self.member}: T{self.transaction} committed without its row change {rows}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableDiverged(Violation):
+    """All was applied, and a table's rows are not those of the source."""
+
+    member: str
+    table: str
+
+    def __str__(self) -> str:
+        return f"{self.member}: {self.table} ended with other rows than at the source"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GaveUp(Violation):
+    """The applier gave up on a log that a serial replay applies without an error."""
+
+    member: str
+    transaction: TransactionId
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.member}: gave up at T{self.transaction}: {self.why}"
+
+
+def _rows_are_numbered(history: History) -> bool:
+    return any(event.row is not None for event in history.events_of(EventKind.ROW_APPLIED))
+
+
+@always(
+    source="MySQL manual, replication and transaction inconsistencies", witness=_rows_are_numbered
+)
+def transactions_apply_whole(history: History) -> tuple[TransactionTorn, ...]:
+    """A transaction that commits has changed every row that it changed at the source."""
+    found = []
+    made: dict[tuple[str, TransactionId], set[int | None]] = {}
+    for event in history.events:
+        if event.transaction is None:
+            continue
+        key = (event.member, event.transaction)
+        if event.kind is EventKind.BEGUN:
+            made[key] = set()
+        elif event.kind is EventKind.ROW_APPLIED and event.outcome is Outcome.OK:
+            made.setdefault(key, set()).add(event.row)
+        elif event.kind is EventKind.ENGINE_COMMITTED and key in made:
+            rows = made.pop(key)
+            transaction = history.transaction(event.transaction)
+            # Changes that the applier composed itself have no number: the tables decide then.
+            if transaction.kind is TransactionKind.DDL or None in rows:
+                continue
+            missing = tuple(n for n in range(len(transaction.rows)) if n not in rows)
+            if missing:
+                found.append(
+                    TransactionTorn(
+                        member=event.member, transaction=event.transaction, missing=missing
+                    )
+                )
+    return tuple(found)
+
+
+@always(
+    source="WL#4648, eventual consistency; pt-table-checksum",
+    witness=lambda history: any(history.events_of(EventKind.COMPARED)),
+)
+def tables_end_as_the_sources(history: History) -> tuple[TableDiverged, ...]:
+    """When all is applied, every table has the rows that it has at the source."""
+    return tuple(
+        TableDiverged(member=event.member, table=event.note)
+        for event in history.events_of(EventKind.COMPARED)
+        if event.outcome is Outcome.DIFFERENT
+    )
+
+
+@always(
+    source="Vitess PR 19535; gh-ost PR 1454",
+    witness=lambda history: any(stream.has_stopped for stream in apply_streams(history)),
+)
+def applier_does_not_give_up(history: History) -> tuple[GaveUp, ...]:
+    """The applier goes on to the end of a log that a serial replay applies without an error."""
+    return tuple(
+        GaveUp(member=event.member, transaction=event.transaction, why=event.note)
+        for event in history.events_of(EventKind.FAILED)
+        if event.transaction is not None
+    )

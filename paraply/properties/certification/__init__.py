@@ -1,0 +1,1 @@
+"""Properties of certification, logical timestamps and garbage collection."""

@@ -1,0 +1,322 @@
+"""What must be true of certification: who wins, and that all members say so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paraply.properties.group.stream import (
+    Certified,
+    Snapshots,
+    member_streams,
+    positive_before,
+    share_items,
+    snapshots,
+)
+from paraply.properties.registry import Violation, always, sometimes
+from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionId
+from paraply.vocabulary.write_set import format_item, sorted_items
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConcurrentWritersCertified(Violation):
+    """Two transactions that wrote one row without seeing each other were both certified."""
+
+    member: str
+    winner: TransactionId
+    second: TransactionId
+    items: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} certified T{self.second} although T{self.winner}, certified before "
+            f"it, wrote {', '.join(self.items)} and is not in its snapshot"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedWithoutConflict(Violation):
+    """A transaction was refused although it saw every earlier writer of its rows."""
+
+    member: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} refused T{self.transaction}, which saw every earlier certified "
+            "writer of its rows"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionsDiffer(Violation):
+    """Two members decided one transaction differently, or gave it different GTIDs."""
+
+    transaction: TransactionId
+    member: str
+    decision: str
+    other_member: str
+    other_decision: str
+
+    def __str__(self) -> str:
+        return (
+            f"T{self.transaction} is {self.decision} on {self.member} "
+            f"and {self.other_decision} on {self.other_member}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GtidGivenTwice(Violation):
+    """One GTID names two transactions."""
+
+    gtid: str
+    transaction: TransactionId
+    other: TransactionId
+    members: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.gtid} names T{self.transaction} and T{self.other} ({', '.join(self.members)})"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutedSetsDiffer(Violation):
+    """After everything was delivered and applied, two members have executed different sets."""
+
+    member: str
+    other_member: str
+    only_here: tuple[TransactionId, ...]
+    only_there: tuple[TransactionId, ...]
+
+    def __str__(self) -> str:
+        here = " ".join(f"T{one}" for one in self.only_here) or "nothing"
+        there = " ".join(f"T{one}" for one in self.only_there) or "nothing"
+        return f"only {self.member} executed {here}, only {self.other_member} executed {there}"
+
+
+@sometimes(source="WL#8440, trx.LC: 'two parallel conflicting transactions'")
+def two_writers_race(history: History) -> bool:
+    """A member is given two transactions that wrote one row without seeing each other."""
+    seen = snapshots(history)
+    return any(
+        _is_concurrent(earlier, later, seen)
+        for stream in member_streams(history)
+        for later in stream.certified
+        for earlier in positive_before(stream, later)
+        if share_items(earlier.transaction, later.transaction)
+    )
+
+
+@sometimes(source="WL#8440, trx.LC: 'the other will be rejected (rollback)'")
+def a_transaction_is_refused(history: History) -> bool:
+    """A member certifies a transaction negatively."""
+    return any(
+        event.outcome is Outcome.NEGATIVE for event in history.events_of(EventKind.CERTIFIED)
+    )
+
+
+@sometimes(source="WL#8440, replication path")
+def two_members_certify_one_transaction(history: History) -> bool:
+    """Two members certify the same transaction."""
+    certifiers: dict[TransactionId, str] = {}
+    for event in history.events_of(EventKind.CERTIFIED):
+        if event.transaction is not None and (
+            certifiers.setdefault(event.transaction, event.member) != event.member
+        ):
+            return True
+    return False
+
+
+def _two_gtids_are_given(history: History) -> bool:
+    return len({event.gtid for event in history.events_of(EventKind.CERTIFIED) if event.gtid}) > 1
+
+
+@always(
+    source="WL#8440, trx.LC: 'the first one to reach certification will be accepted'",
+    witness=two_writers_race,
+)
+def first_certified_wins(history: History) -> list[ConcurrentWritersCertified]:
+    """Of two transactions that wrote one row unseen by each other, only the first is certified.
+
+    There are no false negatives: each positive decision is checked against every earlier one,
+    whatever certification info still held.
+    """
+    seen = snapshots(history)
+    return [
+        ConcurrentWritersCertified(
+            member=stream.member,
+            winner=earlier.transaction.id,
+            second=later.transaction.id,
+            items=_common_items(earlier, later),
+        )
+        for stream in member_streams(history)
+        for later in stream.certified
+        if later.is_positive
+        for earlier in positive_before(stream, later)
+        if share_items(earlier.transaction, later.transaction)
+        and _is_concurrent(earlier, later, seen)
+    ]
+
+
+@always(
+    source="WL#8440, trx.LC; precision, holds where snapshots are closed",
+    witness=a_transaction_is_refused,
+    is_safety=False,
+)
+def only_conflicts_are_refused(history: History) -> list[RefusedWithoutConflict]:
+    """A refused transaction did not see some earlier certified writer of a row it wrote.
+
+    Only transactions whose snapshot is closed are judged: where it lacks something that a
+    transaction in it had seen (commit order not kept at the origin), a refusal without conflict
+    is by design, since the stored version is the writer's whole snapshot.
+    """
+    seen = snapshots(history)
+    return [
+        refusal
+        for refusal in _undeserved(history, seen)
+        if _is_closed(seen.get(refusal.transaction, frozenset()), seen)
+    ]
+
+
+@always(
+    source="MySQL manual, replica_preserve_commit_order",
+    witness=a_transaction_is_refused,
+    is_safety=False,
+)
+def refusals_are_deserved(history: History) -> list[RefusedWithoutConflict]:
+    """Whoever is refused shares a row with a certified transaction that it had not seen.
+
+    Whatever its snapshot: members that do not commit in the order of the group pay for the holes in
+    it with refusals that no conflict asks for.
+    """
+    return _undeserved(history, snapshots(history))
+
+
+def _undeserved(history: History, seen: Snapshots) -> list[RefusedWithoutConflict]:
+    return [
+        RefusedWithoutConflict(member=stream.member, transaction=refused.transaction.id)
+        for stream in member_streams(history)
+        for refused in stream.certified
+        if not refused.is_positive
+        and not refused.transaction.gtid
+        and not any(
+            share_items(earlier.transaction, refused.transaction)
+            and _is_concurrent(earlier, refused, seen)
+            for earlier in positive_before(stream, refused)
+        )
+    ]
+
+
+@always(
+    source="WL#8440, parallelization indexes; bug 89938",
+    witness=two_members_certify_one_transaction,
+)
+def members_decide_alike(history: History) -> list[DecisionsDiffer]:
+    """All members give a transaction the same decision and GTID.
+
+    Timestamps may differ: they count what was remote to the member.
+    """
+    first: dict[TransactionId, tuple[str, str]] = {}
+    differing: list[DecisionsDiffer] = []
+    for event in history.events_of(EventKind.CERTIFIED):
+        if event.transaction is None or event.outcome is None:
+            continue
+        decision = f"{event.outcome.value} {event.gtid}".strip()
+        member, expected = first.setdefault(event.transaction, (event.member, decision))
+        if decision != expected:
+            differing.append(
+                DecisionsDiffer(
+                    transaction=event.transaction,
+                    member=member,
+                    decision=expected,
+                    other_member=event.member,
+                    other_decision=decision,
+                )
+            )
+    return differing
+
+
+@always(source="MySQL manual, GTID format; bug 103641", witness=_two_gtids_are_given)
+def gtids_are_unique(history: History) -> list[GtidGivenTwice]:
+    """No GTID names two transactions, on whatever members."""
+    owners: dict[str, tuple[TransactionId, str]] = {}
+    given_twice: list[GtidGivenTwice] = []
+    for event in history.events_of(EventKind.CERTIFIED):
+        if not event.gtid or event.transaction is None:
+            continue
+        owner, member = owners.setdefault(event.gtid, (event.transaction, event.member))
+        if owner != event.transaction:
+            given_twice.append(
+                GtidGivenTwice(
+                    gtid=event.gtid,
+                    transaction=owner,
+                    other=event.transaction,
+                    members=(member, event.member),
+                )
+            )
+    return given_twice
+
+
+@sometimes(source="WL#8440, replication path")
+def a_group_comes_to_rest(history: History) -> bool:
+    """The run ends with two members in the view that have applied all they certified."""
+    return len(_executed_at_rest(history)) > 1
+
+
+@always(source="MySQL manual, group replication: members converge", witness=a_group_comes_to_rest)
+def members_execute_the_same(history: History) -> list[ExecutedSetsDiffer]:
+    """Members that have applied everything have executed the same transactions."""
+    executed = _executed_at_rest(history)
+    (first, expected), *others = executed.items() or [("", frozenset())]
+    return [
+        ExecutedSetsDiffer(
+            member=first,
+            other_member=member,
+            only_here=tuple(sorted(expected - there)),
+            only_there=tuple(sorted(there - expected)),
+        )
+        for member, there in others
+        if there != expected
+    ]
+
+
+def _executed_at_rest(history: History) -> dict[str, frozenset[TransactionId]]:
+    """Return what each member that the run left at rest has executed.
+
+    A run that came to rest says so: its last event at each such member is STOPPED. A member that
+    left in good order has stopped too, but is in nobody's view any more.
+    """
+    stopped = [
+        stream
+        for stream in member_streams(history)
+        if stream.events and stream.events[-1][1].kind is EventKind.STOPPED
+    ]
+    views = {event.view: event.members for event in history.events_of(EventKind.VIEW_INSTALLED)}
+    newest = views[max(view or 0 for view in views)] if views else ()
+    return {
+        stream.member: frozenset(stream.committed_at)
+        for stream in stopped
+        if not newest or stream.member in newest
+    }
+
+
+def _is_concurrent(
+    earlier: Certified,
+    later: Certified,
+    seen: Snapshots,
+) -> bool:
+    """Return whether ``later`` had not seen ``earlier``."""
+    snapshot = seen.get(later.transaction.id)
+    return snapshot is not None and earlier.transaction.id not in snapshot
+
+
+def _is_closed(snapshot: frozenset[TransactionId], seen: Snapshots) -> bool:
+    """Return whether a snapshot contains whatever the transactions in it had seen."""
+    return all(seen.get(one, frozenset()) <= snapshot for one in snapshot)
+
+
+def _common_items(a: Certified, b: Certified) -> tuple[str, ...]:
+    common = a.transaction.write_set & b.transaction.write_set
+    return tuple(format_item(item) for item in sorted_items(common))

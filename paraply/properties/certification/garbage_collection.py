@@ -1,0 +1,392 @@
+"""What must be true when certification info is purged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paraply.properties.group.stream import (
+    Certified,
+    MemberStream,
+    Snapshots,
+    items_not_stored,
+    member_streams,
+    snapshots,
+)
+from paraply.properties.registry import Violation, always, sometimes
+from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionId
+from paraply.vocabulary.write_set import Item, WriteSet, format_item, sorted_items
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionChangedByCollection(Violation):
+    """A transaction was certified because what it conflicts with had been purged."""
+
+    member: str
+    transaction: TransactionId
+    purged_writer: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} certified T{self.transaction}, having purged the rows of "
+            f"T{self.purged_writer} that it wrote without seeing"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnstableCalledStable(Violation):
+    """A member collected on the ground of a transaction that a member had not executed."""
+
+    member: str
+    transaction: TransactionId
+    missing_at: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} takes T{self.transaction} for stable, "
+            f"which {self.missing_at} has not executed"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeededVersionPurged(Violation):
+    """A version was purged that a transaction sent before had not seen."""
+
+    member: str
+    writer: TransactionId
+    undecided: TransactionId
+    items: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} purged {', '.join(self.items)} of T{self.writer} before it decided "
+            f"T{self.undecided}, which writes there and has not seen T{self.writer}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurgedWriterUncovered(Violation):
+    """After a collection a transaction may start before the writer of a purged row."""
+
+    member: str
+    purged_writer: TransactionId
+    later: TransactionId
+    sequence_number: int
+    last_committed: int
+
+    def __str__(self) -> str:
+        return (
+            f"on {self.member} T{self.later} waits for {self.last_committed}, but the rows of "
+            f"T{self.purged_writer} (sequence_number {self.sequence_number}) are forgotten"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurgeableItemKept(Violation):
+    """A collection left an item whose version every member has executed."""
+
+    member: str
+    writer: TransactionId
+    item: str
+
+    def __str__(self) -> str:
+        return f"{self.member} keeps {self.item} of T{self.writer}, which is older than stable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewestVersionPurged(Violation):
+    """A collection purged a version that is not strictly older than the stable set."""
+
+    member: str
+    writer: TransactionId
+    item: str
+
+    def __str__(self) -> str:
+        return f"{self.member} purged {self.item} of T{self.writer}, which is not older than stable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Collection:
+    """One collection of one member, with what the member had stored by then.
+
+    ``writers`` are the last positive writers of the stored items, before the purge.
+    """
+
+    stream: MemberStream
+    index: int
+    event: Event
+    writers: dict[Item, Certified]
+
+    def purged(self) -> Iterator[tuple[Item, Certified]]:
+        """Yield the purged items whose writer this member certified."""
+        for item in sorted_items(self.event.items):
+            if item in self.writers:
+                yield item, self.writers[item]
+
+
+def _collections(history: History) -> Iterator[_Collection]:
+    """Yield every collection; a restarted member begins with nothing that it certified."""
+    large = items_not_stored(history)
+    for stream in member_streams(history):
+        certified = {one.event_index: one for one in stream.certified}
+        writers: dict[Item, Certified] = {}
+        for index, event in stream.events:
+            if event.kind is EventKind.STARTED:
+                writers.clear()
+            elif index in certified and _is_stored(certified[index], large):
+                writers.update(
+                    dict.fromkeys(certified[index].transaction.write_set, certified[index])
+                )
+            elif event.kind is EventKind.GARBAGE_COLLECTED:
+                yield _Collection(stream=stream, index=index, event=event, writers=dict(writers))
+                for item in event.items:
+                    writers.pop(item, None)
+
+
+def _is_stored(one: Certified, large: int) -> bool:
+    return one.is_positive and len(one.transaction.write_set) < large
+
+
+@sometimes(source="WL#8440, certification info garbage collection")
+def something_is_purged(history: History) -> bool:
+    """A collection purges at least one item."""
+    return any(event.items for event in history.events_of(EventKind.GARBAGE_COLLECTED))
+
+
+@sometimes(source="WL#8440, EX5: 'if a new transaction that touches ws1 is executed'")
+def a_purged_row_is_written_again(history: History) -> bool:
+    """A member certifies a transaction on a row that it purged before."""
+    return any(
+        not later.transaction.write_set.isdisjoint(collection.event.items)
+        for collection in _collections(history)
+        for later in _positive_after(collection)
+    )
+
+
+@sometimes(source="The Art of Problem-Solving in Software Engineering, 9.1.3")
+def a_collection_overtakes_nothing_in_flight(history: History) -> bool:
+    """A member collects while a transaction is ordered that it has not yet decided."""
+    seen = snapshots(history)
+    return any(
+        any(True for _ in _undecided(collection, history, seen))
+        for collection in _collections(history)
+        if collection.event.items
+    )
+
+
+@always(
+    source="WL#6833, garbage collection; The Art of Problem-Solving, 9.1.3",
+    witness=a_purged_row_is_written_again,
+)
+def collection_never_changes_a_decision(history: History) -> list[DecisionChangedByCollection]:
+    """No transaction is certified only because a version it had not seen was purged."""
+    seen = snapshots(history)
+    return [
+        DecisionChangedByCollection(
+            member=collection.stream.member,
+            transaction=later.transaction.id,
+            purged_writer=writer.transaction.id,
+        )
+        for collection in _collections(history)
+        for later in _positive_after(collection)
+        for writer in _distinct(collection)
+        if not later.transaction.write_set.isdisjoint(_purged_of(collection, writer))
+        and _has_not_seen(later.transaction.id, writer.transaction.id, seen)
+    ]
+
+
+@sometimes(source="WL#6833, stable set")
+def a_member_collects_after_broadcasts(history: History) -> bool:
+    """A member collects on the ground of executed sets that were broadcast."""
+    broadcasts = False
+    for event in history.events:
+        broadcasts = broadcasts or event.kind is EventKind.EXECUTED_SET_BROADCAST
+        if broadcasts and event.kind is EventKind.GARBAGE_COLLECTED and event.transactions:
+            return True
+    return False
+
+
+@always(
+    source="WL#6833, stable set: executed by all members",
+    witness=a_member_collects_after_broadcasts,
+)
+def stable_set_is_executed_everywhere(history: History) -> list[UnstableCalledStable]:
+    """Whatever becomes stable, each member then online in that view has executed.
+
+    So nothing that they send from then on can have an older snapshot. Who comes online later was
+    not asked, and owes it only that it applies its backlog before it writes; so a transaction is
+    judged by the first member to call it stable.
+    """
+    broken: list[UnstableCalledStable] = []
+    streams = {stream.member: stream for stream in member_streams(history)}
+    stable: set[TransactionId] = set()
+    for collection in sorted(_collections(history), key=lambda one: one.index):
+        became_stable = [one for one in collection.event.transactions if one not in stable]
+        stable.update(became_stable)
+        for member in _members_counted(collection):
+            # A member of which the history says nothing has executed nothing.
+            stream = streams.get(member, MemberStream(member=member))
+            broken += [
+                UnstableCalledStable(
+                    member=collection.stream.member, transaction=transaction, missing_at=member
+                )
+                for transaction in became_stable
+                if not stream.had_committed(transaction, collection.index)
+            ]
+    return broken
+
+
+@always(
+    source="WL#6833; MySQL comment at Certifier::garbage_collect",
+    witness=a_collection_overtakes_nothing_in_flight,
+)
+def nothing_needed_is_purged(history: History) -> list[NeededVersionPurged]:
+    """No version is purged that a transaction still to be decided has not seen."""
+    seen = snapshots(history)
+    return [
+        NeededVersionPurged(
+            member=collection.stream.member,
+            writer=writer.transaction.id,
+            undecided=undecided,
+            items=tuple(format_item(item) for item in sorted_items(common)),
+        )
+        for collection in _collections(history)
+        for undecided, write_set in _undecided(collection, history, seen)
+        for writer in _distinct(collection)
+        if (common := write_set & _purged_of(collection, writer))
+        and _has_not_seen(undecided, writer.transaction.id, seen)
+    ]
+
+
+@always(source="WL#8440, EX5 and EX6", witness=a_purged_row_is_written_again)
+def window_covers_what_was_purged(history: History) -> list[PurgedWriterUncovered]:
+    """After a collection every remote transaction waits for the writers of the purged rows."""
+    broken: list[PurgedWriterUncovered] = []
+    for collection in _collections(history):
+        numbers = {
+            writer.timestamp.sequence_number: writer
+            for writer in _distinct(collection)
+            if writer.timestamp is not None and not writer.is_fence
+        }
+        if not numbers:
+            continue
+        greatest = max(numbers)
+        for later in _positive_after(collection):
+            if later.timestamp is None:
+                continue
+            if later.is_fence:
+                break
+            if later.timestamp.last_committed < greatest:
+                broken.append(
+                    PurgedWriterUncovered(
+                        member=collection.stream.member,
+                        purged_writer=numbers[greatest].transaction.id,
+                        later=later.transaction.id,
+                        sequence_number=greatest,
+                        last_committed=later.timestamp.last_committed,
+                    )
+                )
+    return broken
+
+
+@always(
+    source="WL#6833; bug 84773 and its like: certification info grows without bound",
+    witness=a_member_collects_after_broadcasts,
+    is_safety=False,
+)
+def certification_info_is_bounded(history: History) -> list[PurgeableItemKept]:
+    """After a collection nothing is left whose version is strictly older than the stable set."""
+    return [
+        PurgeableItemKept(
+            member=collection.stream.member, writer=writer.transaction.id, item=format_item(item)
+        )
+        for collection, item, writer, is_older in _stored_at_collections(history)
+        if is_older and item not in collection.event.items
+    ]
+
+
+@always(
+    source="WL#8440: 'certification info, except on a clean group start, is never empty'",
+    witness=something_is_purged,
+    is_safety=False,
+)
+def only_superseded_versions_are_purged(history: History) -> list[NewestVersionPurged]:
+    """Only versions strictly older than the stable set are purged, so the newest one stays."""
+    return [
+        NewestVersionPurged(
+            member=collection.stream.member, writer=writer.transaction.id, item=format_item(item)
+        )
+        for collection, item, writer, is_older in _stored_at_collections(history)
+        if not is_older and item in collection.event.items
+    ]
+
+
+def _stored_at_collections(
+    history: History,
+) -> Iterator[tuple[_Collection, Item, Certified, bool]]:
+    """Yield what was stored when a member collected, and whether its version is older."""
+    seen = snapshots(history)
+    for collection in _collections(history):
+        stable = set(collection.event.transactions)
+        for item, writer in collection.writers.items():
+            version = {*seen.get(writer.transaction.id, ()), writer.transaction.id}
+            yield collection, item, writer, version < stable
+
+
+def _positive_after(collection: _Collection) -> Iterator[Certified]:
+    """Yield what the member certified positively after a collection, until it starts anew."""
+    restart = next(
+        (
+            index
+            for index, event in collection.stream.events
+            if index > collection.index and event.kind is EventKind.STARTED
+        ),
+        None,
+    )
+    for one in collection.stream.certified:
+        if one.event_index > collection.index and one.is_positive:
+            if restart is not None and one.event_index > restart:
+                return
+            yield one
+
+
+def _distinct(collection: _Collection) -> Iterator[Certified]:
+    """Yield the writers of purged items, each once."""
+    writers = {writer.transaction.id: writer for _, writer in collection.purged()}
+    yield from writers.values()
+
+
+def _purged_of(collection: _Collection, writer: Certified) -> WriteSet:
+    """Return the items of one writer that were purged."""
+    return frozenset(
+        item for item, one in collection.purged() if one.transaction.id == writer.transaction.id
+    )
+
+
+def _undecided(
+    collection: _Collection, history: History, seen: Snapshots
+) -> Iterator[tuple[TransactionId, WriteSet]]:
+    """Yield the transactions that the member decides after the collection."""
+    for one in collection.stream.certified:
+        if one.event_index > collection.index and one.transaction.id in seen:
+            yield one.transaction.id, one.transaction.write_set
+
+
+def _has_not_seen(transaction: TransactionId, writer: TransactionId, seen: Snapshots) -> bool:
+    return transaction in seen and writer not in seen[transaction]
+
+
+def _members_counted(collection: _Collection) -> list[str]:
+    """Return the members of the view that the collecting member then knew to be online."""
+    view: tuple[str, ...] = ()
+    online: tuple[str, ...] = ()
+    for index, event in collection.stream.events:
+        if index > collection.index:
+            break
+        if event.kind is EventKind.VIEW_INSTALLED:
+            view = event.members
+        elif event.kind is EventKind.ONLINE:
+            online = event.members
+    return [member for member in view if member in online]

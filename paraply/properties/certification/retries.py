@@ -1,0 +1,96 @@
+"""Certified, rolled back and tried again: what a specified GTID may and may not do twice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paraply.properties.registry import Violation, always
+from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryRefused(Violation):
+    """A transaction that was rolled back is refused when it comes again, and so for ever."""
+
+    member: str
+    transaction: TransactionId
+    gtid: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} refused T{self.transaction} at its second attempt, because it had "
+            f"certified {self.gtid} at the first, which was rolled back"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutedGtidCertified(Violation):
+    """A transaction was certified under the GTID of one that is executed already."""
+
+    member: str
+    transaction: TransactionId
+    executed: TransactionId
+    gtid: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} certified T{self.transaction} as {self.gtid}, which is "
+            f"T{self.executed}'s and executed"
+        )
+
+
+def _something_is_retried(history: History) -> bool:
+    return any(event.attempt > 1 for event in history.events_of(EventKind.CERTIFIED))
+
+
+def _a_gtid_comes_twice(history: History) -> bool:
+    executed: set[str] = set()
+    for event in history.events:
+        if event.transaction is None:
+            continue
+        gtid = history.transaction(event.transaction).gtid
+        if event.kind is EventKind.ENGINE_COMMITTED:
+            executed.add(gtid)
+        elif event.kind is EventKind.CERTIFIED and gtid in executed:
+            return True
+    return False
+
+
+@always(source="MySQL bug 34157846", witness=_something_is_retried)
+def retries_are_certified_again(history: History) -> list[RetryRefused]:
+    """A transaction that was certified and rolled back is certified when it is tried again."""
+    return [
+        RetryRefused(
+            member=event.member,
+            transaction=event.transaction,
+            gtid=history.transaction(event.transaction).gtid,
+        )
+        for event in history.events_of(EventKind.CERTIFIED)
+        if event.attempt > 1 and event.outcome is Outcome.NEGATIVE and event.transaction is not None
+    ]
+
+
+@always(source="MySQL manual, GTID_NEXT; bug 103641", witness=_a_gtid_comes_twice)
+def executed_gtids_are_refused(history: History) -> list[ExecutedGtidCertified]:
+    """No transaction is certified under a GTID that is executed on the member."""
+    found = []
+    executed: dict[tuple[str, str], TransactionId] = {}
+    for event in history.events:
+        if event.transaction is None:
+            continue
+        gtid = history.transaction(event.transaction).gtid
+        owner = executed.get((event.member, gtid))
+        if event.kind is EventKind.ENGINE_COMMITTED:
+            executed.setdefault((event.member, gtid), event.transaction)
+        elif event.kind is EventKind.CERTIFIED and event.outcome is Outcome.POSITIVE and owner:
+            found.append(
+                ExecutedGtidCertified(
+                    member=event.member,
+                    transaction=event.transaction,
+                    executed=owner,
+                    gtid=gtid,
+                )
+            )
+    return found

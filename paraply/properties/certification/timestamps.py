@@ -1,0 +1,344 @@
+"""What must be true of the logical timestamps that one member gives to remote transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from paraply.properties.certification.known_writers import compute_last_committed_needed
+from paraply.properties.group.stream import (
+    Certified,
+    MemberStream,
+    items_not_stored,
+    member_streams,
+    share_items,
+)
+from paraply.properties.registry import Violation, always, sometimes
+from paraply.vocabulary.history import History
+from paraply.vocabulary.timestamps import LogicalTimestamp, may_overlap
+from paraply.vocabulary.transactions import TransactionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimestampMalformed(Violation):
+    """A transaction would wait for itself or for a later one."""
+
+    member: str
+    transaction: TransactionId
+    timestamp: LogicalTimestamp
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} gave T{self.transaction} last_committed="
+            f"{self.timestamp.last_committed}, not below sequence_number="
+            f"{self.timestamp.sequence_number}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequenceNumberRepeated(Violation):
+    """A sequence number is not above the one before, and nothing reset the counters."""
+
+    member: str
+    earlier: TransactionId
+    later: TransactionId
+    numbers: tuple[int, int]
+
+    def __str__(self) -> str:
+        return (
+            f"in {self.member}'s relay log sequence_number {self.numbers[1]} of T{self.later} "
+            f"follows {self.numbers[0]} of T{self.earlier}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DependencyUnordered(Violation):
+    """The later of two transactions that must keep their order may start before the earlier."""
+
+    member: str
+    earlier: TransactionId
+    later: TransactionId
+    earlier_timestamp: LogicalTimestamp
+    later_timestamp: LogicalTimestamp
+
+    def __str__(self) -> str:
+        return (
+            f"on {self.member} T{self.later} (last_committed "
+            f"{self.later_timestamp.last_committed}) may start before T{self.earlier} "
+            f"(sequence_number {self.earlier_timestamp.sequence_number}) has committed"
+        )
+
+
+class BarrierUnordered(DependencyUnordered):
+    """A transaction without write set may overlap with another."""
+
+    __slots__ = ()
+
+
+class SessionReordered(DependencyUnordered):
+    """The later of two transactions of one session may overlap with the earlier."""
+
+    __slots__ = ()
+
+
+BreachT = TypeVar("BreachT", bound=DependencyUnordered)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionHeldBack(Violation):
+    """A transaction waits for more than it depends on."""
+
+    member: str
+    transaction: TransactionId
+    last_committed: int
+    needed: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} makes T{self.transaction} wait for {self.last_committed}; "
+            f"it depends on nothing past {self.needed}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequenceNumberSkipped(Violation):
+    """No transaction bears a number, and the applier drains at every gap."""
+
+    member: str
+    transaction: TransactionId
+    numbers: tuple[int, int]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} numbers T{self.transaction} {self.numbers[1]} after {self.numbers[0]}"
+        )
+
+
+@sometimes(source="WL#8440, EX3")
+def conflicting_transactions_follow_each_other(history: History) -> bool:
+    """A member gives timestamps to two transactions that wrote a common item."""
+    return any(
+        share_items(earlier.transaction, later.transaction)
+        for _, earlier, later in _ordered_pairs(history)
+    )
+
+
+@sometimes(source="WL#8440, EX4")
+def a_barrier_meets_another_transaction(history: History) -> bool:
+    """A member gives timestamps to a transaction without write set and to another."""
+    return any(_has_barrier(earlier, later) for _, earlier, later in _ordered_pairs(history))
+
+
+@sometimes(source="WL#8440, EX3: 'T1 and T2 can be applied in parallel'")
+def independent_transactions_may_overlap(history: History) -> bool:
+    """A member lets two transactions overlap."""
+    return any(_may_overlap(earlier, later) for _, earlier, later in _ordered_pairs(history))
+
+
+@sometimes(source="server golden result gr_parallel_applier_indexes, server1")
+def a_local_writer_comes_between(history: History) -> bool:
+    """A member certifies a local transaction between two remote ones that share its items."""
+    return any(
+        between.is_positive
+        and between.timestamp is None
+        and share_items(between.transaction, earlier.transaction)
+        and share_items(between.transaction, later.transaction)
+        for stream, earlier, later in _ordered_pairs(history)
+        for between in stream.certified[earlier.place + 1 : later.place]
+    )
+
+
+def _timestamps_are_given(history: History) -> bool:
+    return any(len(stream.remote) > 1 for stream in member_streams(history))
+
+
+@always(
+    source="WL#8440, trx.LC; server assertion in update_transaction_dependency_timestamps",
+    witness=_timestamps_are_given,
+)
+def last_committed_is_below_sequence_number(history: History) -> list[TimestampMalformed]:
+    """Each timestamp has last_committed < sequence_number, or is (0, 0)."""
+    return [
+        TimestampMalformed(
+            member=stream.member, transaction=one.transaction.id, timestamp=one.timestamp
+        )
+        for stream in member_streams(history)
+        for one in stream.remote
+        if one.timestamp is not None and not one.timestamp.is_well_formed
+    ]
+
+
+@always(source="WL#8440, trx.SN: 'monotonically incremented'", witness=_timestamps_are_given)
+def sequence_numbers_increase(history: History) -> list[SequenceNumberRepeated]:
+    """In each member's relay log the sequence numbers rise, and only (0, 0) starts them again."""
+    return [
+        SequenceNumberRepeated(
+            member=stream.member,
+            earlier=earlier.transaction.id,
+            later=later.transaction.id,
+            numbers=numbers,
+        )
+        for stream, earlier, later, numbers in _neighbours(history)
+        if numbers[1] <= numbers[0]
+    ]
+
+
+@always(source="WL#8440, EX2, EX3, EX5 and EX6", witness=conflicting_transactions_follow_each_other)
+def conflicting_transactions_are_ordered(history: History) -> list[DependencyUnordered]:
+    """The later of two transactions with a common item waits for the earlier one.
+
+    Its last_committed is not below the other's sequence_number, or a fence (0, 0) or a rotation
+    lies between, or the member had committed the earlier one when it certified the later.
+    """
+    return [
+        _unordered(DependencyUnordered, stream, earlier, later)
+        for stream, earlier, later in _unordered_pairs(history)
+        if share_items(earlier.transaction, later.transaction)
+    ]
+
+
+@always(source="WL#8440, no write set case, EX4", witness=a_barrier_meets_another_transaction)
+def barriers_are_ordered_with_all(history: History) -> list[BarrierUnordered]:
+    """A transaction without write set, or CREATE TABLE ... SELECT, overlaps with nothing."""
+    return [
+        _unordered(BarrierUnordered, stream, earlier, later)
+        for stream, earlier, later in _unordered_pairs(history)
+        if _has_barrier(earlier, later)
+    ]
+
+
+@always(
+    source="WL#8440, trx.LC; server function update_transaction_dependency_timestamps",
+    witness=independent_transactions_may_overlap,
+    is_safety=False,
+)
+def last_committed_is_minimal(history: History) -> list[TransactionHeldBack]:
+    """No transaction waits for more than its items, barriers and collections require."""
+    return [
+        TransactionHeldBack(
+            member=stream.member,
+            transaction=one.transaction.id,
+            last_committed=one.timestamp.last_committed,
+            needed=needed,
+        )
+        for stream in member_streams(history)
+        for one, needed in compute_last_committed_needed(stream, items_not_stored(history))
+        if one.timestamp is not None and one.timestamp.last_committed > needed
+    ]
+
+
+@always(
+    source="servers after 8.3: no gap when certification garbage is collected",
+    witness=_timestamps_are_given,
+    is_safety=False,
+)
+def sequence_numbers_are_contiguous(history: History) -> list[SequenceNumberSkipped]:
+    """Sequence numbers leave no gap: at a gap the applier waits for all its workers."""
+    return [
+        SequenceNumberSkipped(
+            member=stream.member, transaction=later.transaction.id, numbers=numbers
+        )
+        for stream, _, later, numbers in _neighbours(history)
+        if numbers[1] > numbers[0] + 1
+    ]
+
+
+@sometimes(source="MySQL manual, binlog_transaction_dependency_tracking")
+def a_session_logs_two_transactions(history: History) -> bool:
+    """A source logs two transactions of one session."""
+    return any(True for _ in _session_pairs(history))
+
+
+@always(
+    source="MySQL manual, WRITESET_SESSION; WL#8440, session commit order",
+    witness=a_session_logs_two_transactions,
+)
+def timestamps_keep_session_order(history: History) -> list[SessionReordered]:
+    """The timestamps keep the transactions of one session in their order.
+
+    Weaker than keeping commit order. COMMIT_ORDER and WRITESET_SESSION promise it; WRITESET
+    leaves it to replica_preserve_commit_order.
+    """
+    return [
+        _unordered(SessionReordered, stream, earlier, later)
+        for stream, earlier, later in _session_pairs(history)
+        if _may_overlap(earlier, later)
+    ]
+
+
+def _session_pairs(history: History) -> Iterator[tuple[MemberStream, Certified, Certified]]:
+    for stream, earlier, later in _ordered_pairs(history):
+        if later.is_source and earlier.transaction.session == later.transaction.session != "":
+            yield stream, earlier, later
+
+
+def _neighbours(
+    history: History,
+) -> Iterator[tuple[MemberStream, Certified, Certified, tuple[int, int]]]:
+    """Yield neighbours in a relay log with their sequence numbers, except across a fence."""
+    for stream in member_streams(history):
+        previous: Certified | None = None
+        for one in stream.remote:
+            if one.is_fence:
+                previous = None
+                continue
+            if previous is not None and previous.clock != one.clock:
+                previous = None
+            if previous is not None and previous.timestamp and one.timestamp:
+                numbers = (previous.timestamp.sequence_number, one.timestamp.sequence_number)
+                yield stream, previous, one, numbers
+            previous = one
+
+
+def _ordered_pairs(history: History) -> Iterator[tuple[MemberStream, Certified, Certified]]:
+    """Yield every two transactions of a log with no fence or rotation at or between them."""
+    for stream in member_streams(history):
+        since_fence: list[Certified] = []
+        for one in stream.remote:
+            if one.is_fence:
+                since_fence.clear()
+                continue
+            if since_fence and since_fence[-1].clock != one.clock:
+                since_fence.clear()
+            for earlier in since_fence:
+                yield stream, earlier, one
+            since_fence.append(one)
+
+
+def _unordered_pairs(history: History) -> Iterator[tuple[MemberStream, Certified, Certified]]:
+    """Yield the pairs that the timestamps let overlap while the earlier is not committed."""
+    for stream, earlier, later in _ordered_pairs(history):
+        if _may_overlap(earlier, later) and (
+            later.is_source or not stream.had_committed(earlier.transaction.id, later.event_index)
+        ):
+            yield stream, earlier, later
+
+
+def _may_overlap(earlier: Certified, later: Certified) -> bool:
+    """Return whether MySQL's coordinator may start ``later`` before ``earlier`` committed.
+
+    last_committed 0 makes it wait for all workers: the dependency lies in an older binary log
+    (WL#7165), or it is a view change.
+    """
+    if earlier.timestamp is None or later.timestamp is None or not later.timestamp.last_committed:
+        return False
+    return may_overlap(earlier.timestamp, later.timestamp)
+
+
+def _has_barrier(earlier: Certified, later: Certified) -> bool:
+    return earlier.transaction.is_barrier or later.transaction.is_barrier
+
+
+def _unordered(
+    kind: type[BreachT], stream: MemberStream, earlier: Certified, later: Certified
+) -> BreachT:
+    assert earlier.timestamp is not None
+    assert later.timestamp is not None
+    return kind(
+        member=stream.member,
+        earlier=earlier.transaction.id,
+        later=later.transaction.id,
+        earlier_timestamp=earlier.timestamp,
+        later_timestamp=later.timestamp,
+    )

@@ -1,0 +1,162 @@
+"""What must be true of write sets: rows that meet in a key share an item.
+
+Equality of keys is judged here from the rows and the schema, without any item or hash.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from paraply.properties.registry import Violation, always, sometimes
+from paraply.vocabulary.history import History
+from paraply.vocabulary.log import ABSENT, RowImage
+from paraply.vocabulary.schema import Column, TableSchema, UniqueKey
+from paraply.vocabulary.transactions import Transaction, TransactionId
+
+KeyValue = tuple[str, str, tuple[object, ...]]
+"""Table, index, and one folded value per part."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeetingUnseen(Violation):
+    """Two transactions met in a key and share no item."""
+
+    earlier: TransactionId
+    later: TransactionId
+    table: str
+    index: str
+
+    def __str__(self) -> str:
+        return (
+            f"T{self.earlier} and T{self.later} have one key of {self.table}.{self.index}, "
+            "and their write sets share no item"
+        )
+
+
+class ParentUnseen(MeetingUnseen):
+    """A child row's transaction shares no item with one that changed its parent."""
+
+    __slots__ = ()
+
+
+@sometimes(source="sql/rpl_write_set_handler.cc: add_pke")
+def two_transactions_meet_in_a_key(history: History) -> bool:
+    """Two transactions change rows with an equal PRIMARY or UNIQUE key."""
+    return any(True for _ in _meetings(history))
+
+
+@sometimes(source="sql/rpl_write_set_handler.cc: foreign keys")
+def a_child_meets_its_parent(history: History) -> bool:
+    """Two transactions change a child row and its parent row."""
+    return any(True for _ in _family_meetings(history))
+
+
+@always(
+    source="bugs 86078, 89141 and 111027; sql/rpl_write_set_handler.cc",
+    witness=two_transactions_meet_in_a_key,
+)
+def equal_keys_share_an_item(history: History) -> list[MeetingUnseen]:
+    """Two transactions whose rows have an equal key share an item.
+
+    Equal by the key's collation, in the indexed prefix, before or after image alike. A NULL part
+    equals nothing.
+    """
+    return [
+        MeetingUnseen(earlier=earlier.id, later=later.id, table=table, index=index)
+        for earlier, later, (table, index, _) in _meetings(history)
+        if earlier.write_set.isdisjoint(later.write_set)
+    ]
+
+
+@always(
+    source="bug 110071; sql/rpl_write_set_handler.cc: foreign keys",
+    witness=a_child_meets_its_parent,
+)
+def children_share_an_item_with_their_parents(history: History) -> list[ParentUnseen]:
+    """A transaction that changes a child row shares an item with those that change its parent."""
+    return [
+        ParentUnseen(earlier=earlier.id, later=later.id, table=table, index=index)
+        for earlier, later, (table, index, _) in _family_meetings(history)
+        if earlier.write_set.isdisjoint(later.write_set)
+    ]
+
+
+def _meetings(history: History) -> Iterator[tuple[Transaction, Transaction, KeyValue]]:
+    keys = {one.id: _keys_of(one, history) for one in history.transactions}
+    for earlier, later in combinations(history.transactions, 2):
+        for common in sorted(keys[earlier.id] & keys[later.id], key=repr):
+            yield earlier, later, common
+
+
+def _family_meetings(history: History) -> Iterator[tuple[Transaction, Transaction, KeyValue]]:
+    keys = {one.id: _keys_of(one, history) for one in history.transactions}
+    parents = {one.id: _parent_keys_of(one, history) for one in history.transactions}
+    for earlier, later in combinations(history.transactions, 2):
+        met = keys[earlier.id] & parents[later.id] | parents[earlier.id] & keys[later.id]
+        for common in sorted(met, key=repr):
+            yield earlier, later, common
+
+
+def _images(transaction: Transaction, history: History) -> Iterator[tuple[TableSchema, RowImage]]:
+    tables = {table.name: table for table in history.header.schema}
+    for row in transaction.rows:
+        for image in (row.before, row.after):
+            if image is not None and row.table in tables:
+                yield tables[row.table], image
+
+
+def _keys_of(transaction: Transaction, history: History) -> frozenset[KeyValue]:
+    """Return the folded PRIMARY and UNIQUE keys of all its rows."""
+    found: set[KeyValue] = set()
+    for table, image in _images(transaction, history):
+        for key in table.unique_keys:
+            values = [image[part.column] for part in key.parts]
+            if None not in values and ABSENT not in values:
+                found.add((table.name, key.name, _fold_key(table, key, image)))
+    return frozenset(found)
+
+
+def _parent_keys_of(transaction: Transaction, history: History) -> frozenset[KeyValue]:
+    """Return the folded keys of the parents that its rows refer to."""
+    tables = {table.name: table for table in history.header.schema}
+    found: set[KeyValue] = set()
+    for table, image in _images(transaction, history):
+        for foreign_key in table.foreign_keys:
+            values = [image[column] for column in foreign_key.columns]
+            parent = tables.get(foreign_key.parent)
+            if parent is None or None in values or ABSENT in values:
+                continue
+            for key in parent.unique_keys:
+                names = tuple(parent.columns[part.column].name for part in key.parts)
+                if names == foreign_key.parent_columns:
+                    folded = tuple(
+                        _fold(parent.columns[part.column], value, part.prefix_length)
+                        for part, value in zip(key.parts, values, strict=True)
+                    )
+                    found.add((parent.name, key.name, folded))
+    return frozenset(found)
+
+
+def _fold_key(table: TableSchema, key: UniqueKey, image: RowImage) -> tuple[object, ...]:
+    return tuple(
+        _fold(table.columns[part.column], image[part.column], part.prefix_length)
+        for part in key.parts
+    )
+
+
+def _fold(column: Column, value: object, prefix_length: int) -> object:
+    """Return a value that is equal for two that the column's key calls equal."""
+    if not isinstance(value, str):
+        return value
+    text = value[:prefix_length] if prefix_length else value
+    if "_0900_" not in column.collation and column.collation != "binary":
+        text = text.rstrip(" ")
+    if column.collation.endswith("_ci"):
+        plain = unicodedata.normalize("NFKD", text.casefold())
+        if "_as_" not in column.collation:
+            plain = "".join(mark for mark in plain if not unicodedata.combining(mark))
+        return plain
+    return text

@@ -1,0 +1,101 @@
+"""What clients of a group may rely on, also when the network parts it.
+
+A member's view that a cut of the network leaves it with has the note ``CUT_OFF``: it is with the
+smaller part, and what it would confirm the larger part does not know of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paraply.properties.apply.exactly_once import final_stops
+from paraply.properties.registry import Violation, always
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionId
+
+CUT_OFF = "cut off"
+"""Note of the VIEW_INSTALLED of a member that is with the smaller part of its group."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfirmedThenMissing(Violation):
+    """A client was told that its transaction had committed, and a member ends without it."""
+
+    transaction: TransactionId
+    told_by: str
+    member: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.told_by} told a client that T{self.transaction} had committed, and "
+            f"{self.member} ends without it"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfirmedWhileCutOff(Violation):
+    """A member that was cut off with the smaller part told a client of a commit."""
+
+    transaction: TransactionId
+    member: str
+
+    def __str__(self) -> str:
+        return f"{self.member} was cut off from its group, and confirmed T{self.transaction}"
+
+
+def _group(history: History) -> frozenset[str]:
+    """Return everybody who was ever in a view."""
+    views = history.events_of(EventKind.VIEW_INSTALLED)
+    return frozenset(member for event in views for member in event.members)
+
+
+def _told(history: History) -> Iterator[tuple[str, TransactionId]]:
+    for event in history.events_of(EventKind.CLIENT_ACKNOWLEDGED):
+        if event.transaction is not None:
+            yield event.member, event.transaction
+
+
+def _clients_are_told_and_members_end(history: History) -> bool:
+    group = _group(history)
+    ended = group & final_stops(history).keys()
+    return len(ended) > 1 and any(member in group for member, _ in _told(history))
+
+
+@always(source="virtual synchrony: a commit is confirmed once it is ordered in the group",
+        witness=_clients_are_told_and_members_end)  # fmt: skip
+def what_a_group_confirmed_survives(history: History) -> tuple[ConfirmedThenMissing, ...]:
+    """What a client was told had committed every member of the group has in the end."""
+    group = _group(history)
+    ends = {
+        member: frozenset(stop.transactions)
+        for member, stop in final_stops(history).items()
+        if member in group
+    }
+    return tuple(
+        ConfirmedThenMissing(transaction=transaction, told_by=told_by, member=member)
+        for told_by, transaction in _told(history)
+        if told_by in group
+        for member, having in ends.items()
+        if transaction not in having
+    )
+
+
+def _somebody_is_cut_off(history: History) -> bool:
+    return any(event.note == CUT_OFF for event in history.events_of(EventKind.VIEW_INSTALLED))
+
+
+@always(source="quorum: wsrep_cluster_status non-Primary; unreachable majority",
+        witness=_somebody_is_cut_off)  # fmt: skip
+def members_cut_off_confirm_nothing(history: History) -> tuple[ConfirmedWhileCutOff, ...]:
+    """A member that is cut off from the larger part of its group confirms no commit."""
+    cut_off: set[str] = set()
+    found = []
+    kinds = (EventKind.VIEW_INSTALLED, EventKind.CLIENT_ACKNOWLEDGED)
+    for event in history.events_of(*kinds):
+        if event.kind is EventKind.VIEW_INSTALLED:
+            (cut_off.add if event.note == CUT_OFF else cut_off.discard)(event.member)
+        elif event.member in cut_off and event.transaction is not None:
+            found.append(ConfirmedWhileCutOff(transaction=event.transaction, member=event.member))
+    return tuple(found)

@@ -1,0 +1,134 @@
+"""What Galera promises of a write set: whom it waits for, and whom its sender must have seen.
+
+A write set is a transaction with a timestamp, sequence_number being its seqno and last_committed
+its depends_seqno, and with a snapshot_version: how much of the order its sender had committed when
+it sent it, last_seen. That appliers wait as told is ``starts_respect_last_committed``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paraply.properties.registry import Violation, always
+from paraply.vocabulary.history import History
+from paraply.vocabulary.timestamps import LogicalTimestamp
+from paraply.vocabulary.transactions import ISOLATED, Transaction, TransactionId
+from paraply.vocabulary.write_set import Item, sorted_items
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierWriterUncovered(Violation):
+    """An applier may start a write set before an earlier one that it must follow is done."""
+
+    earlier: TransactionId
+    later: TransactionId
+    item: Item | None
+    """The row that both wrote; None where the later one must follow all before it."""
+    seqno: int
+    depends_seqno: int
+
+    def __str__(self) -> str:
+        why = "is isolated" if self.item is None else f"writes {self.item}"
+        return (
+            f"T{self.later} {why} and has depends_seqno {self.depends_seqno}: it may start before "
+            f"T{self.earlier} (seqno {self.seqno}) is done"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnseenWriterPassed(Violation):
+    """A write set was certified although its sender had not seen another's write to its row."""
+
+    earlier: TransactionId
+    later: TransactionId
+    item: Item
+
+    def __str__(self) -> str:
+        return (
+            f"T{self.later} writes {self.item} and was certified, and its sender had not seen "
+            f"T{self.earlier}, which another member sent"
+        )
+
+
+def _write_sets(history: History) -> Iterator[tuple[int, Transaction, LogicalTimestamp]]:
+    """Yield each write set with its place in the order, from 1."""
+    for place, one in enumerate(history.transactions, start=1):
+        if one.timestamp is not None and one.snapshot_version is not None:
+            yield place, one, one.timestamp
+
+
+def _rows_are_written_again(history: History) -> bool:
+    written: set[Item] = set()
+    for _, one, _ in _write_sets(history):
+        if written & one.write_set:
+            return True
+        written |= one.write_set
+    return False
+
+
+@always(source="Galera Certification::do_test: depends_seqno; galera-bugs#705, commit 0738cce2",
+        witness=_rows_are_written_again)  # fmt: skip
+def write_sets_depend_on_earlier_writers(history: History) -> tuple[EarlierWriterUncovered, ...]:
+    """A write set's depends_seqno covers every earlier writer of its rows; an isolated one's, all.
+
+    It may cover more: what was purged from the index, tables without a key, undone statements.
+    """
+    found: list[EarlierWriterUncovered] = []
+    last_writer: dict[Item, tuple[TransactionId, int]] = {}
+    last: tuple[TransactionId, int] | None = None
+    for _, one, timestamp in _write_sets(history):
+        depends = timestamp.last_committed
+        must: list[tuple[TransactionId, int, Item | None]]
+        if ISOLATED in one.flags:
+            must = [] if last is None else [(*last, None)]
+        else:
+            items = sorted_items(one.write_set)
+            must = [(*last_writer[item], item) for item in items if item in last_writer]
+        found += (
+            EarlierWriterUncovered(
+                earlier=earlier, later=one.id, item=item, seqno=seqno, depends_seqno=depends
+            )
+            for earlier, seqno, item in must
+            if depends < seqno
+        )
+        last = (one.id, timestamp.sequence_number)
+        last_writer.update(dict.fromkeys(one.write_set, last))
+    return tuple(found)
+
+
+def _certain_items(one: Transaction) -> frozenset[Item]:
+    """Return the rows by which it is certified: of a table without a key they are not known."""
+    if ISOLATED in one.flags:
+        return frozenset()
+    return one.write_set - one.keyless_tables
+
+
+def _followers(history: History) -> Iterator[tuple[Transaction, int, int, Transaction, Item]]:
+    """Yield who follows another member's writer of a row: it, that one's place and what it saw.
+
+    The last writer before suffices, of each member: who has seen it has seen those before.
+    """
+    writers: dict[Item, dict[str, tuple[int, Transaction]]] = {}
+    for place, one, _ in _write_sets(history):
+        seen = one.snapshot_version or 0
+        for item in sorted_items(_certain_items(one)):
+            by_origin = writers.setdefault(item, {})
+            for origin, (earlier_place, earlier) in by_origin.items():
+                if origin != one.origin:
+                    yield earlier, earlier_place, seen, one, item
+            by_origin[one.origin] = (place, one)
+
+
+@always(source="Galera Certification: last_seen_seqno; first committer wins",
+        witness=lambda history: next(_followers(history), None) is not None)  # fmt: skip
+def senders_saw_writers_of_other_members(history: History) -> tuple[UnseenWriterPassed, ...]:
+    """Who sent a write set that was certified had seen all that others wrote to its rows before.
+
+    Rows that one member's clients write in turn are ordered by its locks.
+    """
+    return tuple(
+        UnseenWriterPassed(earlier=earlier.id, later=later.id, item=item)
+        for earlier, place, seen, later, item in _followers(history)
+        if place > seen
+    )

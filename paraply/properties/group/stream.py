@@ -1,0 +1,173 @@
+"""What one member of a group was told and decided, in its order: the view the checks share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from paraply.vocabulary.events import Event, EventKind, Outcome
+from paraply.vocabulary.history import History
+from paraply.vocabulary.timestamps import LogicalTimestamp
+from paraply.vocabulary.transactions import Transaction, TransactionId, TransactionKind
+
+Snapshots = Mapping[TransactionId, frozenset[TransactionId]]
+"""Transaction -> the transactions that its origin had executed when it was sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certified:
+    """One transaction as one member certified it, or logged it as its source.
+
+    ``place`` counts the member's certified transactions from 0; ``event_index`` is that of the
+    event in the history. ``timestamp`` is None for a local or a refused transaction.
+    """
+
+    place: int
+    event_index: int
+    transaction: Transaction
+    is_positive: bool
+    timestamp: LogicalTimestamp | None
+    gtid: str
+    clock: int = 0
+    """Run of the logical clock: numbers compare only inside one."""
+    is_source: bool = False
+    """Whether the member gave the timestamp as the source that logged its own transaction."""
+
+    @property
+    def is_view_change(self) -> bool:
+        """Return whether it is the transaction that logs a view change."""
+        return self.transaction.kind is TransactionKind.VIEW_CHANGE
+
+    @property
+    def is_fence(self) -> bool:
+        """Return whether it was given (0, 0): it runs alone and resets the applier's counters."""
+        return self.timestamp is not None and self.timestamp.is_view_change
+
+
+@dataclass(slots=True, kw_only=True)
+class MemberStream:
+    """Everything of one member: what it certified, and its other events by index."""
+
+    member: str
+    certified: list[Certified] = field(default_factory=list)
+    events: list[tuple[int, Event]] = field(default_factory=list)
+    committed_at: dict[TransactionId, int] = field(default_factory=dict)
+    """Transaction -> index of the event in which this member first committed or had it."""
+    clock: int = 0
+    """How often the log that is written was rotated."""
+    elsewhere: list[Certified] = field(default_factory=list)
+    """Positive transactions that only others certified: this member was not there."""
+
+    @property
+    def remote(self) -> list[Certified]:
+        """Return the positive transactions that this member gave a timestamp."""
+        return [one for one in self.certified if one.timestamp is not None]
+
+    def had_committed(self, transaction: TransactionId, event_index: int) -> bool:
+        """Return whether the member had committed a transaction before an event."""
+        return self.committed_at.get(transaction, event_index) < event_index
+
+
+_LAST: list[tuple[History, list[MemberStream]]] = []
+"""The history judged last: many properties ask for the streams of one history in a row."""
+
+
+def member_streams(history: History) -> list[MemberStream]:
+    """Return the stream of every member of the history, in the order of its members.
+
+    The streams are shared between callers, who only read them.
+    """
+    if not _LAST or _LAST[0][0] is not history:
+        _LAST[:] = [(history, _streams_of(history))]
+    return _LAST[0][1]
+
+
+def _streams_of(history: History) -> list[MemberStream]:
+    streams = {member: MemberStream(member=member) for member in history.members}
+    for index, event in enumerate(history.events):
+        stream = streams[event.member]
+        stream.events.append((index, event))
+        if event.kind is EventKind.CERTIFIED and event.transaction is not None:
+            stream.certified.append(
+                Certified(
+                    place=len(stream.certified),
+                    event_index=index,
+                    transaction=history.transaction(event.transaction),
+                    is_positive=event.outcome is Outcome.POSITIVE,
+                    timestamp=event.timestamp,
+                    gtid=event.gtid,
+                    clock=stream.clock,
+                )
+            )
+        elif event.kind is EventKind.FLUSHED and event.timestamp and event.transaction is not None:
+            stream.certified.append(
+                Certified(
+                    place=len(stream.certified),
+                    event_index=index,
+                    transaction=history.transaction(event.transaction),
+                    is_positive=True,
+                    timestamp=event.timestamp,
+                    gtid=event.gtid,
+                    clock=stream.clock,
+                    is_source=True,
+                )
+            )
+        elif event.kind is EventKind.RELAY_ROTATED:
+            stream.clock += 1
+        elif event.kind is EventKind.ENGINE_COMMITTED and event.transaction is not None:
+            stream.committed_at.setdefault(event.transaction, index)
+        elif event.kind is EventKind.RECOVERED:
+            for transaction in event.transactions:
+                stream.committed_at.setdefault(transaction, index)
+    _share_what_others_certified(list(streams.values()))
+    return list(streams.values())
+
+
+def _share_what_others_certified(streams: list[MemberStream]) -> None:
+    positive: dict[TransactionId, Certified] = {}
+    for stream in streams:
+        for one in stream.certified:
+            if one.is_positive:
+                positive.setdefault(one.transaction.id, one)
+    for stream in streams:
+        own = {one.transaction.id for one in stream.certified}
+        stream.elsewhere = [positive[one] for one in sorted(positive.keys() - own)]
+
+
+def snapshots(history: History) -> Snapshots:
+    """Return, for each submitted transaction, the transactions that its origin had executed."""
+    return {
+        event.transaction: frozenset(event.transactions)
+        for event in history.events_of(EventKind.SUBMITTED)
+        if event.transaction is not None
+    }
+
+
+def positive_before(stream: MemberStream, one: Certified) -> Iterator[Certified]:
+    """Yield what was certified positively before ``one``, as this member knows it.
+
+    That is what it decided itself, and what others decided while it was not in the group.
+    """
+    for other in stream.certified[: one.place]:
+        if other.is_positive:
+            yield other
+    for other in stream.elsewhere:
+        if other.transaction.id < one.transaction.id:
+            yield other
+
+
+def items_not_stored(history: History) -> int:
+    """Return the number of items from which on certification info does not store a write set.
+
+    That is the threshold of preemptive collection; where it is off, as it is in every group with
+    several primaries, more than any write set has.
+    """
+    options = history.header.options
+    threshold = options.get("preemptive_rows_threshold", 0)
+    is_on = isinstance(threshold, int) and threshold > 0 and bool(options.get("single_primary"))
+    return threshold if is_on and isinstance(threshold, int) else 2**63
+
+
+def share_items(a: Transaction, b: Transaction) -> bool:
+    """Return whether both wrote a common item; this is what certification may know of."""
+    return not a.write_set.isdisjoint(b.write_set)

@@ -1,0 +1,297 @@
+"""What must be true when the group's membership changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paraply.properties.group.stream import member_streams
+from paraply.properties.registry import Violation, always, sometimes
+from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.history import History
+from paraply.vocabulary.timestamps import LogicalTimestamp
+from paraply.vocabulary.transactions import TransactionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewChangeNumbered(Violation):
+    """A view change has a place on the logical clock, so others may overlap with it."""
+
+    member: str
+    view_change: TransactionId
+    timestamp: LogicalTimestamp | None
+
+    def __str__(self) -> str:
+        return f"{self.member} gave the view change T{self.view_change} {self.timestamp}, not 0<0"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewChangeOvertaken(Violation):
+    """A remote transaction committed on the wrong side of a view change."""
+
+    member: str
+    view_change: TransactionId
+    transaction: TransactionId
+    was_delivered_before: bool
+
+    def __str__(self) -> str:
+        side = "before" if self.was_delivered_before else "after"
+        other = "after" if self.was_delivered_before else "before"
+        return (
+            f"{self.member} was given T{self.transaction} {side} the view change "
+            f"T{self.view_change} and committed it {other}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinerDecidedOtherwise(Violation):
+    """A member that joined decided a transaction differently from one that was there."""
+
+    joiner: str
+    other: str
+    transaction: TransactionId
+    decision: str
+    expected: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.joiner}, having joined, decided T{self.transaction} {self.decision}; "
+            f"{self.other} decided {self.expected}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveriesDifferInView(Violation):
+    """Two members that went from one view to the next were given different transactions."""
+
+    view: int
+    member: str
+    other_member: str
+    transactions: tuple[TransactionId, ...]
+
+    def __str__(self) -> str:
+        names = " ".join(f"T{one}" for one in self.transactions)
+        return f"in view {self.view} only one of {self.member}, {self.other_member} got {names}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecoveryIncomplete(Violation):
+    """A joiner began to certify without something that was certified before its view."""
+
+    joiner: str
+    view: int
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.joiner} ended recovery without T{self.transaction}, "
+            f"which was certified before view {self.view}"
+        )
+
+
+@sometimes(source="WL#8440, View_change_log_event")
+def a_view_change_is_logged(history: History) -> bool:
+    """A member logs a view change."""
+    return any(one.is_view_change for stream in member_streams(history) for one in stream.certified)
+
+
+@sometimes(source="WL#8440, EX7")
+def a_view_changes_while_transactions_are_queued(history: History) -> bool:
+    """A member logs a view change while it has remote transactions still to commit."""
+    return any(
+        earlier.is_positive
+        and earlier.timestamp is not None
+        and not stream.had_committed(earlier.transaction.id, change.event_index)
+        for stream in member_streams(history)
+        for change in stream.certified
+        if change.is_view_change
+        for earlier in stream.certified[: change.place]
+    )
+
+
+@always(source="WL#8440, View_change_log_event", witness=a_view_change_is_logged)
+def view_changes_are_zero_zero(history: History) -> list[ViewChangeNumbered]:
+    """Every member gives a view change the timestamp (0, 0)."""
+    return [
+        ViewChangeNumbered(
+            member=stream.member, view_change=one.transaction.id, timestamp=one.timestamp
+        )
+        for stream in member_streams(history)
+        for one in stream.certified
+        if one.is_view_change and not one.is_fence
+    ]
+
+
+@always(
+    source="WL#8440, View_change_log_event: 'needs to be applied sequentially'",
+    witness=a_view_changes_while_transactions_are_queued,
+)
+def view_changes_are_applied_alone(history: History) -> list[ViewChangeOvertaken]:
+    """Each member commits a view change after all remote transactions before it, and before
+    all after it.
+    """
+    broken: list[ViewChangeOvertaken] = []
+    for stream in member_streams(history):
+        for change in stream.certified:
+            changed_at = stream.committed_at.get(change.transaction.id)
+            if not change.is_view_change or changed_at is None:
+                continue
+            for other in stream.remote:
+                committed_at = stream.committed_at.get(other.transaction.id)
+                # What recovery brought was committed before the stream that is judged here.
+                if other is change or committed_at is None or committed_at < other.event_index:
+                    continue
+                if changed_at < change.event_index:
+                    continue
+                was_before = other.place < change.place
+                if was_before != (committed_at < changed_at):
+                    broken.append(
+                        ViewChangeOvertaken(
+                            member=stream.member,
+                            view_change=change.transaction.id,
+                            transaction=other.transaction.id,
+                            was_delivered_before=was_before,
+                        )
+                    )
+    return broken
+
+
+@sometimes(source="WL#8440, view change on a joiner")
+def a_joiner_certifies(history: History) -> bool:
+    """A member that joined a running group decides a transaction that another decides too."""
+    return any(True for _ in _joiner_decisions(history))
+
+
+@always(source="WL#8440, View_change_log_event; bug 89938", witness=a_joiner_certifies)
+def joiners_certify_as_their_donors(history: History) -> list[JoinerDecidedOtherwise]:
+    """A member that joined decides as those that were there, and gives the same GTIDs."""
+    return [
+        JoinerDecidedOtherwise(
+            joiner=joiner, other=other, transaction=transaction, decision=mine, expected=theirs
+        )
+        for joiner, other, transaction, mine, theirs in _joiner_decisions(history)
+        if mine != theirs
+    ]
+
+
+@sometimes(source="virtual synchrony: Birman and Joseph, 1987")
+def two_members_pass_a_view(history: History) -> bool:
+    """Two members install two consecutive views."""
+    return any(len(passing) > 1 for passing in _deliveries_by_view(history).values())
+
+
+@always(
+    source="WL#8440 rests on it; virtual synchrony: Birman and Joseph, 1987",
+    witness=two_members_pass_a_view,
+)
+def no_delivery_crosses_a_view(history: History) -> list[DeliveriesDifferInView]:
+    """Members that pass from one view to the next were given the same transactions between."""
+    broken: list[DeliveriesDifferInView] = []
+    for view, passing in sorted(_deliveries_by_view(history).items()):
+        (first, expected), *others = passing.items()
+        broken += [
+            DeliveriesDifferInView(
+                view=view,
+                member=first,
+                other_member=member,
+                transactions=tuple(sorted(expected ^ delivered)),
+            )
+            for member, delivered in others
+            if delivered != expected
+        ]
+    return broken
+
+
+@sometimes(source="WL#8440, wait until view change")
+def a_member_recovers_from_a_donor(history: History) -> bool:
+    """A joiner ends recovery with at least one transaction."""
+    return any(event.transactions for event in history.events_of(EventKind.RECOVERED))
+
+
+@always(source="WL#8440, wait until view change", witness=a_member_recovers_from_a_donor)
+def recovery_reaches_the_view_change(history: History) -> list[RecoveryIncomplete]:
+    """A joiner certifies only once it has all that was certified before its view.
+
+    Where the view change is logged, that includes the view change itself:
+    WAIT_UNTIL_VIEW_CHANGE stops after it, not before.
+    """
+    certified_before = _certified_before_views(history)
+    broken: list[RecoveryIncomplete] = []
+    for joiner, view, executed in _recoveries(history):
+        broken += [
+            RecoveryIncomplete(joiner=joiner, view=view, transaction=transaction)
+            for transaction in sorted(certified_before.get(view, frozenset()) - executed)
+        ]
+    return broken
+
+
+def _joiner_decisions(history: History) -> Iterator[tuple[str, str, TransactionId, str, str]]:
+    """Yield joiner, other member, transaction and both decisions, for each joiner's decision."""
+    decisions: dict[TransactionId, tuple[str, str]] = {}
+    joined: set[str] = set()
+    late: list[tuple[str, TransactionId, str]] = []
+    for event in history.events:
+        if event.kind is EventKind.RECOVERED:
+            joined.add(event.member)
+        elif event.kind is EventKind.CERTIFIED and event.transaction and event.outcome:
+            decision = f"{event.outcome.value} {event.gtid}".strip()
+            if event.member in joined:
+                late.append((event.member, event.transaction, decision))
+            else:
+                decisions.setdefault(event.transaction, (event.member, decision))
+    for joiner, transaction, decision in late:
+        if transaction in decisions:
+            other, expected = decisions[transaction]
+            yield joiner, other, transaction, decision, expected
+
+
+def _deliveries_by_view(history: History) -> dict[int, dict[str, frozenset[TransactionId]]]:
+    """Return view -> member -> what it was given in it, for members that went on to the next."""
+    result: dict[int, dict[str, frozenset[TransactionId]]] = {}
+    for member in history.members:
+        view: int | None = None
+        delivered: set[TransactionId] = set()
+        for event in history.events_of(
+            EventKind.VIEW_INSTALLED, EventKind.DELIVERED, EventKind.STARTED, member=member
+        ):
+            if event.kind is EventKind.DELIVERED and event.transaction is not None:
+                delivered.add(event.transaction)
+                continue
+            if event.kind is EventKind.VIEW_INSTALLED:
+                if view is not None and event.view == view + 1:
+                    result.setdefault(view, {})[member] = frozenset(delivered)
+                view = event.view
+            else:
+                view = None
+            delivered = set()
+    return result
+
+
+def _certified_before_views(history: History) -> dict[int, frozenset[TransactionId]]:
+    """Return view -> what its members had certified when they installed it, itself included."""
+    result: dict[int, frozenset[TransactionId]] = {}
+    for stream in member_streams(history):
+        positive: set[TransactionId] = set()
+        is_whole = True
+        for _, event in stream.events:
+            if event.kind is EventKind.RECOVERED:
+                is_whole = False
+            elif event.kind is EventKind.CERTIFIED and event.outcome is Outcome.POSITIVE:
+                if event.transaction is not None:
+                    positive.add(event.transaction)
+            elif event.kind is EventKind.VIEW_INSTALLED and event.view is not None and is_whole:
+                result.setdefault(event.view, frozenset(positive))
+    return result
+
+
+def _recoveries(history: History) -> Iterator[tuple[str, int, frozenset[TransactionId]]]:
+    """Yield each joiner, the view it joined in and what it had executed when it recovered."""
+    for stream in member_streams(history):
+        recovered: frozenset[TransactionId] | None = None
+        for _, event in stream.events:
+            if event.kind is EventKind.RECOVERED:
+                recovered = frozenset(event.transactions)
+            elif event.kind is EventKind.VIEW_INSTALLED and recovered is not None:
+                if event.view is not None:
+                    yield stream.member, event.view, recovered
+                recovered = None

@@ -1,0 +1,1 @@
+"""Properties of GTIDs, positions and fail-over."""

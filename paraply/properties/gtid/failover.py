@@ -1,0 +1,303 @@
+"""A replica finds the right place in any source's log, as long as all logs have one order.
+
+A replica that starts states in STARTED whom it follows (``members``) and from which position;
+``note`` begins with 1236 where the source refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from paraply.properties.gtid.histories import domain_of, entries_of, has_domains, sequence_of
+from paraply.properties.registry import Violation, always, sometimes
+from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionId
+
+REFUSED = "1236"
+PURGED = "purged"
+ELECTED = "elected"
+"""Note of the STARTED of a server that takes a lost source's place."""
+LOST = "lost"
+"""Notes of the CRASHED of a server that never comes back begin so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoSinglePosition(Violation):
+    """Wherever the replica starts in its source's log, it loses a transaction or repeats one."""
+
+    member: str
+    source: str
+    domain: int | None
+    missing: TransactionId
+    applied: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} has T{self.applied} and not T{self.missing}, and {self.source} logged "
+            f"T{self.missing} first, both in domain {self.domain}: no position is right"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogsDisagree(Violation):
+    """Two servers logged two transactions of one domain in opposite orders."""
+
+    member: str
+    other_member: str
+    first: TransactionId
+    second: TransactionId
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} logged T{self.first} before T{self.second}, {self.other_member} after"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownStartRefused(Violation):
+    """A source refused a position of which it has logged every GTID."""
+
+    member: str
+    source: str
+    position: str
+
+    def __str__(self) -> str:
+        return f"{self.source} refused {self.member} at {self.position}, all of which it has logged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownStartAccepted(Violation):
+    """A source let a replica start at a GTID that it lacks, in a domain that it knows."""
+
+    member: str
+    source: str
+    gtid: str
+
+    def __str__(self) -> str:
+        return f"{self.source} let {self.member} start at {self.gtid}, which it does not have"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElectedWithout(Violation):
+    """A server took a lost source's place without what another survivor had."""
+
+    member: str
+    survivor: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return f"{self.member} was elected without T{self.transaction}, which {self.survivor} has"
+
+
+@dataclass(slots=True)
+class _Servers:
+    """What each member has logged and has in its data, as the events go by."""
+
+    logs: dict[str, list[tuple[TransactionId, str]]] = field(default_factory=dict)
+    data: dict[str, set[TransactionId]] = field(default_factory=dict)
+    restored: dict[str, set[str]] = field(default_factory=dict)
+    """GTIDs that a member was restored with, or states as its position after a crash."""
+    greatest: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def follow(self, event: Event) -> None:
+        """Take one event into account."""
+        data = self.data.setdefault(event.member, set())
+        if event.kind is EventKind.RECOVERED:
+            data.update(event.transactions)
+            self.restored.setdefault(event.member, set()).update(entries_of(event.gtid_set))
+        if event.transaction is None:
+            return
+        if event.kind is EventKind.FLUSHED:
+            self.logs.setdefault(event.member, []).append((event.transaction, event.gtid))
+        elif event.kind is EventKind.ENGINE_COMMITTED:
+            data.add(event.transaction)
+
+    def gtids(self, member: str) -> set[str]:
+        """Return the GTIDs that a member has logged or was restored with."""
+        return {gtid for _, gtid in self.logs.get(member, [])} | self.restored.get(member, set())
+
+    def domains(self, member: str) -> set[int | None]:
+        """Return the domains that a member has logged in."""
+        return {domain_of(gtid) for _, gtid in self.logs.get(member, [])}
+
+
+def _starts(history: History) -> Iterator[tuple[Event, str, _Servers]]:
+    """Yield each start of a replica, its source, and the state of all servers at that moment."""
+    servers = _Servers()
+    for event in history.events if has_domains(history) else ():
+        if event.kind is EventKind.STARTED:
+            for source in event.members:
+                yield event, source, servers
+        servers.follow(event)
+
+
+@sometimes(source="changing to a new master")
+def a_replica_changes_its_source(history: History) -> bool:
+    """A replica that had followed one source started at another, at a position not empty."""
+    followed: dict[str, str] = {}
+    for event, source, _ in _starts(history):
+        if followed.get(event.member, source) != source and event.gtid_set and not event.note:
+            return True
+        if not event.note:
+            followed.setdefault(event.member, source)
+    return False
+
+
+def _starts_at_a_position(history: History) -> bool:
+    return any(event.gtid_set and not event.note for event, _, _ in _starts(history))
+
+
+@always(source="there will not in general be a single place from which to start replication",
+        witness=_starts_at_a_position)  # fmt: skip
+def a_single_position_exists(history: History) -> tuple[NoSinglePosition, ...]:
+    """What a starting replica has of its source's log is, in each domain, a prefix of it."""
+    found = []
+    for event, source, servers in _starts(history):
+        if event.note:
+            continue
+        data = servers.data.get(event.member, set())
+        missing: dict[int | None, TransactionId] = {}
+        for transaction, gtid in servers.logs.get(source, []):
+            domain = domain_of(gtid)
+            if history.transaction(transaction).origin == event.member:
+                continue  # Its own are passed over wherever it starts.
+            if transaction not in data:
+                missing.setdefault(domain, transaction)
+            elif domain in missing:
+                found.append(NoSinglePosition(
+                    member=event.member, source=source, domain=domain,
+                    missing=missing[domain], applied=transaction,
+                ))  # fmt: skip
+                break
+    return tuple(found)
+
+
+def _share_two(history: History) -> bool:
+    logged: dict[str, set[TransactionId]] = {}
+    for event in history.events_of(EventKind.FLUSHED) if has_domains(history) else ():
+        if event.transaction is not None:
+            logged.setdefault(event.member, set()).add(event.transaction)
+    sets = list(logged.values())
+    return any(len(a & b) > 1 for n, a in enumerate(sets) for b in sets[:n])
+
+
+@always(source="binlog order is always the same within one replication domain", witness=_share_two)
+def logs_agree_within_a_domain(history: History) -> tuple[LogsDisagree, ...]:
+    """Any two logs have the transactions that they share in one order, domain by domain."""
+    places: dict[str, dict[TransactionId, int]] = {}
+    for event in history.events_of(EventKind.FLUSHED) if has_domains(history) else ():
+        if event.transaction is not None:
+            mine = places.setdefault(event.member, {})
+            mine.setdefault(event.transaction, len(mine))
+    found = []
+    members = list(places)
+    for number, member in enumerate(members):
+        for other in members[:number]:
+            last: dict[int | None, TransactionId] = {}
+            for one in (one for one in places[member] if one in places[other]):
+                domain = history.transaction(one).domain
+                before = last.get(domain)
+                if before is not None and places[other][before] > places[other][one]:
+                    found.append(LogsDisagree(
+                        member=member, other_member=other, first=before, second=one
+                    ))  # fmt: skip
+                last[domain] = one
+    return tuple(found)
+
+
+def _asks_for_what_is_known(history: History) -> bool:
+    return any(
+        event.gtid_set and set(entries_of(event.gtid_set)) <= servers.gtids(source)
+        for event, source, servers in _starts(history)
+    )
+
+
+@always(source="it is easily possible to locate any given global transaction ID",
+        witness=_asks_for_what_is_known)  # fmt: skip
+def known_positions_are_accepted(history: History) -> tuple[KnownStartRefused, ...]:
+    """A source that has logged all GTIDs of a position, and purged nothing, lets replicas start."""
+    return tuple(
+        KnownStartRefused(member=event.member, source=source, position=event.gtid_set)
+        for event, source, servers in _starts(history)
+        if event.note.startswith(REFUSED)
+        and PURGED not in event.note
+        and set(entries_of(event.gtid_set)) <= servers.gtids(source)
+    )
+
+
+def _asks_for_what_is_unknown(history: History) -> bool:
+    return any(any(_unknown(event, source, servers)) for event, source, servers in _starts(history))
+
+
+def _unknown(event: Event, source: str, servers: _Servers) -> Iterator[str]:
+    """Yield GTIDs asked for that the source lacks though it has logged in their domain.
+
+    A number below one that the same server wrote may be a hole: the server cannot tell.
+    """
+    known = servers.gtids(source)
+    for gtid in entries_of(event.gtid_set):
+        writer = gtid.rpartition("-")[0]
+        is_below = any(
+            other.rpartition("-")[0] == writer and sequence_of(other) > sequence_of(gtid)
+            for other in known
+        )
+        if gtid not in known and not is_below and domain_of(gtid) in servers.domains(source):
+            yield gtid
+
+
+@always(source="MDEV-4820; or determine that such global transaction ID is not present",
+        witness=_asks_for_what_is_unknown)  # fmt: skip
+def unknown_positions_are_refused(history: History) -> tuple[UnknownStartAccepted, ...]:
+    """A source that lacks a GTID of a position, in a domain that it knows, refuses to start."""
+    return tuple(
+        UnknownStartAccepted(member=event.member, source=source, gtid=gtid)
+        for event, source, servers in _starts(history)
+        if not event.note
+        for gtid in _unknown(event, source, servers)
+    )
+
+
+def _elections(history: History) -> Iterator[tuple[str, dict[str, set[TransactionId]]]]:
+    """Yield who was elected, and what each survivor had when the source was lost."""
+    servers = _Servers()
+    lost: set[str] = set()
+    at_loss: dict[str, set[TransactionId]] = {}
+    for event in history.events if has_domains(history) else ():
+        if event.kind is EventKind.CRASHED and event.note.startswith(LOST):
+            lost.add(event.member)
+            at_loss = {m: set(data) for m, data in servers.data.items() if m not in lost}
+        elif event.kind is EventKind.STARTED and event.note == ELECTED:
+            others = {m: data for m, data in at_loss.items() if m != event.member}
+            mine = servers.data.get(event.member, set())
+            yield event.member, {m: has - mine for m, has in others.items()}
+        servers.follow(event)
+
+
+@sometimes(source="in each domain another survivor may have come furthest")
+def survivors_differ_at_an_election(history: History) -> bool:
+    """When a source was lost, a survivor had something that the one elected later had not."""
+    servers = _Servers()
+    data: dict[str, set[TransactionId]] = {}
+    for event in history.events if has_domains(history) else ():
+        if event.kind is EventKind.CRASHED and event.note.startswith(LOST):
+            data = {m: set(has) for m, has in servers.data.items() if m != event.member}
+        elif event.kind is EventKind.STARTED and event.note == ELECTED:
+            mine = data.get(event.member, set())
+            if any(has - mine for has in data.values()):
+                return True
+        servers.follow(event)
+    return False
+
+
+@always(source="facts on MariaDB 1.6; mutual catch-up before a promotion",
+        witness=survivors_differ_at_an_election)  # fmt: skip
+def elected_source_has_what_survivors_have(history: History) -> tuple[ElectedWithout, ...]:
+    """Who takes a lost source's place has all that any survivor had when it was lost."""
+    return tuple(
+        ElectedWithout(member=member, survivor=survivor, transaction=min(missing))
+        for member, others in _elections(history)
+        for survivor, missing in others.items()
+        if missing
+    )

@@ -1,0 +1,115 @@
+"""Histories of servers with GTIDs: logs by domain, positions as text, data as it changes.
+
+What the checks of positions, of sequence numbers and of fail-over share. A position is MariaDB's,
+which names the last GTID of each domain, or MySQL's, which is the set of all that was executed; a
+log of MySQL has no domains, and counts as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.gtid_set import GtidSet
+from paraply.vocabulary.gtid_set_text import parse_gtid_set
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import Transaction, TransactionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A position that a member stated, and the data it had at that moment."""
+
+    event: Event
+    data: frozenset[TransactionId]
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Return whether nothing was under way: stopped in good order, or just recovered."""
+        return self.event.kind in (EventKind.STOPPED, EventKind.RECOVERED)
+
+
+def has_domains(history: History) -> bool:
+    """Return whether the transactions have MariaDB GTIDs."""
+    return any(one.domain is not None and one.gtid for one in history.transactions)
+
+
+def entries_of(position: str) -> tuple[str, ...]:
+    """Return the entries of a position or GTID set: one per domain, or one per server."""
+    return tuple(entry.strip() for entry in position.split(",") if entry.strip())
+
+
+def domain_of(gtid: str) -> int | None:
+    """Return the domain of a MariaDB GTID; None for text that is none."""
+    parts = gtid.split("-")
+    return int(parts[0]) if len(parts) == 3 and all(part.isdigit() for part in parts) else None
+
+
+def sequence_of(gtid: str) -> int:
+    """Return the sequence number of a MariaDB GTID; 0 for text that is none."""
+    return int(gtid.rsplit("-", 1)[1]) if domain_of(gtid) is not None else 0
+
+
+def executed_set(text: str) -> GtidSet | None:
+    """Return the GTID set that a state of MySQL is; None for any other, and without UUIDs."""
+    try:
+        return parse_gtid_set(text) if ":" in text else None
+    except ParaplyError:
+        return None
+
+
+@dataclass(slots=True)
+class Covering:
+    """Knows what a position says was applied."""
+
+    history: History
+    logs: dict[int | None, list[Transaction]] = field(init=False)
+    """The transactions of each domain, in source order; under None those of a log without any."""
+    _executed: dict[TransactionId, GtidSet] = field(init=False)
+    """The GTID of each transaction that MySQL numbered."""
+
+    def __post_init__(self) -> None:
+        is_by_domain = has_domains(self.history)
+        self.logs = {}
+        for one in self.history.transactions:
+            if one.domain is not None or not is_by_domain:
+                self.logs.setdefault(one.domain, []).append(one)
+        numbered = ((one.id, executed_set(one.gtid)) for one in self.logs.get(None, ()))
+        self._executed = {one: gtid for one, gtid in numbered if gtid is not None}
+
+    def is_position(self, position: str) -> bool:
+        """Return whether a position speaks of this history's transactions, empty or not."""
+        return has_domains(self.history) or executed_set(position) is not None
+
+    def covered_by(self, position: str) -> frozenset[TransactionId]:
+        """Return what a position covers: all up to the GTID of a domain, or all in an executed set.
+
+        A GTID that the log does not have covers nothing.
+        """
+        executed = executed_set(position)
+        if executed is not None:
+            return frozenset(one for one, gtid in self._executed.items() if gtid <= executed)
+        covered: set[TransactionId] = set()
+        for gtid in entries_of(position):
+            domain = domain_of(gtid)
+            log = [] if domain is None else self.logs.get(domain, [])
+            places = [place for place, one in enumerate(log) if one.gtid == gtid]
+            if places:
+                covered.update(one.id for one in log[: places[-1] + 1])
+        return frozenset(covered)
+
+
+def reports(history: History) -> Iterator[Report]:
+    """Yield every position that a member stated, with its data then."""
+    data: dict[str, set[TransactionId]] = {}
+    for event in history.events:
+        mine = data.setdefault(event.member, set())
+        if event.kind is EventKind.ENGINE_COMMITTED and event.transaction is not None:
+            mine.add(event.transaction)
+        elif event.kind is EventKind.RECOVERED:
+            mine.clear()
+            mine.update(event.transactions)
+        if event.kind in (EventKind.STOPPED, EventKind.RECOVERED, EventKind.READ):
+            yield Report(event=event, data=frozenset(mine))

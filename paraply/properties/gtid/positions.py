@@ -1,0 +1,220 @@
+"""A replica's position and its data say the same, in both directions, whatever happened before.
+
+A position of MariaDB names one GTID per domain; it says that this one and all before it in its
+domain were applied, and nothing after it. One of MySQL is the set of what was executed. What is
+wrong in it is applied twice, or never, after the next start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paraply.properties.gtid.histories import (
+    Covering,
+    Report,
+    entries_of,
+    has_domains,
+    reports,
+)
+from paraply.properties.registry import Violation, always, sometimes
+from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionId
+
+POSITION_ITEM = "rpl_slave_state"
+"""Items of the position table begin with this word."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PositionAhead(Violation):
+    """The position covers a transaction that the data does not have: the next start skips it."""
+
+    member: str
+    position: str
+    transaction: TransactionId
+    when: EventKind
+
+    def __str__(self) -> str:
+        return (
+            f"on {self.member}, {self.when.value}, position {self.position} covers "
+            f"T{self.transaction}, which is not applied"
+        )
+
+
+class PositionBehind(PositionAhead):
+    """The data has a transaction that the position does not cover: the next start repeats it."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return (
+            f"on {self.member}, {self.when.value}, T{self.transaction} is applied and position "
+            f"{self.position or '(empty)'} does not cover it"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopLeftGap(Violation):
+    """A replica stands still having applied a transaction and not one before it in its domain."""
+
+    member: str
+    missing: TransactionId
+    applied: TransactionId
+    domain: int | None
+    """None where the log has no domains."""
+
+    def __str__(self) -> str:
+        log = "the log" if self.domain is None else f"domain {self.domain}"
+        return (
+            f"{self.member} stopped with T{self.applied} applied and T{self.missing}, before it in "
+            f"{log}, not"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PositionRowWaited(Violation):
+    """A transaction waited for another's lock on the position table."""
+
+    member: str
+    transaction: TransactionId
+    holder: TransactionId | None
+
+    def __str__(self) -> str:
+        holder = f"T{self.holder} commits" if self.holder else "another commits"
+        return f"on {self.member} T{self.transaction} cannot write its position before {holder}"
+
+
+@sometimes(source="On crash-safe slave")
+def crash_finds_a_transaction_half_done(history: History) -> bool:
+    """A replica crashed while a transaction was between its begin and its commit."""
+    under_way: set[tuple[str, TransactionId]] = set()
+    for event in history.events if has_domains(history) else ():
+        if event.transaction is not None:
+            key = (event.member, event.transaction)
+            if event.kind is EventKind.BEGUN:
+                under_way.add(key)
+            elif event.kind is EventKind.ENGINE_COMMITTED:
+                under_way.discard(key)
+        elif event.kind is EventKind.CRASHED and event.member in {key[0] for key in under_way}:
+            return True
+    return False
+
+
+@sometimes(source="the commits at the end can be done together as a single group commit")
+def one_group_has_two_of_a_domain(history: History) -> bool:
+    """Two transactions of one domain committed in one commit group."""
+    seen: dict[tuple[str, int, int], TransactionId] = {}
+    for event in history.events_of(EventKind.ENGINE_COMMITTED):
+        if event.group is None or event.transaction is None:
+            continue
+        domain = history.transaction(event.transaction).domain
+        if domain is not None:
+            first = seen.setdefault((event.member, event.group, domain), event.transaction)
+            if first != event.transaction:
+                return True
+    return False
+
+
+def _stated(
+    history: History, *, only_at_rest: bool = False
+) -> Iterator[tuple[Report, frozenset[TransactionId]]]:
+    """Yield every report of a position, with what the position covers."""
+    covering = Covering(history)
+    for report in reports(history):
+        if only_at_rest and not report.is_at_rest:
+            continue
+        if covering.is_position(report.event.gtid_set):
+            yield report, covering.covered_by(report.event.gtid_set)
+
+
+def _position_is_stated(history: History) -> bool:
+    return any(entries_of(report.event.gtid_set) for report, _ in _stated(history))
+
+
+def _data_is_stated(history: History) -> bool:
+    return any(report.data for report, _ in _stated(history, only_at_rest=True))
+
+
+@always(source="On crash-safe slave; facts on MariaDB 1.8", witness=_position_is_stated)
+def position_covers_only_what_is_applied(history: History) -> tuple[PositionAhead, ...]:
+    """Whatever a position covers is applied: after a crash, at a stop, and whenever it is shown."""
+    return tuple(
+        PositionAhead(
+            member=report.event.member, position=report.event.gtid_set,
+            transaction=min(covered - report.data), when=report.event.kind,
+        )
+        for report, covered in _stated(history)
+        if not covered <= report.data
+    )  # fmt: skip
+
+
+@always(source="On crash-safe slave; facts on MariaDB 1.8", witness=_data_is_stated)
+def position_covers_all_that_is_applied(history: History) -> tuple[PositionBehind, ...]:
+    """Whatever is applied is covered by the position that the next start will use."""
+    return tuple(
+        PositionBehind(
+            member=report.event.member, position=report.event.gtid_set,
+            transaction=min(report.data - covered), when=report.event.kind,
+        )
+        for report, covered in _stated(history, only_at_rest=True)
+        if not report.data <= covered
+    )  # fmt: skip
+
+
+@always(source="facts on MariaDB 1.7: stop point; MDEV-31509", witness=_data_is_stated)
+def stop_points_are_prefixes(history: History) -> tuple[StopLeftGap, ...]:
+    """Where a replica stops, what it has of each domain is a prefix of the domain's log."""
+    logs = Covering(history).logs
+    found = []
+    for report, _ in _stated(history, only_at_rest=True):
+        if report.event.kind is not EventKind.STOPPED:
+            continue
+        for domain, log in logs.items():
+            missing = None
+            for one in log:
+                if one.id not in report.data:
+                    missing = missing or one.id
+                elif missing is not None:
+                    found.append(StopLeftGap(
+                        member=report.event.member, missing=missing, applied=one.id, domain=domain
+                    ))  # fmt: skip
+                    break
+    return tuple(found)
+
+
+def _two_of_a_domain_write_their_position(history: History) -> bool:
+    """Return whether a transaction wrote its position while an earlier one's was uncommitted."""
+    pending: dict[tuple[str, TransactionId], int | None] = {}
+    for event in history.events:
+        if event.kind is EventKind.CRASHED:
+            pending = {key: held for key, held in pending.items() if key[0] != event.member}
+        if event.transaction is None:
+            continue
+        key = (event.member, event.transaction)
+        if event.kind is EventKind.ROW_APPLIED and _is_position(event.items):
+            domain = history.transaction(event.transaction).domain
+            if any(k[0] == event.member and held == domain for k, held in pending.items()):
+                return True
+            pending[key] = domain
+        elif event.kind in (EventKind.ENGINE_COMMITTED, EventKind.ROLLED_BACK):
+            pending.pop(key, None)
+    return False
+
+
+def _is_position(items: frozenset[int | str]) -> bool:
+    return any(isinstance(item, str) and item.startswith(POSITION_ITEM) for item in items)
+
+
+@always(source="One row per transaction prevents concurrency issues; bad_rpl_slave_state",
+        witness=_two_of_a_domain_write_their_position, is_safety=False)  # fmt: skip
+def position_rows_never_wait(history: History) -> tuple[PositionRowWaited, ...]:
+    """No transaction waits for another because both write their position."""
+    return tuple(
+        PositionRowWaited(
+            member=event.member, transaction=event.transaction, holder=event.other
+        )
+        for event in history.events_of(EventKind.ROW_APPLIED)
+        if event.outcome is Outcome.LOCK_WAIT and event.transaction is not None
+        and _is_position(event.items)
+    )  # fmt: skip

@@ -1,0 +1,170 @@
+"""How large a replica's state is, and what holes do to it: MariaDB's positions, MySQL's sets.
+
+A position has one entry per domain; a GTID set has one per server that ever wrote, and in it an
+interval more for every hole. A history without domains is taken to have one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paraply.properties.gtid.histories import domain_of, entries_of
+from paraply.properties.registry import Violation, always, sometimes
+from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionId
+
+REQUESTED_PURGED = "1236"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateOutgrewDomains(Violation):
+    """A replica's state has more entries than there are domains."""
+
+    member: str
+    state: str
+    domains: int
+
+    def __str__(self) -> str:
+        return f"{self.member} needs {self.state} to say how far it is in {self.domains} domain(s)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoleLeft(Violation):
+    """A replica is at rest and its executed set has a hole that nothing will ever fill."""
+
+    member: str
+    executed: str
+
+    def __str__(self) -> str:
+        return f"{self.member} has nothing left to do and executed {self.executed}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentAgain(Violation):
+    """A replica received a transaction that it had passed over before."""
+
+    member: str
+    transaction: TransactionId
+
+    def __str__(self) -> str:
+        return f"{self.member} was sent T{self.transaction}, which it filters out, once more"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestedPurged(Violation):
+    """A replica cannot follow a source: it asks for what the source has purged."""
+
+    member: str
+    source: str
+    executed: str
+
+    def __str__(self) -> str:
+        return f"{self.source} has purged what {self.member} lacks, having executed {self.executed}"
+
+
+def _states(history: History) -> Iterator[Event]:
+    kinds = (EventKind.STOPPED, EventKind.RECOVERED, EventKind.STARTED, EventKind.POSITION_SAVED)
+    return (event for event in history.events_of(*kinds) if event.gtid_set)
+
+
+def is_executed_set(text: str) -> bool:
+    """Return whether a state is a GTID set of MySQL: its entries name servers, not domains."""
+    return bool(text) and all(
+        domain_of(entry) is None and ":" in entry for entry in entries_of(text)
+    )
+
+
+def has_hole(executed: str) -> bool:
+    """Return whether a server's numbers in a GTID set are more than one run from 1."""
+    return any(
+        entry.count(":") != 1 or entry.split(":")[1].split("-")[0] != "1"
+        for entry in entries_of(executed)
+    )
+
+
+def _several_servers_wrote(history: History) -> bool:
+    return len({one.origin for one in history.transactions}) > 1 and any(_states(history))
+
+
+@sometimes(source="On holes; facts on MySQL: gtid_executed")
+def executed_set_has_a_hole(history: History) -> bool:
+    """A replica's executed set had a hole at some time."""
+    return any(is_executed_set(e.gtid_set) and has_hole(e.gtid_set) for e in _states(history))
+
+
+@always(source="the size of the replication state is fixed: one GTID per replication domain",
+        witness=_several_servers_wrote)  # fmt: skip
+def state_has_one_entry_per_domain(history: History) -> tuple[StateOutgrewDomains, ...]:
+    """A replica's state has no more entries than there are domains, whoever has ever written."""
+    domains = len({one.domain for one in history.transactions}) or 1
+    return tuple(
+        StateOutgrewDomains(member=event.member, state=event.gtid_set, domains=domains)
+        for event in _states(history)
+        if len(entries_of(event.gtid_set)) > domains
+    )
+
+
+def _ends_with_executed_set(history: History) -> bool:
+    return any(
+        event.kind is EventKind.STOPPED and is_executed_set(event.gtid_set)
+        for event in _states(history)
+    )
+
+
+@always(source="If a hole ever turns up, you will be stuck with it literally forever",
+        witness=_ends_with_executed_set)  # fmt: skip
+def executed_sets_close_their_holes(history: History) -> tuple[HoleLeft, ...]:
+    """When all is at rest, no executed set has a hole."""
+    return tuple(
+        HoleLeft(member=event.member, executed=event.gtid_set)
+        for event in _states(history)
+        if event.kind is EventKind.STOPPED and is_executed_set(event.gtid_set)
+        and has_hole(event.gtid_set) and history.is_complete
+    )  # fmt: skip
+
+
+def _something_is_filtered(history: History) -> bool:
+    return _has_executed_sets(history) and any(history.events_of(EventKind.SKIPPED))
+
+
+def _has_executed_sets(history: History) -> bool:
+    return any(is_executed_set(event.gtid_set) for event in _states(history))
+
+
+@always(source="a dummy event is used to replace the filtered event",
+        witness=_something_is_filtered)  # fmt: skip
+def nothing_is_sent_again(history: History) -> tuple[SentAgain, ...]:
+    """What a replica with an executed set has passed over is not sent to it again."""
+    skipped: set[tuple[str, TransactionId | None]] = set()
+    found = []
+    kinds = (EventKind.SKIPPED, EventKind.DELIVERED) if _has_executed_sets(history) else ()
+    for event in history.events_of(*kinds):
+        key = (event.member, event.transaction)
+        if event.kind is EventKind.SKIPPED:
+            skipped.add(key)
+        elif key in skipped and event.transaction is not None:
+            found.append(SentAgain(member=event.member, transaction=event.transaction))
+    return tuple(found)
+
+
+def _follows_a_source_that_purged(history: History) -> bool:
+    purged = False
+    for event in history.events_of(EventKind.RELAY_ROTATED, EventKind.STARTED):
+        purged = purged or event.kind is EventKind.RELAY_ROTATED
+        if purged and event.kind is EventKind.STARTED and is_executed_set(event.gtid_set):
+            return True
+    return False
+
+
+@always(source="If a hole ever turns up; purged GTIDs and error 1236",
+        witness=_follows_a_source_that_purged)  # fmt: skip
+def auto_position_finds_what_it_asks(history: History) -> tuple[RequestedPurged, ...]:
+    """Whatever a replica asks for, having executed all else, its source still has."""
+    return tuple(
+        RequestedPurged(member=event.member, source=source, executed=event.gtid_set)
+        for event in history.events_of(EventKind.STARTED)
+        for source in event.members
+        if event.note.startswith(REQUESTED_PURGED) and is_executed_set(event.gtid_set)
+    )

@@ -1,0 +1,286 @@
+"""Rules of MariaDB's sequence numbers: who gives which number, and what a log may hold.
+
+Holes are allowed everywhere. Within a domain numbers rise; where they do not (no strict mode, or
+several writers in one domain) somebody is to be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paraply.properties.gtid.histories import domain_of, entries_of, has_domains, sequence_of
+from paraply.properties.registry import Violation, always, sometimes
+from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionId
+
+SET_BY_SESSION = "gtid_seq_no"
+"""Flag of a transaction whose sequence number its session had set."""
+OUT_OF_ORDER = "1950"
+"""Error of strict mode; a note that begins with it tells that a number was refused."""
+WARNING = "warning"
+BINLOG_POSITION = "gtid_binlog_pos"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequenceWentBack(Violation):
+    """A log holds a number that is not above one before it in its domain."""
+
+    member: str
+    earlier: str
+    later: str
+
+    def __str__(self) -> str:
+        return f"{self.member} logged {self.later} after {self.earlier}"
+
+
+class SmallerNumberUnnoticed(SequenceWentBack):
+    """The same, and neither an error nor a warning tells of it."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return f"{self.member} logged {self.later} after {self.earlier} and said nothing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberNotNext(Violation):
+    """A server gave its own transaction another number than the greatest it had seen, plus 1."""
+
+    member: str
+    transaction: TransactionId
+    gtid: str
+    greatest: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.member} gave T{self.transaction} {self.gtid}, having seen {self.greatest} in "
+            "its domain"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GtidNamesTwo(Violation):
+    """One GTID stands for two transactions."""
+
+    gtid: str
+    first: TransactionId
+    second: TransactionId
+
+    def __str__(self) -> str:
+        return f"{self.gtid} names T{self.first} and T{self.second}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GtidChanged(Violation):
+    """A transaction has another GTID on one server than where it was executed first."""
+
+    member: str
+    transaction: TransactionId
+    gtid: str
+    expected: str
+
+    def __str__(self) -> str:
+        return f"{self.member} logged T{self.transaction} as {self.gtid}; it is {self.expected}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedInOrder(Violation):
+    """Strict mode refused a number that is above all of its domain in the log."""
+
+    member: str
+    gtid: str
+    recent: str
+
+    def __str__(self) -> str:
+        return f"{self.member} refused {self.gtid} after {self.recent or 'nothing'}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogPositionInvented(Violation):
+    """``gtid_binlog_pos`` names a GTID that the server has not logged."""
+
+    member: str
+    gtid: str
+
+    def __str__(self) -> str:
+        return f"{self.member} states {self.gtid} in gtid_binlog_pos and has never logged it"
+
+
+def _logged(history: History) -> Iterator[tuple[Event, str]]:
+    """Yield each event group that a member logs, and the most recent GTID of its domain there."""
+    recent: dict[tuple[str, int | None], str] = {}
+    for event in history.events_of(EventKind.FLUSHED) if has_domains(history) else ():
+        key = (event.member, domain_of(event.gtid))
+        yield event, recent.get(key, "")
+        recent[key] = event.gtid
+
+
+def _is_smaller(gtid: str, recent: str) -> bool:
+    return bool(recent) and sequence_of(gtid) <= sequence_of(recent)
+
+
+@sometimes(source="On holes in the global transaction ID sequences")
+def a_hole_is_logged(history: History) -> bool:
+    """A server logged a number more than one above the last of its domain."""
+    return any(
+        sequence_of(event.gtid) > sequence_of(recent) + 1 for event, recent in _logged(history)
+    )
+
+
+@sometimes(source="detected when a server replicates a GTID with a smaller sequence number")
+def a_smaller_number_arrives(history: History) -> bool:
+    """A number not above the last of its domain was logged, or refused."""
+    return any(_is_smaller(event.gtid, recent) for event, recent in _logged(history)) or any(
+        _refusals(history)
+    )
+
+
+def _refusals(history: History) -> Iterator[Event]:
+    return (e for e in history.events_of(EventKind.FAILED) if e.note.startswith(OUT_OF_ORDER))
+
+
+def _two_are_logged(history: History) -> bool:
+    return any(recent for _, recent in _logged(history))
+
+
+@always(source="sequence number is unique per domain_id and allows to order; gtid_strict_mode",
+        witness=_two_are_logged)  # fmt: skip
+def sequences_rise_within_a_domain(history: History) -> tuple[SequenceWentBack, ...]:
+    """In every log the sequence numbers of a domain rise."""
+    return tuple(
+        SequenceWentBack(member=event.member, earlier=recent, later=event.gtid)
+        for event, recent in _logged(history)
+        if _is_smaller(event.gtid, recent)
+    )
+
+
+@always(source="It also allows to give a warning if multiple masters are being written",
+        witness=a_smaller_number_arrives)  # fmt: skip
+def smaller_numbers_are_noticed(history: History) -> tuple[SmallerNumberUnnoticed, ...]:
+    """A number not above the last of its domain is refused, or at least warned of."""
+    return tuple(
+        SmallerNumberUnnoticed(member=event.member, earlier=recent, later=event.gtid)
+        for event, recent in _logged(history)
+        if _is_smaller(event.gtid, recent) and not event.note.startswith(WARNING)
+    )
+
+
+def _server_writes_after_replicating(history: History) -> bool:
+    replicated = set()
+    for event, _ in _logged(history):
+        if event.transaction is None:
+            continue
+        if history.transaction(event.transaction).origin != event.member:
+            replicated.add(event.member)
+        elif event.member in replicated:
+            return True
+    return False
+
+
+@always(source="will be set to one more than the received sequence number",
+        witness=_server_writes_after_replicating)  # fmt: skip
+def next_number_is_greatest_seen_plus_one(history: History) -> tuple[NumberNotNext, ...]:
+    """A server numbers its own transaction one above the greatest it has seen in the domain.
+
+    Numbers that the session sets are free. A server restored from a backup has seen the backup's.
+    """
+    greatest: dict[tuple[str, int | None], int] = {}
+    found = []
+    for event in history.events_of(EventKind.FLUSHED, EventKind.RECOVERED):
+        seen = [event.gtid] if event.kind is EventKind.FLUSHED else entries_of(event.gtid_set)
+        for gtid in seen:
+            key = (event.member, domain_of(gtid))
+            before = greatest.get(key, 0)
+            greatest[key] = max(before, sequence_of(gtid))
+            if event.kind is not EventKind.FLUSHED or event.transaction is None:
+                continue
+            transaction = history.transaction(event.transaction)
+            is_free = SET_BY_SESSION in transaction.flags or transaction.domain is None
+            is_next = sequence_of(gtid) == before + 1
+            if transaction.origin == event.member and not is_free and not is_next:
+                found.append(NumberNotNext(
+                    member=event.member, transaction=transaction.id, gtid=gtid, greatest=before
+                ))  # fmt: skip
+    return tuple(found)
+
+
+def _logged_on_two_servers(history: History) -> bool:
+    first: dict[TransactionId | None, str] = {}
+    return any(
+        first.setdefault(event.transaction, event.member) != event.member
+        for event, _ in _logged(history)
+    )
+
+
+@always(source="On session variable server_id; uniqueness", witness=_logged_on_two_servers)
+def gtids_name_one_transaction(history: History) -> tuple[GtidNamesTwo | GtidChanged, ...]:
+    """A GTID names one transaction, and a transaction keeps its GTID on every server."""
+    named: dict[str, TransactionId] = {}
+    given: dict[TransactionId, str] = {}
+    found: list[GtidNamesTwo | GtidChanged] = []
+    for event, _ in _logged(history):
+        if event.transaction is None:
+            continue
+        first = named.setdefault(event.gtid, event.transaction)
+        if first != event.transaction:
+            found.append(GtidNamesTwo(gtid=event.gtid, first=first, second=event.transaction))
+        expected = given.setdefault(event.transaction, event.gtid)
+        if expected != event.gtid:
+            found.append(GtidChanged(
+                member=event.member, transaction=event.transaction, gtid=event.gtid,
+                expected=expected,
+            ))  # fmt: skip
+    return tuple(found)
+
+
+def _something_is_refused(history: History) -> bool:
+    return any(_refusals(history)) or a_hole_is_logged(history)
+
+
+@always(source="nothing will break if somehow a hole should sneak in; gtid_strict_mode",
+        witness=_something_is_refused)  # fmt: skip
+def only_smaller_numbers_are_refused(history: History) -> tuple[RefusedInOrder, ...]:
+    """Strict mode refuses a number only if it is not above the last of its domain."""
+    recent: dict[tuple[str, int | None], str] = {}
+    found = []
+    for event in history.events_of(EventKind.FLUSHED, EventKind.FAILED, EventKind.RECOVERED):
+        if event.kind is EventKind.RECOVERED:
+            for gtid in entries_of(event.gtid_set):
+                recent.setdefault((event.member, domain_of(gtid)), gtid)
+            continue
+        key = (event.member, domain_of(event.gtid))
+        before = recent.get(key, "")
+        if event.kind is EventKind.FLUSHED:
+            recent[key] = event.gtid
+        elif event.note.startswith(OUT_OF_ORDER) and not _is_smaller(event.gtid, before):
+            found.append(RefusedInOrder(member=event.member, gtid=event.gtid, recent=before))
+    return tuple(found)
+
+
+def _binlog_position_is_stated(history: History) -> bool:
+    return any(
+        event.gtid_set and event.note == BINLOG_POSITION
+        for event in history.events_of(EventKind.POSITION_SAVED)
+    )
+
+
+@always(source="MDEV-4725, MDEV-4982", witness=_binlog_position_is_stated)
+def binlog_positions_are_logged(history: History) -> tuple[LogPositionInvented, ...]:
+    """``gtid_binlog_pos`` names only what the server has logged, or was restored with."""
+    logged: dict[str, set[str]] = {}
+    found = []
+    for event in history.events if has_domains(history) else ():
+        mine = logged.setdefault(event.member, set())
+        if event.kind is EventKind.FLUSHED:
+            mine.add(event.gtid)
+        elif event.kind is EventKind.RECOVERED:
+            mine.update(entries_of(event.gtid_set))
+        elif event.kind is EventKind.POSITION_SAVED and event.note == BINLOG_POSITION:
+            found += [
+                LogPositionInvented(member=event.member, gtid=gtid)
+                for gtid in entries_of(event.gtid_set)
+                if gtid not in mine
+            ]
+    return tuple(found)

@@ -1,0 +1,9 @@
+"""The search for cycles on arrays, for histories of any size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from paraply.vocabulary.kernel_cache import drop_stale_kernels
+
+drop_stale_kernels(Path(__file__).parent)

@@ -1,0 +1,165 @@
+"""The phenomena that are cycles, and a readable search for the shortest of each.
+
+Every such phenomenon is a circle that contains an *anchor* (the kind of dependency that makes it
+what it is) and goes on along certain kinds; for snapshot isolation, besides, no two
+anti-dependencies may follow each other. ``compiled.cycles`` finds the same, faster.
+
+Sources: Adya, "Weak Consistency" (2000), section 4.2 and 5.3; Cerone and Gotsman, "Analysing
+Snapshot Isolation" (2018), theorem 9.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from paraply.properties.isolation.versions import Dependency, Kind
+
+DEPENDENCIES = Kind.WW | Kind.WR
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a cycle must look like; ``anchor`` and ``path`` are masks of kinds."""
+
+    anchor: int
+    """The first dependency is one of these."""
+    path: int
+    """All others are some of these."""
+    may_repeat_rw: bool = True
+    """Whether two anti-dependencies may follow each other."""
+
+
+class CyclePhenomenon(Enum):
+    """The phenomena that are cycles, by the names of the literature."""
+
+    G0 = "G0"
+    G1C = "G1c"
+    G_SINGLE = "G-single"
+    G_NONADJACENT = "G-nonadjacent"
+    G2_ITEM = "G2-item"
+
+    @property
+    def shape(self) -> Shape:
+        """Return what the cycle must look like where only data orders transactions."""
+        return _SHAPES[self]
+
+    def shape_with(self, orders: int) -> Shape:
+        """Return the shape where orders of session or time (a mask) may take part as well."""
+        shape = _SHAPES[self]
+        return Shape(shape.anchor, shape.path | orders, shape.may_repeat_rw)
+
+
+_SHAPES = {
+    CyclePhenomenon.G0: Shape(Kind.WW, Kind.WW),
+    CyclePhenomenon.G1C: Shape(Kind.WR, DEPENDENCIES),
+    CyclePhenomenon.G_SINGLE: Shape(Kind.RW, DEPENDENCIES),
+    CyclePhenomenon.G_NONADJACENT: Shape(Kind.RW, DEPENDENCIES | Kind.RW, may_repeat_rw=False),
+    CyclePhenomenon.G2_ITEM: Shape(Kind.RW, DEPENDENCIES | Kind.RW),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """A circle of dependencies; the first begins where the last ends."""
+
+    steps: tuple[Dependency, ...]
+    is_shortest: bool = True
+
+
+State = tuple[int, bool]
+"""A transaction, and whether it was reached by an anti-dependency that no other may follow."""
+
+
+def find_cycles(dependencies: Iterable[Dependency], shape: Shape) -> list[Cycle]:
+    """Return a shortest cycle of the shape for each strongly connected part that has one.
+
+    A part is one of the graph of all dependencies that the shape admits. Parts come in the order
+    of their smallest transaction.
+    """
+    # Imported only here: it takes as long to load as all properties, and few runs search a cycle.
+    import networkx as nx
+
+    admitted = [one for one in dependencies if one.kind & (shape.anchor | shape.path)]
+    graph = nx.DiGraph()
+    graph.add_edges_from((one.source, one.target) for one in admitted)
+    part_of = {}
+    parts = sorted(sorted(part) for part in nx.strongly_connected_components(graph))
+    for number, part in enumerate(parts):
+        part_of.update(dict.fromkeys(part, number))
+    inside: dict[int, list[Dependency]] = {}
+    for one in admitted:
+        if part_of[one.source] == part_of[one.target]:
+            inside.setdefault(part_of[one.source], []).append(one)
+    found = []
+    for number in sorted(inside):
+        cycle = _shortest(inside[number], shape)
+        if cycle is not None:
+            found.append(Cycle(cycle))
+    return found
+
+
+def _shortest(inside: Sequence[Dependency], shape: Shape) -> tuple[Dependency, ...] | None:
+    """Return a shortest cycle of one part: from each anchor the shortest way back."""
+    leaving: dict[int, list[Dependency]] = {}
+    for one in inside:
+        if one.kind & shape.path:
+            leaving.setdefault(one.source, []).append(one)
+    best: tuple[Dependency, ...] | None = None
+    for anchor in inside:
+        if anchor.kind & shape.anchor:
+            back = _way_back(anchor, leaving, shape)
+            if back is not None and (best is None or len(back) < len(best)):
+                best = back
+    return best
+
+
+def _way_back(
+    anchor: Dependency, leaving: dict[int, list[Dependency]], shape: Shape
+) -> tuple[Dependency, ...] | None:
+    """Return the shortest cycle that begins with the anchor, by breadth-first search.
+
+    Where anti-dependencies may not follow each other it matters how a transaction was reached.
+    """
+    start: State = (anchor.target, bool(anchor.kind & Kind.RW) and not shape.may_repeat_rw)
+    reached_by: dict[State, tuple[State, Dependency] | None] = {start: None}
+    waiting = deque([start])
+    while waiting:
+        state = waiting.popleft()
+        for step in leaving.get(state[0], ()):
+            is_rw = bool(step.kind & Kind.RW) and not shape.may_repeat_rw
+            following: State = (step.target, is_rw)
+            if (state[1] and is_rw) or following in reached_by:
+                continue
+            reached_by[following] = (state, step)
+            # The circle closes with the anchor, which is an anti-dependency itself.
+            if step.target == anchor.source and not (is_rw and anchor.kind & Kind.RW):
+                return _told(anchor, following, reached_by)
+            waiting.append(following)
+    return None
+
+
+def _told(
+    anchor: Dependency,
+    state: State,
+    reached_by: dict[State, tuple[State, Dependency] | None],
+) -> tuple[Dependency, ...]:
+    steps = []
+    while (before := reached_by[state]) is not None:
+        state, step = before
+        steps.append(step)
+    return (anchor, *reversed(steps))
+
+
+def kind_of_cycle(steps: Sequence[Dependency]) -> CyclePhenomenon:
+    """Return the most telling phenomenon that a cycle is a case of."""
+    is_rw = [bool(step.kind & Kind.RW) for step in steps]
+    if any(is_rw):
+        if sum(is_rw) == 1:
+            return CyclePhenomenon.G_SINGLE
+        adjacent = any(is_rw[place - 1] and is_rw[place] for place in range(len(is_rw)))
+        return CyclePhenomenon.G2_ITEM if adjacent else CyclePhenomenon.G_NONADJACENT
+    reads = any(step.kind & Kind.WR for step in steps)
+    return CyclePhenomenon.G1C if reads else CyclePhenomenon.G0

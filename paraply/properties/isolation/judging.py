@@ -1,0 +1,289 @@
+"""A client history judged: every phenomenon and guarantee, and which levels they leave standing.
+
+Verdicts are three-valued. HOLDS means that the history shows no such anomaly *and* that its
+situation occurred; UNKNOWN comes with the reason: nothing was read, or the order of versions that
+decides it is not known. A level is refuted by each phenomenon that it forbids; that it holds is
+said of this history, never of the database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from paraply.properties.isolation.cycles import Cycle, Shape, find_cycles
+from paraply.properties.isolation.list_append import versions_of_lists
+from paraply.properties.isolation.orders import are_ordered, orders_of
+from paraply.properties.isolation.phenomena import DATA, LEVELS, PHENOMENA, Level, Phenomenon
+from paraply.properties.isolation.prefixes import judge_prefixes
+from paraply.properties.isolation.registers import versions_of_registers
+from paraply.properties.isolation.sessions import Guarantee, Judged, session_guarantees
+from paraply.properties.isolation.telling import breach_of
+from paraply.properties.isolation.versions import Dependency, Kind, Versions
+from paraply.properties.registry import Violation
+from paraply.vocabulary.client_history import AccessKind, ClientHistory, DataType, Ending
+from paraply.vocabulary.verdict import Verdict, combine
+
+READABLE_MAX = 2_000
+"""Transactions up to which cycles are searched by the readable search: no kernel to compile."""
+
+
+class CycleSearch(Protocol):
+    """How cycles are found."""
+
+    def __call__(
+        self, versions: Versions, shape: Shape, *, with_unread: bool = False
+    ) -> list[Cycle]:
+        """Return a shortest cycle of each strong part; orders take part that the shape admits.
+
+        With ``with_unread`` the possible order of ``versions.unread`` takes part as well.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What a history says of one phenomenon or guarantee."""
+
+    phenomenon: Phenomenon
+    verdict: Verdict
+    reason: str = ""
+    """Why the verdict is UNKNOWN."""
+    breaches: tuple[Violation, ...] = ()
+    did_occur: bool = True
+    """Whether the situation that it speaks of occurred at all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelFinding:
+    """What a history says of one isolation level."""
+
+    level: Level
+    verdict: Verdict
+    because: tuple[str, ...] = ()
+    """Labels of the phenomena that refute it; where it is UNKNOWN, one reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Isolation:
+    """All findings of one history."""
+
+    history: ClientHistory
+    findings: tuple[Finding, ...]
+    levels: tuple[LevelFinding, ...]
+
+    def finding(self, label: str) -> Finding:
+        """Return the finding of a phenomenon by its label."""
+        return next(one for one in self.findings if one.phenomenon.label == label)
+
+    def level(self, name: str) -> LevelFinding:
+        """Return the finding of a level by its name."""
+        return next(one for one in self.levels if one.level.name == name)
+
+
+def judge(history: ClientHistory, *, search: CycleSearch | None = None) -> Isolation:
+    """Judge a history of lists or registers.
+
+    Args:
+        search: how cycles are found; by default the readable search for small histories, the
+            compiled one for larger ones. Both find the same.
+
+    Raises:
+        ParaplyError: P508 where a value is written twice.
+    """
+    versions = versions_of(history)
+    find = search or search_for(history)
+    judge_one = _Judge(versions, find)
+    findings = tuple(
+        finding for one in PHENOMENA if (finding := judge_one.finding(one)) is not None
+    )
+    return Isolation(history=history, findings=findings, levels=tuple(levels_of(findings, history)))
+
+
+def versions_of(history: ClientHistory) -> Versions:
+    """Return the versions of a history, by its data type."""
+    if history.data_type is DataType.LIST:
+        return versions_of_lists(history)
+    return versions_of_registers(history)
+
+
+def readable_search(versions: Versions, shape: Shape, *, with_unread: bool = False) -> list[Cycle]:
+    """Find cycles by the readable search."""
+    more = orders_of(versions.history, shape.path)
+    if with_unread:
+        more += [Dependency(*one) for one in versions.unread]
+    return find_cycles([*versions.dependencies(), *more], shape)
+
+
+def search_for(history: ClientHistory) -> CycleSearch:
+    """Return the search that suits the size of a history."""
+    if len(history.transactions) <= READABLE_MAX:
+        return readable_search
+    # Imported only here: the kernels take a second to load.
+    from paraply.properties.isolation.compiled.cycles import CompiledSearch
+
+    return CompiledSearch()
+
+
+def guarantees_of(versions: Versions) -> dict[Guarantee, Judged]:
+    """Judge the session guarantees, those of large histories on arrays first."""
+    if len(versions.history.transactions) > READABLE_MAX:
+        from paraply.properties.isolation.compiled.sessions import kept_guarantees
+
+        kept = kept_guarantees(versions)
+        if kept is not None:
+            return kept
+    return session_guarantees(versions)
+
+
+class _Judge:
+    """Judges one phenomenon after the other."""
+
+    def __init__(self, versions: Versions, find: CycleSearch) -> None:
+        self._versions = versions
+        self._history = versions.history
+        self._find = find
+        self._kinds = versions.kinds()
+        self._sessions = guarantees_of(versions)
+        self._prefixes = None if self._history.log is None else judge_prefixes(self._history)
+        self._has_reads = any(
+            access.kind is AccessKind.READ
+            for transaction in self._history.transactions
+            if transaction.ending is Ending.COMMITTED
+            for access in transaction.accesses
+        )
+
+    def finding(self, one: Phenomenon) -> Finding | None:
+        """Return what the history says of it; None where it does not apply to this data type."""
+        if one.of_lists_only and self._history.data_type is not DataType.LIST:
+            return None
+        if one.cycle is not None:
+            return self._cycles(one, one.cycle)
+        if isinstance(one.guarantee, Guarantee):
+            return self._guarantee(one, one.guarantee)
+        if one.label in ("prefix", "monotonic prefix"):
+            return self._prefix(one)
+        breaches = [breach for breach in self._versions.breaches if isinstance(breach, one.breach)]
+        occurred = self._has_reads
+        reason = "no committed transaction read anything"
+        if one.label == "internal":
+            occurred = self._reads_own_write()
+            reason = "no transaction read a key that it had written"
+        if one.label == "P4":
+            occurred = self._updates()
+            reason = "no transaction wrote a key that it had read"
+        return _finding(one, breaches, occurred, reason)
+
+    def _cycles(self, one: Phenomenon, shape: Shape) -> Finding:
+        cycles = self._find(self._versions, shape)
+        breaches = [breach_of(cycle, self._versions) for cycle in cycles]
+        occurred = bool(self._kinds & shape.anchor)
+        reason = f"no {one.needs} was observed"
+        if one.orders & Kind.REALTIME and not self._history.has_times:
+            occurred, reason = False, "the history does not say what was over before what began"
+        elif one.orders and not are_ordered(self._history, one.orders):
+            occurred, reason = False, "no two transactions are ordered but by what they read"
+        undecided = self._undecided() or self._doubt(shape)
+        if undecided and not breaches:
+            return Finding(phenomenon=one, verdict=Verdict.UNKNOWN, reason=undecided)
+        return _finding(one, breaches, occurred, reason)
+
+    def _doubt(self, shape: Shape) -> str:
+        """Return why appends that nobody read might close a cycle, empty if they need not.
+
+        They may have any order. Where nothing forms a circle, one that suits all the rest is
+        possible; else the order in which they ended is tried.
+        """
+        unread = self._versions.unread
+        every = Shape(DATA, DATA | shape.path)
+        if not unread or not self._find(self._versions, every):
+            return ""
+        if not self._find(self._versions, shape, with_unread=True):
+            return ""
+        key = self._versions.keys[unread[0].after]
+        return f"{key}: it depends on the order of appends that were never read"
+
+    def _guarantee(self, one: Phenomenon, guarantee: Guarantee) -> Finding:
+        judged = self._sessions[guarantee]
+        if judged.undecided and not judged.breaches:
+            reason = self._undecided() or "appends that nobody read have no known order"
+            return Finding(phenomenon=one, verdict=Verdict.UNKNOWN, reason=reason)
+        return _finding(
+            one, judged.breaches, judged.compared > 0,
+            "no session came back to a key in such a way",
+        )  # fmt: skip
+
+    def _prefix(self, one: Phenomenon) -> Finding:
+        if self._prefixes is None:
+            reason = "the order of the source's log is not known"
+            return _finding(one, (), False, reason)
+        if one.label == "prefix":
+            return _finding(
+                one, self._prefixes.impossible, self._prefixes.reads > 0,
+                "nothing was read that the log has",
+            )  # fmt: skip
+        return _finding(
+            one, self._prefixes.went_back, self._prefixes.sessions_with_two > 0,
+            "no session read twice",
+        )  # fmt: skip
+
+    def _undecided(self) -> str:
+        """Return why cycles may be missed, empty if they cannot be."""
+        if not self._versions.unordered:
+            return ""
+        key, reason = next(iter(self._versions.unordered.items()))
+        more = len(self._versions.unordered) - 1
+        return f"{key}: {reason}" + (f"; and so of {more} more keys" if more else "")
+
+    def _reads_own_write(self) -> bool:
+        for transaction in self._history.transactions:
+            own = set()
+            if transaction.ending is Ending.COMMITTED:
+                for kind, key, _ in transaction.accesses:
+                    if kind is not AccessKind.READ:
+                        own.add(key)
+                    elif key in own:
+                        return True
+        return False
+
+    def _updates(self) -> bool:
+        writers = self._versions.writers
+        return any(
+            version + 1 < len(writers) and writers[version + 1] == reader
+            for reader, version in zip(self._versions.readers, self._versions.read, strict=True)
+        )
+
+
+def _finding(
+    one: Phenomenon, breaches: Iterable[Violation], occurred: bool, reason: str
+) -> Finding:
+    found = tuple(breaches)
+    if found:
+        return Finding(phenomenon=one, verdict=Verdict.VIOLATED, breaches=found)
+    if occurred:
+        return Finding(phenomenon=one, verdict=Verdict.HOLDS)
+    return Finding(phenomenon=one, verdict=Verdict.UNKNOWN, reason=reason, did_occur=False)
+
+
+def levels_of(findings: Sequence[Finding], history: ClientHistory) -> Iterable[LevelFinding]:
+    """Yield what the findings say of each level.
+
+    A phenomenon that a level forbids refutes it. That nothing did so is worth something only where
+    the situation of the phenomenon occurred that the level is there to exclude.
+    """
+    by_label = {finding.phenomenon.label: finding for finding in findings}
+    for level in LEVELS:
+        forbidden = [by_label[label] for label in level.forbids if label in by_label]
+        broken = [one for one in forbidden if one.verdict is Verdict.VIOLATED]
+        if broken:
+            labels = tuple(one.phenomenon.label for one in broken)
+            yield LevelFinding(level=level, verdict=Verdict.VIOLATED, because=labels)
+            continue
+        main = by_label[level.main]
+        doubted = [
+            one for one in forbidden
+            if one.verdict is Verdict.UNKNOWN and (one.did_occur or one is main)
+        ]  # fmt: skip
+        verdict = combine([main.verdict, *(one.verdict for one in doubted)])
+        reason = (doubted[0].reason,) if doubted else ()
+        yield LevelFinding(level=level, verdict=verdict, because=reason)

@@ -1,0 +1,313 @@
+"""Versions from lists that are appended to: a read shows all versions before it in their order.
+
+The longest read of a key is the order of its versions (Kingsbury and Alvaro, "Elle", section 4.2);
+every other read must be a prefix of it. What was appended and never read comes after all of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from paraply.properties.isolation.breaches import (
+    AbortedValueRead,
+    AppendsReordered,
+    IntermediateValueRead,
+    OrdersContradicted,
+    OwnWriteForeseen,
+    OwnWriteMissed,
+    RepeatedElementRead,
+    UnwrittenValueRead,
+    UpdateLost,
+)
+from paraply.properties.isolation.versions import INITIAL, NOTHING_WRITTEN, Kind, Loose, Versions
+from paraply.vocabulary.client_history import REPEATED_WRITE, AccessKind, ClientHistory, Ending, Key
+from paraply.vocabulary.errors import ParaplyError
+
+UNREAD_MAX = 32
+"""Appends to one key that nobody read, which are ordered after each read: a bound on the edges."""
+
+List = tuple[Any, ...]
+
+
+@dataclass(slots=True)
+class _Key:
+    """What is known of one key."""
+
+    appended: dict[Any, int] = field(default_factory=dict)
+    """Each element and the index of the transaction that appended it."""
+    several: dict[int, List] = field(default_factory=dict)
+    """Transactions that appended more than one element, and which."""
+    longest: List = ()
+    longest_reader: int = INITIAL
+    reads: list[tuple[int, List]] = field(default_factory=list)
+    """Each read, without what the transaction had appended itself: the index, and the list."""
+
+
+def versions_of_lists(history: ClientHistory) -> Versions:
+    """Return the versions of a list-append history; near-linear in its size.
+
+    Raises:
+        ParaplyError: P508 where one element is appended to one key twice.
+    """
+    found = Versions(history)
+    keys: dict[Key, _Key] = {}
+    for index, transaction in enumerate(history.transactions):
+        _take(index, transaction, keys, found)
+    happened = _happened(history, keys)
+    for key, known in keys.items():
+        _order(key, known, happened, found)
+    return found
+
+
+def _happened(history: ClientHistory, keys: dict[Key, _Key]) -> set[int]:
+    """Return the transactions of unknown ending of which something was read: they committed."""
+    unknown = {
+        index for index, one in enumerate(history.transactions)
+        if one.ending is Ending.INDETERMINATE
+    }  # fmt: skip
+    if not unknown:
+        return unknown
+    return unknown.intersection(
+        known.appended.get(element, INITIAL) for known in keys.values() for element in known.longest
+    )
+
+
+def _take(index: int, transaction: Any, keys: dict[Key, _Key], found: Versions) -> None:
+    """Gather the accesses of one transaction."""
+    append, committed = AccessKind.APPEND, transaction.ending is Ending.COMMITTED
+    own: dict[Key, List] = {}
+    for kind, key, value in transaction.accesses:
+        known = keys.get(key)
+        if known is None:
+            known = keys[key] = _Key()
+        if kind is append:
+            if value in known.appended:
+                first = found.history.transactions[known.appended[value]].name
+                raise ParaplyError(
+                    REPEATED_WRITE, where=transaction.name, value=value, key=key, first=first
+                )
+            known.appended[value] = index
+            own[key] = (*own[key], value) if key in own else (value,)
+        elif committed:
+            seen: List = () if value is None else value
+            if len(seen) > len(known.longest):
+                known.longest, known.longest_reader = seen, index
+            written = own.get(key)
+            if written is None:
+                known.reads.append((index, seen))
+            elif seen[-len(written) :] == written:
+                # Before what it appended itself stands what it reads of others.
+                known.reads.append((index, seen[: -len(written)]))
+            else:
+                found.breaches.append(
+                    OwnWriteMissed(
+                        transaction=transaction.name, key=key, written=written, read=seen
+                    )
+                )
+    for key, written in own.items():
+        if len(written) > 1:
+            keys[key].several[index] = written
+
+
+def _order(key: Key, known: _Key, happened: set[int], found: Versions) -> None:
+    """Add the versions of one key, in order, and the reads that met them."""
+    transactions = found.history.transactions
+    longest, length = known.longest, len(known.longest)
+    usable = []
+    for index, seen in known.reads:
+        if seen == longest[: len(seen)]:
+            usable.append((index, len(seen)))
+        else:
+            found.breaches.append(
+                OrdersContradicted(
+                    reader=transactions[index].name, key=key, read=seen,
+                    other_reader=transactions[known.longest_reader].name, other_read=longest,
+                )
+            )  # fmt: skip
+    is_one_order = len(usable) == len(known.reads)
+    if not is_one_order or not _is_sound(known, found):
+        _report_unsound(key, known, found)
+    if len(set(longest)) < length:
+        _report_repeated(key, known, found)
+        found.unordered[key] = "a read shows an element twice"
+        return
+    if not is_one_order:
+        found.unordered[key] = "reads contradict each other"
+        return
+    version_at = _add_chain(key, known, found)
+    writers = set(known.appended.values())
+    _report_losses(key, known, writers, found)
+    if known.several:
+        _report_reordered(key, known, found)
+    for index, count in usable:
+        if index in writers and any(known.appended.get(one) == index for one in longest[:count]):
+            found.breaches.append(
+                OwnWriteForeseen(
+                    transaction=transactions[index].name, key=key, read=longest[:count]
+                )
+            )
+        found.readers.append(index)
+        found.read.append(version_at[count])
+        if count and known.several:
+            _report_intermediate(key, known, index, longest[count - 1], found)
+    readers = [index for index, count in usable if count == length]
+    _add_unread(key, known, readers, happened, found)
+
+
+def _add_chain(key: Key, known: _Key, found: Versions) -> list[int]:
+    """Add the versions that the longest read shows; return the version after so many elements."""
+    transactions = found.history.transactions
+    version = found.add(INITIAL, key, NOTHING_WRITTEN, follows=False)
+    version_at = [version]
+    for element in known.longest:
+        writer = known.appended.get(element)
+        if writer is None or transactions[writer].ending is Ending.ABORTED:
+            pass  # No version: reported already.
+        elif found.writers[version] == writer:
+            found.values[version] = element
+        else:
+            version = found.add(writer, key, element, follows=True)
+        version_at.append(version)
+    return version_at
+
+
+def _is_sound(known: _Key, found: Versions) -> bool:
+    """Return whether all that the longest read shows was appended, and not by an aborted one."""
+    transactions, appended = found.history.transactions, known.appended
+    return all(
+        element in appended and transactions[appended[element]].ending is not Ending.ABORTED
+        for element in known.longest
+    )
+
+
+def _report_unsound(key: Key, known: _Key, found: Versions) -> None:
+    """Report elements that were read and never written, or written by an aborted transaction."""
+    transactions = found.history.transactions
+    seen = dict.fromkeys(known.longest)
+    if known.longest_reader != INITIAL:
+        for _, read in known.reads:
+            if read != known.longest[: len(read)]:
+                seen.update(dict.fromkeys(read))
+    sound = {
+        element for element, writer in known.appended.items()
+        if transactions[writer].ending is not Ending.ABORTED
+    }  # fmt: skip
+    unsound = [element for element in seen if element not in sound]
+    first = _first_readers(known) if unsound else {}
+    for element in unsound:
+        writer = known.appended.get(element)
+        reader = transactions[first.get(element, known.longest_reader)].name
+        if writer is None:
+            found.breaches.append(UnwrittenValueRead(reader=reader, key=key, value=element))
+        else:
+            found.breaches.append(
+                AbortedValueRead(
+                    reader=reader, key=key, value=element, writer=transactions[writer].name
+                )
+            )
+
+
+def _first_readers(known: _Key) -> dict[Any, int]:
+    """Return for each element the first transaction whose read shows it."""
+    return {element: index for index, seen in reversed(known.reads) for element in seen}
+
+
+def _add_unread(
+    key: Key, known: _Key, readers: list[int], happened: set[int], found: Versions
+) -> None:
+    """Order after all reads what committed transactions appended and nobody read.
+
+    Their order among themselves is not known; one that is possible goes to ``found.unread``.
+    """
+    transactions = found.history.transactions
+    shown = set(known.longest) if len(known.appended) > len(known.longest) else ()
+    last = len(found.writers) - 1
+    unread: dict[int, Any] = {}
+    if shown != ():
+        for element, writer in known.appended.items():
+            if element in shown:
+                continue
+            if transactions[writer].ending is Ending.COMMITTED or writer in happened:
+                unread[writer] = element
+    if len(unread) == 1:
+        ((writer, element),) = unread.items()
+        if found.writers[last] != writer:
+            found.add(writer, key, element, follows=True)
+        return
+    if len(unread) > UNREAD_MAX and readers:
+        found.unordered[key] = f"{len(unread)} appends to it were never read"
+    previous = None
+    by_end = sorted(unread, key=lambda writer: transactions[writer].completed)
+    for number, writer in enumerate(by_end):
+        version = found.add(writer, key, unread[writer], follows=False)
+        if found.writers[last] != INITIAL:
+            found.loose.append(Loose(found.writers[last], writer, Kind.WW, last, version))
+        if number < UNREAD_MAX:
+            found.loose += [Loose(reader, writer, Kind.RW, last, version) for reader in readers]
+        if previous is not None:
+            found.unread.append(Loose(previous[0], writer, Kind.WW, previous[1], version))
+        previous = (writer, version)
+
+
+def _report_repeated(key: Key, known: _Key, found: Versions) -> None:
+    seen: set[Any] = set()
+    reader = found.history.transactions[known.longest_reader].name
+    for element in known.longest:
+        if element in seen:
+            found.breaches.append(RepeatedElementRead(reader=reader, key=key, value=element))
+        seen.add(element)
+
+
+def _report_intermediate(key: Key, known: _Key, reader: int, element: Any, found: Versions) -> None:
+    """Report a read whose last element is not the last that its transaction appended."""
+    transactions = found.history.transactions
+    writer = known.appended.get(element, INITIAL)
+    written = known.several.get(writer)
+    if written and element != written[-1] and transactions[writer].ending is not Ending.ABORTED:
+        found.breaches.append(
+            IntermediateValueRead(
+                reader=transactions[reader].name, key=key, value=element,
+                writer=transactions[writer].name, final=written[-1],
+            )
+        )  # fmt: skip
+
+
+def _report_reordered(key: Key, known: _Key, found: Versions) -> None:
+    """Report elements that the longest read shows without those their transaction began with."""
+    transactions = found.history.transactions
+    shown: dict[int, int] = {}
+    first: dict[Any, int] = {}
+    for element in known.longest:
+        writer = known.appended.get(element, INITIAL)
+        written = known.several.get(writer)
+        if written is None:
+            continue
+        turn = shown.get(writer, 0)
+        shown[writer] = turn + 1
+        if written[turn] != element:
+            first = first or _first_readers(known)
+            reader = first.get(element, known.longest_reader)
+            found.breaches.append(
+                AppendsReordered(
+                    reader=transactions[reader].name, key=key, value=element,
+                    writer=transactions[writer].name, appended=written,
+                )
+            )  # fmt: skip
+
+
+def _report_losses(key: Key, known: _Key, writers: set[int], found: Versions) -> None:
+    """Find two committed transactions that read one list and both appended to it."""
+    transactions = found.history.transactions
+    first: dict[int, int] = {}
+    for index, seen in known.reads:
+        # Reads are of committed transactions alone.
+        if index in writers:
+            other = first.setdefault(len(seen), index)
+            if other != index:
+                found.breaches.append(
+                    UpdateLost(
+                        first=transactions[other].name, second=transactions[index].name, key=key,
+                        value=seen or None,
+                    )
+                )  # fmt: skip

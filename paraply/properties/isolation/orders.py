@@ -1,0 +1,63 @@
+"""Orders that do not come from data: of a session, and of real time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paraply.properties.isolation.versions import Dependency, Kind
+from paraply.vocabulary.client_history import ClientHistory, Ending
+
+
+def session_order(history: ClientHistory) -> Iterator[Dependency]:
+    """Yield for each committed transaction the one before it in its session."""
+    last: dict[str, int] = {}
+    for index, transaction in enumerate(history.transactions):
+        if transaction.session and transaction.ending is Ending.COMMITTED:
+            if transaction.session in last:
+                yield Dependency(last[transaction.session], index, Kind.SESSION)
+            last[transaction.session] = index
+
+
+def realtime_order(history: ClientHistory) -> Iterator[Dependency]:
+    """Yield what was over before what began, without what follows from other pairs.
+
+    A transaction whose end is not known may have taken effect at any later time, so it comes
+    before nothing; but it comes after what was over when it was invoked. Of each moment only those
+    ended transactions are kept that no other kept one has behind it: never more than ran at once.
+    """
+    moments = []
+    for index, transaction in enumerate(history.transactions):
+        if transaction.ending is not Ending.ABORTED:
+            moments.append((transaction.invoked, False, index))
+        if transaction.ending is Ending.COMMITTED:
+            moments.append((transaction.completed, True, index))
+    moments.sort()
+    frontier: set[int] = set()
+    before: dict[int, tuple[int, ...]] = {}
+    for _, has_ended, index in moments:
+        if not has_ended:
+            before[index] = tuple(frontier)
+            for earlier in sorted(frontier):
+                yield Dependency(earlier, index, Kind.REALTIME)
+        else:
+            frontier.difference_update(before.pop(index))
+            frontier.add(index)
+
+
+def orders_of(history: ClientHistory, kinds: int) -> list[Dependency]:
+    """Return the orders whose kinds are in the mask."""
+    found: list[Dependency] = []
+    if kinds & Kind.SESSION:
+        found += session_order(history)
+    if kinds & Kind.REALTIME:
+        found += realtime_order(history)
+    return found
+
+
+def are_ordered(history: ClientHistory, kinds: int) -> bool:
+    """Return whether there is a pair in the orders whose kinds are in the mask."""
+    if kinds & Kind.SESSION and next(session_order(history), None) is not None:
+        return True
+    ends = [one.completed for one in history.transactions if one.ending is Ending.COMMITTED]
+    begins = [one.invoked for one in history.transactions if one.ending is not Ending.ABORTED]
+    return bool(kinds & Kind.REALTIME and ends and min(ends) < max(begins))

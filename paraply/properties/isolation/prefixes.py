@@ -1,0 +1,188 @@
+"""Prefix consistency: every transaction sees what some prefix of the source's log left.
+
+The log's order must be known: then every version read allows a range of prefixes, and the check is
+linear. Without it no checker can tell a gap from a stale read.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from paraply.properties.isolation.breaches import PrefixImpossible, PrefixWentBack
+from paraply.vocabulary.client_history import AccessKind, ClientHistory, DataType, Ending, Key
+
+NOT_SEEN = 0
+"""The place of what was there before the log; its transactions have places from 1."""
+
+
+@dataclass(slots=True)
+class PrefixJudged:
+    """What was found."""
+
+    impossible: list[PrefixImpossible] = field(default_factory=list)
+    went_back: list[PrefixWentBack] = field(default_factory=list)
+    reads: int = 0
+    """Transactions that read something of which the log has a version."""
+    sessions_with_two: int = 0
+    """Reads that another read of their session came before."""
+
+
+class _Shown(NamedTuple):
+    """The longest prefix that a session has been shown, and by which transaction."""
+
+    place: int
+    reader: int
+
+
+@dataclass(slots=True)
+class _Log:
+    """Where the log has each version: places of the writers of a key, in order."""
+
+    places: dict[Key, list[int]] = field(default_factory=dict)
+    values: dict[Key, list[Any]] = field(default_factory=dict)
+    """For lists, the elements in the order of the log."""
+    place_after: dict[Key, dict[Any, tuple[int, int | None]]] = field(default_factory=dict)
+    """Of each value of a register, the place of its writer and of the next writer of the key."""
+    own_place: dict[int, int] = field(default_factory=dict)
+    """Of each transaction of the log, by number, its place, and in ``own_key`` a key it wrote."""
+    own_key: dict[int, Key] = field(default_factory=dict)
+
+
+def judge_prefixes(history: ClientHistory) -> PrefixJudged:
+    """Decide for each committed transaction whether a prefix of the log explains what it read.
+
+    The history must have a log. What aborted transactions wrote, and values that nobody wrote, are
+    passed over here: they are breaches of their own.
+    """
+    assert history.log is not None
+    log = _index(history)
+    judged = PrefixJudged()
+    transactions = history.transactions
+    by_place = (0, *history.log)
+    shown: dict[str, _Shown] = {}
+    for index, transaction in enumerate(transactions):
+        if transaction.ending is not Ending.COMMITTED:
+            continue
+        least, least_key, limit, limit_key, counted = _range(transaction.accesses, log)
+        if not counted:
+            continue
+        judged.reads += 1
+        own_place = log.own_place.get(transaction.number)
+        if own_place is not None and own_place < least and (limit is None or own_place < limit):
+            # A transaction of the log reads what the log had before it.
+            judged.impossible.append(
+                PrefixImpossible(
+                    reader=transaction.name, seen=f"T{by_place[least]}", seen_key=least_key,
+                    missed=transaction.name, missed_key=log.own_key[transaction.number],
+                )
+            )  # fmt: skip
+        elif limit is not None and limit <= least:
+            judged.impossible.append(
+                PrefixImpossible(
+                    reader=transaction.name, seen=f"T{by_place[least]}", seen_key=least_key,
+                    missed=f"T{by_place[limit]}", missed_key=limit_key,
+                )
+            )  # fmt: skip
+        if not transaction.session:
+            continue
+        before = shown.get(transaction.session)
+        if before is None:
+            shown[transaction.session] = _Shown(least, index)
+            continue
+        judged.sessions_with_two += 1
+        if limit is not None and limit <= before.place:
+            judged.went_back.append(
+                PrefixWentBack(
+                    session=transaction.session, earlier=transactions[before.reader].name,
+                    seen=f"T{by_place[before.place]}", reader=transaction.name,
+                    missed=f"T{by_place[limit]}", missed_key=limit_key,
+                )
+            )  # fmt: skip
+        if least > before.place:
+            shown[transaction.session] = _Shown(least, index)
+    return judged
+
+
+def _range(accesses: Sequence[Any], log: _Log) -> tuple[int, Key, int | None, Key, bool]:
+    """Return which prefixes show what was read: the least, the first one too long, and by what."""
+    least, limit = NOT_SEEN, None
+    least_key: Key = ""
+    limit_key: Key = ""
+    counted = False
+    own: dict[Key, int] = {}
+    for kind, key, value in accesses:
+        if kind is not AccessKind.READ:
+            own[key] = own.get(key, 0) + 1
+            continue
+        if key not in log.places:
+            continue
+        if key in own:
+            # What it wrote itself says nothing of the log; what stands before that does.
+            if not isinstance(value, tuple):
+                continue
+            value = value[: -own[key]]
+        for begin, end in _allowed(key, value, log):
+            counted = True
+            if begin > least:
+                least, least_key = begin, key
+            if end is not None and (limit is None or end < limit):
+                limit, limit_key = end, key
+    return least, least_key, limit, limit_key, counted
+
+
+def _allowed(key: Key, value: Any, log: _Log) -> Iterator[tuple[int, int | None]]:
+    """Yield the prefixes that show one value of one key, if the log has it."""
+    known = log.place_after.get(key)
+    if known is not None:
+        if value in known:
+            yield known[value]
+        return
+    places, values = log.places[key], log.values[key]
+    seen = [] if value is None else list(value)
+    count = len(seen)
+    if seen == values[:count]:
+        begin = places[count - 1] if count else NOT_SEEN
+        following = bisect_right(places, begin)
+        yield begin, places[following] if following < len(places) else None
+        return
+    # At the first difference something of later in the log stands where another should be.
+    place_of = dict(zip(values, places, strict=True))
+    for element, due, place in zip(seen, values, places, strict=False):
+        if element != due:
+            if element in place_of:
+                yield place_of[element], place
+            return
+
+
+def _index(history: ClientHistory) -> _Log:
+    """Return where the log has each version of each key."""
+    assert history.log is not None
+    log = _Log()
+    by_number = {transaction.number: transaction for transaction in history.transactions}
+    for place, number in enumerate(history.log, start=1):
+        for kind, key, value in by_number[number].accesses:
+            if kind is not AccessKind.READ:
+                log.own_place[number], log.own_key[number] = place, key
+                log.places.setdefault(key, []).append(place)
+                log.values.setdefault(key, []).append(value)
+    if history.data_type is DataType.REGISTER:
+        for key, places in log.places.items():
+            log.place_after[key] = _register_ranges(places, log.values[key])
+    return log
+
+
+def _register_ranges(
+    places: Sequence[int], values: Sequence[Any]
+) -> dict[Any, tuple[int, int | None]]:
+    """Return from where to where each value of a register stands in the log."""
+    ranges: dict[Any, tuple[int, int | None]] = {None: (NOT_SEEN, places[0])}
+    following: int | None = None
+    last = None
+    for place, value in zip(reversed(places), reversed(values), strict=True):
+        if place != last:
+            following, last = (last, place)
+        ranges[value] = (place, following)
+    return ranges

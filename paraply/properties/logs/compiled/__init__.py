@@ -1,0 +1,9 @@
+"""Compiled judges for the common shapes of transactions, equal to the readable ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from paraply.vocabulary.kernel_cache import drop_stale_kernels
+
+drop_stale_kernels(Path(__file__).parent)

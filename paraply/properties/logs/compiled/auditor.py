@@ -1,0 +1,397 @@
+"""The audit over batches: the twin of ``paraply.properties.logs.audit.Auditor``.
+
+Per transaction it runs the readable judges where they look at metadata only; what looks at keys
+and rows runs in kernels. The result is put together by the readable auditor, from its own judges
+into which the kernels' numbers are copied. What is reported by name is read again from the log
+and worded by the readable code.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paraply.properties.logs.audit import AuditOptions, Auditor
+from paraply.properties.logs.compiled import columns as C
+from paraply.properties.logs.compiled.batches import (
+    BatchParts,
+    BatchSource,
+    Ints,
+    JudgedBatch,
+    NotCompilable,
+    batch_of_one,
+    judged_batch,
+)
+from paraply.properties.logs.compiled.judge_kernel import judge
+from paraply.properties.logs.compiled.path import CompiledPath
+from paraply.properties.logs.compiled.replay import CompiledReplay
+from paraply.properties.logs.compiled.rule_kernel import GAP
+from paraply.properties.logs.compiled.state import (
+    LANES_MAX,
+    drop_counts,
+    grown,
+    new_state,
+    with_tables,
+)
+from paraply.properties.logs.conflict_index import SeenTransaction
+from paraply.properties.logs.critical_path import RING_MAX
+from paraply.properties.logs.dependency_safety import (
+    CONFLICTING_TRANSACTIONS_ARE_ORDERED,
+    get_definitions_changed,
+)
+from paraply.properties.logs.overlap_rules import COMMIT_GROUP, LOGICAL_CLOCK, STRETCHES_MAX, Place
+from paraply.properties.logs.parallelism import MODELS
+from paraply.properties.logs.safety_evidence import get_consequence
+from paraply.properties.logs.scheduling_models import WINDOW_MAX
+from paraply.properties.logs.table_census import TABLES_MAX
+from paraply.properties.logs.transaction_facts import get_reference, get_schema, shorten
+from paraply.properties.logs.width_over_time import SLICES_MAX
+from paraply.properties.logs.worker_timeline import LEVELS_MAX
+from paraply.vocabulary.audit_result import AuditResult, SafetyViolation
+from paraply.vocabulary.keys import ConflictKey, RowKeys
+from paraply.vocabulary.log import LoggedKind, LoggedTransaction
+
+_RULES = {LOGICAL_CLOCK: C.CLOCK, COMMIT_GROUP: C.GROUP}
+_KINDS = {kind: number for number, kind in enumerate(LoggedKind)}
+_BREAKS = {GAP: "a gap in the sequence numbers"}
+_LAST_COMMITTED_ZERO = "last_committed=0"
+
+
+class CompiledAuditor(Auditor):
+    """Runs every judge over one log, given as batches and, between them, transactions.
+
+    Raises ``NotCompilable`` where only the readable auditor can go on.
+    """
+
+    def __init__(
+        self, row_keys: RowKeys, source: BatchSource, options: AuditOptions | None = None
+    ) -> None:
+        super().__init__(row_keys, options)
+        options = self.options
+        self._source = source
+        self._row_keys = row_keys
+        self._state = new_state(
+            workers=options.workers,
+            order=tuple(_RULES[name] for name in self._appliers),
+            limits=(
+                options.horizon.keys, options.horizon.transactions, LEVELS_MAX, WINDOW_MAX,
+                STRETCHES_MAX, RING_MAX, SLICES_MAX, options.violations_max,
+            ),
+        )  # fmt: skip
+        self._path = CompiledPath(RING_MAX, source)
+        self._parallelism.path = self._path
+        self._compiled_replay = CompiledReplay(
+            row_keys, options.replay_rows_max, options.replay_findings_max
+        )
+        self._replay = self._compiled_replay
+        self._lanes: dict[int, int] = {}
+        self._table_names: list[str] = []
+        self._schema_numbers: dict[str, int] = {}
+        self._schema_of_table: list[int] = []
+        self._redefined: dict[str, tuple[int, int]] = {}
+        """By table and schema, in lower case: run and rank of the last DDL that names it."""
+        self._used_by_ddl: dict[str, tuple[int, int]] = {}
+        self._uses = 0
+
+    # Batches
+
+    def observe_batch(self, parts: BatchParts) -> None:
+        """Judge the plain transactions of a batch."""
+        for txn in parts.headers():
+            self._lint.observe(txn)
+        batch, first_ordinal = judged_batch(parts), parts.first_ordinal
+        columns = batch.columns
+        count, rows = len(columns), len(batch.row_operations)
+        changing = int((columns[:, C.B_ROWS] > 0).sum())
+        self._transactions += count
+        self._row_changes += rows
+        for kind, number in (("rows", changing), ("empty", count - changing)):
+            if number:
+                self._kinds[kind] += number
+        self._note_metadata(columns)
+        self._take_census(batch)
+        self._number_lanes(columns)
+        self._add_tables(batch.table_names)
+        self._uses += len(batch.tables) * 2
+        self._judge(batch, first_ordinal)
+        self._compiled_replay.observe_batch(batch, first_ordinal, self._source)
+
+    def _note_metadata(self, columns: Ints) -> None:
+        stamped = columns[:, C.B_SEQUENCE_NUMBER] > 0
+        has_clock, has_groups = bool(stamped.any()), bool(columns[:, C.B_HAS_DOMAIN].any())
+        self._has[LOGICAL_CLOCK] |= has_clock
+        self._has[COMMIT_GROUP] |= has_groups
+        if all(self._has.values()):
+            raise NotCompilable("logs of MySQL and of MariaDB in one stream")
+        distances = (columns[:, C.B_SEQUENCE_NUMBER] - columns[:, C.B_LAST_COMMITTED])[stamped]
+        histogram = self._parallelism.clock_distance
+        for bits, number in enumerate(np.bincount(_bit_length(distances[distances > 0]))):
+            if number:
+                bucket = 1 << (bits - 1)
+                histogram[bucket] = histogram.get(bucket, 0) + int(number)
+
+    def _take_census(self, batch: JudgedBatch) -> None:
+        counts = self._tables._counts
+        for table in np.flatnonzero(batch.census.any(axis=1)).tolist():
+            name = batch.table_names[table]
+            known = counts.setdefault(name, [0, 0, 0])
+            for operation, number in enumerate(batch.census[table].tolist()):
+                known[operation] += number
+            self._tables._schemas[name] = self._row_keys.schema_of(name)
+        if len(counts) > TABLES_MAX:
+            raise NotCompilable("more tables than are summarised")
+
+    def _number_lanes(self, columns: Ints) -> None:
+        """Replace replication domains by small numbers."""
+        domains, inverse = np.unique(columns[:, C.B_LANE], return_inverse=True)
+        numbers = [self._lanes.setdefault(d, len(self._lanes)) for d in domains.tolist()]
+        if len(self._lanes) > LANES_MAX:
+            raise NotCompilable("more replication domains than are followed")
+        columns[:, C.B_LANE] = np.array(numbers, np.int64)[inverse]
+
+    def _add_tables(self, names: list[str]) -> None:
+        known = len(self._table_names)
+        if len(names) == known:
+            return
+        for name in names[known:]:
+            schema = get_schema(name)
+            number = self._schema_numbers.setdefault(schema, len(self._schema_numbers))
+            self._schema_of_table.append(number)
+        self._table_names.extend(names[known:])
+        self._state = with_tables(self._state, self._schema_of_table)
+        for number in range(known, len(names)):
+            self._mark_redefined(number)
+
+    def _mark_redefined(self, number: int) -> None:
+        name = self._table_names[number].lower()
+        entries = [
+            self._redefined[each]
+            for each in (name, f"{get_schema(name)}.*")
+            if each in self._redefined
+        ]
+        if entries:
+            self._state.redefined[number] = (1, *max(entries))
+
+    def _judge(self, batch: JudgedBatch, first_ordinal: int) -> Ints:
+        """Run the kernel over a batch; return what it says of each transaction's place."""
+        scalars = self._state.scalars
+        if int(scalars[C.S_ORDINAL]) != first_ordinal - 1:
+            raise NotCompilable("ordinals leave a gap")
+        placed = np.zeros((len(batch.columns), 4), np.int64)
+        heads = np.zeros(len(batch.keys), np.int64)
+        at = 0
+        while at < len(batch.columns):
+            with np.errstate(over="ignore"):
+                status, at, needed = judge(
+                    self._state, batch.columns, batch.keys, batch.primary, batch.tables, heads,
+                    placed, at,
+                )  # fmt: skip
+            if status == C.BEYOND:
+                raise NotCompilable("a bound or a conflict with DDL")
+            if C.GROW_TOUCHES <= status < C.BEYOND:
+                self._state = grown(self._state, status, needed)
+                continue
+            self._path.state = self._state
+            if status & C.FINDING:
+                self._report(batch, at - 1, placed[at - 1])
+            if status & C.TRACE:
+                self._path.keep()
+        self._path.state = self._state
+        return placed
+
+    # Findings
+
+    def _report(self, batch: JudgedBatch, index: int, placed: Ints) -> None:
+        """Name the violations of one transaction, as ``DependencySafety`` does."""
+        state = self._state
+        ordinal = int(state.scalars[C.S_ORDINAL])
+        count = int(state.scalars[C.S_FINDINGS])
+        digests = state.finding_keys[:count].tolist()
+        at = int(batch.columns[index, C.B_AT])
+        keys = self._source.keys_with(ordinal, at, frozenset(digests))
+        pairs: dict[tuple[int, int], list[int]] = {}
+        for line, digest in zip(state.findings[:count].tolist(), digests, strict=True):
+            pairs.setdefault((line[0], line[1]), []).append(digest)
+        order = [_RULES[name] for name in self._appliers]
+        later = self._source.reread(ordinal, at)
+        for rule, earlier in sorted(pairs, key=lambda pair: (order.index(pair[0]), pair[1])):
+            if len(self._safety.violations) >= self.options.violations_max:
+                return
+            key = min(
+                (keys[digest] for digest in pairs[rule, earlier]),
+                key=lambda key: (key.table, key.index, _shown(key)),
+            )
+            past = state.past[earlier % len(state.past)]
+            before = self._source.reread(earlier, int(past[C.H_AT]))
+            rank = int(state.ranks[earlier % len(state.ranks), C.R_RANK])
+            break_rank, reason = (int(placed[0]), int(placed[1])) if rule == C.CLOCK else (0, 0)
+            self._safety.violations.append(
+                SafetyViolation(
+                    property=CONFLICTING_TRANSACTIONS_ARE_ORDERED,
+                    applier=self._appliers[order.index(rule)],
+                    earlier=get_reference(before),
+                    later=get_reference(later),
+                    table=key.table,
+                    index=key.index,
+                    key=_shown(key),
+                    consequence=get_consequence(
+                        _seen(before, rank, 0, ""),
+                        _seen(later, 0, break_rank, _BREAKS.get(reason, _LAST_COMMITTED_ZERO)),
+                        0,
+                        key.table,
+                        False,
+                        False,
+                    ),
+                )
+            )
+
+    # Other transactions
+
+    def observe(self, txn: LoggedTransaction) -> None:
+        """Judge a transaction that the readable decoder has read."""
+        if txn.complete and (
+            txn.rows
+            or txn.keys
+            or txn.shared_keys
+            or txn.undecoded_tables
+            or txn.kind is LoggedKind.XA
+            or (txn.last_committed or 0) < 0
+            or (txn.sequence_number or 0) < 0
+        ):
+            raise NotCompilable(f"{txn.start}: rows outside of a plain transaction, or XA")
+        self._transactions += 1
+        self._kinds[txn.kind.value] += 1
+        self._has[LOGICAL_CLOCK] |= bool(txn.sequence_number)
+        self._has[COMMIT_GROUP] |= txn.domain is not None or txn.commit_id is not None
+        if all(self._has.values()):
+            raise NotCompilable("logs of MySQL and of MariaDB in one stream")
+        self._lint.observe(txn)
+        self._path.odd[txn.ordinal] = get_reference(txn)
+        statement = shorten(txn.statements[0]) if txn.statements else ""
+        kind = txn.kind.value if txn.kind.value in ("ddl", "statement") else "metadata"
+        self._path.barriers[txn.ordinal] = (kind, statement or txn.kind.value)
+        self._path.forget_before(txn.ordinal - RING_MAX)
+        if not txn.complete:
+            if txn.ordinal > RING_MAX:
+                raise NotCompilable("an incomplete transaction in a long log")
+            self._row_changes += len(txn.rows)
+            self._incomplete += 1
+            self._judge(batch_of_one(txn, C.SKIPPED), txn.ordinal)
+            return
+        batch = batch_of_one(txn, _KINDS[txn.kind])
+        self._number_lanes(batch.columns)
+        self._note_distance(txn)
+        placed = self._judge(batch, txn.ordinal)
+        self._follow_definitions(txn, placed[0])
+        self._replay.observe(txn)
+
+    def _note_distance(self, txn: LoggedTransaction) -> None:
+        if txn.sequence_number is None or txn.last_committed is None:
+            return
+        distance = txn.sequence_number - txn.last_committed
+        if distance > 0:
+            bucket = 1 << (distance.bit_length() - 1)
+            histogram = self._parallelism.clock_distance
+            histogram[bucket] = histogram.get(bucket, 0) + 1
+
+    def _follow_definitions(self, txn: LoggedTransaction, placed: Ints) -> None:
+        """Check that DDL overlaps no change of what it names; remember what it names."""
+        names = get_definitions_changed(txn)
+        redefined = {*names.tables, *(f"{schema}.*" for schema in names.schemas)}
+        uses = {f"{get_schema(table)}.*" for table in names.tables} - redefined
+        if not redefined and not uses:
+            return
+        run, floor = int(placed[2]), int(placed[3])
+        ranks = self._state.ranks[txn.ordinal % len(self._state.ranks)]
+        mine = (int(ranks[C.R_RUN]), int(ranks[C.R_RANK]))
+        horizon = self.options.horizon
+        if self._uses > min(horizon.keys, horizon.transactions) and mine[1] - floor > 1:
+            raise NotCompilable("DDL that may overlap, in a log longer than the horizon")
+        for name in redefined:
+            for known in (self._redefined, self._used_by_ddl):
+                self._require_apart(known.get(name), run, floor)
+        for name in uses:
+            self._require_apart(self._redefined.get(name), run, floor)
+        for number, table in enumerate(self._table_names):
+            folded = table.lower()
+            if folded in redefined or f"{get_schema(folded)}.*" in redefined:
+                used = int(self._state.last_use[number])
+                if used > txn.ordinal - len(self._state.ranks) and used:
+                    rank = self._state.ranks[used % len(self._state.ranks)]
+                    self._require_apart((int(rank[C.R_RUN]), int(rank[C.R_RANK])), run, floor)
+        for name in redefined:
+            self._redefined[name] = mine
+        for name in uses:
+            self._used_by_ddl[name] = mine
+        for number in range(len(self._table_names)):
+            self._mark_redefined(number)
+
+    def _require_apart(self, earlier: tuple[int, int] | None, run: int, floor: int) -> None:
+        if earlier is not None and earlier[0] == run and earlier[1] > floor:
+            raise NotCompilable("DDL that may overlap a change of what it names")
+
+    # Result
+
+    def settle(self) -> None:
+        """Copy what the kernels counted to the readable judges."""
+        self._copy_safety()
+        self._copy_parallelism()
+
+    def has_forgotten(self) -> tuple[bool, bool]:
+        """Return whether the horizon was reached; keys are only written here."""
+        return int(self._state.scalars[C.S_OLDEST]) > 1, False
+
+    def forget_counts(self) -> None:
+        """Drop what the kernels have counted, not what they remember."""
+        drop_counts(self._state)
+
+    def result(self) -> AuditResult:
+        """Return everything found so far, put together by the readable auditor."""
+        self.settle()
+        result = super().result()
+        result.engine = "compiled"
+        return result
+
+    def _copy_safety(self) -> None:
+        for name, evidence in zip(self._appliers, self._safety.evidence, strict=True):
+            counts = self._state.evidence[_RULES[name]].tolist()
+            evidence.pairs_allowed = counts[C.E_ALLOWED]
+            evidence.conflicts_ordered = counts[C.E_ORDERED]
+            evidence.violations_certain = counts[C.E_VIOLATIONS]
+            evidence.keys_forgotten = counts[C.E_FORGOTTEN]
+            evidence.statements_overlapping = counts[C.E_STATEMENTS]
+            evidence.incidents = counts[C.E_INCIDENTS]
+            evidence.ddl_overlapping = counts[C.E_DDL]
+
+    def _copy_parallelism(self) -> None:
+        state, judged = self._state, self._parallelism
+        for number, model in enumerate(MODELS):
+            line = judged._timelines[model]
+            line.work, line.transactions = state.line.totals[number].tolist()
+            line.end = state.line.end[number].tolist()
+            line.width_max = int(state.line.width_max[number])
+            judged._pairs_apart[model] = int(state.apart[number])
+        scalars = state.scalars
+        judged._clock_seen = bool(scalars[C.S_CLOCK_SEEN])
+        judged._groups_seen = bool(scalars[C.S_GROUPS_SEEN])
+        judged._conflict_pairs = int(scalars[C.S_PAIRS])
+        width = judged.width
+        width.rounds, width.slice_rounds = scalars[[C.S_ROUNDS, C.S_SLICE_SIZE]].tolist()
+        width.counts = state.slices[: -(-width.rounds // width.slice_rounds)].tolist()
+        self._path.state = state
+
+
+def _bit_length(numbers: Ints) -> Ints:
+    """Return the bit length of positive numbers below 2**53."""
+    return np.frexp(numbers.astype(np.float64))[1].astype(np.int64)
+
+
+def _shown(key: ConflictKey) -> str:
+    return f"{key.index}({key.shown or ', '.join(map(repr, key.values))})"
+
+
+def _seen(txn: LoggedTransaction, rank: int, break_rank: int, break_reason: str) -> SeenTransaction:
+    place = Place(
+        lane=0, run=0, rank=rank, floor=0, allowed=0,
+        break_rank=break_rank, break_reason=break_reason,
+    )  # fmt: skip
+    return SeenTransaction(ref=get_reference(txn), kind=txn.kind, places=(place,))

@@ -1,0 +1,214 @@
+"""What the compiled judges ask of whoever reads the log; the scanner's batches are made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraply.properties.logs.compiled import columns as C
+from paraply.properties.logs.transaction_facts import is_ddl
+from paraply.vocabulary.keys import ConflictKey
+from paraply.vocabulary.log import LoggedTransaction
+
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+
+class NotCompilable(Exception):  # noqa: N818 - it asks for the readable judges
+    """The log holds something that only the readable judges judge."""
+
+
+@dataclass(slots=True, kw_only=True)
+class JudgedBatch:
+    """Transactions with full row images and completely known keys, in log order.
+
+    Keys are 64-bit digests, equal where the conflict keys are; tables are numbers that index
+    ``table_names``. Row arrays have one line per changed row, key arrays (before, after).
+    """
+
+    columns: Ints
+    """One line per transaction: ``columns.B_*``; B_AT is filled in here."""
+    keys: Words
+    primary: NDArray[np.bool_]
+    tables: Ints
+    table_names: list[str]
+    key_names: list[tuple[str, ...]]
+    """By table number: unique keys, in the order of a row's digests."""
+    census: Ints
+    """Inserts, updates and deletes per table number."""
+    row_ends: Ints
+    row_operations: Ints
+    row_tables: Ints
+    row_keys_start: Ints
+    row_images: Words
+    row_keys: Words
+
+
+class TouchedParts(Protocol):
+    """What the transactions of a scanned batch touch."""
+
+    key_ends: Ints
+    keys: Words
+    primary: NDArray[np.bool_]
+    table_ends: Ints
+    tables: Ints
+    census: Ints
+
+
+class BatchParts(Protocol):
+    """A batch as the scanner has it (``paraply.adapters.binlog.compiled.batch.Batch``)."""
+
+    clock: int
+    first_ordinal: int
+
+    @property
+    def touched(self) -> TouchedParts:
+        """What the transactions touch."""
+        ...
+
+    @property
+    def last_committed(self) -> Ints:
+        """Per transaction, -1 where the log has none."""
+        ...
+
+    @property
+    def sequence_number(self) -> Ints:
+        """Per transaction, -1 where the log has none."""
+        ...
+
+    @property
+    def commit_id(self) -> Ints:
+        """Per transaction, -1 for a group of one."""
+        ...
+
+    @property
+    def domain(self) -> Ints:
+        """Per transaction, -1 where the log has none."""
+        ...
+
+    @property
+    def places(self) -> Ints:
+        """Where each transaction is, to be handed back."""
+        ...
+
+    @property
+    def row_ends(self) -> Ints:
+        """One past the last row of each transaction."""
+        ...
+
+    @property
+    def row_operations(self) -> Ints:
+        """Per row: 0 insert, 1 update, 2 delete."""
+        ...
+
+    @property
+    def row_tables(self) -> Ints:
+        """Table number per row."""
+        ...
+
+    @property
+    def row_keys_start(self) -> Ints:
+        """First line of each row's keys."""
+        ...
+
+    @property
+    def row_images(self) -> Words:
+        """Digests of each row before and after."""
+        ...
+
+    @property
+    def row_keys(self) -> Words:
+        """Digests of each key of each row before and after."""
+        ...
+
+    @property
+    def table_names(self) -> list[str]:
+        """By table number."""
+        ...
+
+    @property
+    def key_names(self) -> list[tuple[str, ...]]:
+        """By table number."""
+        ...
+
+    def headers(self) -> Iterator[LoggedTransaction]:
+        """Yield the transactions without rows and keys."""
+        ...
+
+
+def judged_batch(parts: BatchParts) -> JudgedBatch:
+    """Return a scanned batch as the judges take it."""
+    row_ends = parts.row_ends
+    touched = parts.touched
+    rows = np.diff(row_ends, prepend=0)
+    columns = np.zeros((len(row_ends), C.BATCH_COLUMNS), np.int64)
+    columns[:, C.B_KIND] = np.where(rows > 0, C.ROWS, C.EMPTY)
+    columns[:, C.B_LAST_COMMITTED] = parts.last_committed
+    columns[:, C.B_SEQUENCE_NUMBER] = parts.sequence_number
+    columns[:, C.B_CLOCK] = parts.clock
+    columns[:, C.B_COMMIT_ID] = parts.commit_id
+    domain = parts.domain
+    columns[:, C.B_LANE] = np.maximum(domain, 0)
+    columns[:, C.B_HAS_DOMAIN] = domain >= 0
+    columns[:, C.B_ROWS] = rows
+    columns[:, C.B_KEY_END] = touched.key_ends
+    columns[:, C.B_TABLE_END] = touched.table_ends
+    columns[:, C.B_AT] = parts.places
+    keys, tables = int(touched.key_ends[-1]), int(touched.table_ends[-1])
+    return JudgedBatch(
+        columns=columns,
+        keys=touched.keys[:keys],
+        primary=touched.primary[:keys],
+        tables=touched.tables[:tables],
+        table_names=parts.table_names,
+        key_names=parts.key_names,
+        census=touched.census,
+        row_ends=row_ends,
+        row_operations=np.ascontiguousarray(parts.row_operations),
+        row_tables=np.ascontiguousarray(parts.row_tables),
+        row_keys_start=np.ascontiguousarray(parts.row_keys_start),
+        row_images=parts.row_images,
+        row_keys=parts.row_keys,
+    )
+
+
+def batch_of_one(txn: LoggedTransaction, kind: int) -> JudgedBatch:
+    """Return a transaction without keys as a batch."""
+
+    def number(value: int | None) -> int:
+        return C.NONE if value is None else value
+
+    columns = np.zeros((1, C.BATCH_COLUMNS), np.int64)
+    columns[0, C.B_KIND] = kind
+    columns[0, C.B_LAST_COMMITTED] = number(txn.last_committed)
+    columns[0, C.B_SEQUENCE_NUMBER] = number(txn.sequence_number)
+    columns[0, C.B_CLOCK] = txn.clock
+    columns[0, C.B_COMMIT_ID] = number(txn.commit_id)
+    columns[0, C.B_LANE] = txn.domain or 0
+    columns[0, C.B_HAS_DOMAIN] = txn.domain is not None
+    columns[0, C.B_IS_DDL] = is_ddl(txn)
+    columns[0, C.B_ROWS] = len(txn.rows)
+    none: Ints = np.zeros(0, np.int64)
+    words: Words = np.zeros(0, np.uint64)
+    return JudgedBatch(
+        columns=columns, keys=words, primary=np.zeros(0, np.bool_), tables=none, table_names=[],
+        key_names=[], census=np.zeros((0, 3), np.int64), row_ends=none, row_operations=none,
+        row_tables=none, row_keys_start=none, row_images=np.zeros((0, 2), np.uint64),
+        row_keys=np.zeros((0, 2), np.uint64),
+    )  # fmt: skip
+
+
+class BatchSource(Protocol):
+    """Finds things again in the log, as the readable reader would have given them."""
+
+    def reread(self, ordinal: int, at: int) -> LoggedTransaction:
+        """Return a transaction of the log with its rows; ``at`` is its B_AT."""
+        ...
+
+    def keys_with(self, ordinal: int, at: int, digests: frozenset[int]) -> dict[int, ConflictKey]:
+        """Return, by digest, the first key of a transaction that has one of these digests."""
+        ...

@@ -1,0 +1,123 @@
+"""Names for the columns of the arrays that the compiled judges work on."""
+
+from __future__ import annotations
+
+# One transaction of a batch.
+(
+    B_KIND,
+    B_LAST_COMMITTED,
+    B_SEQUENCE_NUMBER,
+    B_CLOCK,
+    B_COMMIT_ID,
+    B_LANE,
+    B_HAS_DOMAIN,
+    B_IS_DDL,
+    B_ROWS,
+    B_KEY_END,
+    B_TABLE_END,
+    B_AT,
+) = range(12)
+"""B_KEY_END and B_TABLE_END are one past the transaction's last key and table in the batch; B_AT
+says where it is in the input and is only handed back."""
+BATCH_COLUMNS = 12
+NONE = -1
+"""Stands for a missing commit id or timestamp."""
+
+ROWS, EMPTY, DDL, STATEMENT, XA, VIEW_CHANGE, INCIDENT, SKIPPED = range(8)
+"""Kinds, in the order of ``LoggedKind``; SKIPPED only takes up an ordinal."""
+
+# A place under an overlap rule.
+P_LANE, P_RUN, P_RANK, P_FLOOR = range(4)
+PLACE_COLUMNS = 4
+CLOCK, GROUP = 0, 1
+"""The two rules, in the order of ``overlap_rules.RULES``."""
+
+# Models, in the order of ``parallelism.MODELS``.
+M_CLOCK, M_GROUP, M_ROWS, M_TABLE, M_SCHEMA, M_KEY = range(6)
+MODELS = 6
+
+# Columns of a time vector (``worker_timeline``).
+ROUND, UNBOUNDED = 0, 1
+
+# Scalars.
+(
+    S_ORDINAL,
+    S_RUN,
+    S_CLOCK,
+    S_LAST,
+    S_COUNT,
+    S_STRETCHES,
+    S_BREAK_RANK,
+    S_BREAK_KIND,
+    S_MODEL_RUN,
+    S_PREFIXES,
+    S_TOUCH_OLD,
+    S_TOUCH_NEXT,
+    S_OLDEST,
+    S_TOUCHERS,
+    S_LISTED,
+    S_BARRIER,
+    S_BARRIER_EPOCH,
+    S_LATEST,
+    S_LATEST_FINISH,
+    S_PATH_END,
+    S_PATH_TIME,
+    S_PATH_TRACED,
+    S_CLOCK_SEEN,
+    S_GROUPS_SEEN,
+    S_PAIRS,
+    S_SLICE_SIZE,
+    S_ROUNDS,
+    S_FINDINGS,
+    S_TIE_NEXT,
+) = range(29)
+SCALARS = 29
+"""S_OLDEST is the oldest transaction whose touches are remembered, S_TOUCHERS how many are that
+touched any key; S_LISTED counts the violations in the list."""
+
+# Limits: those of the readable judges, so that both forget at the same transaction.
+(
+    L_KEYS,
+    L_TRANSACTIONS,
+    L_LEVELS,
+    L_WINDOW,
+    L_STRETCHES,
+    L_LINKS,
+    L_SLICES,
+    L_VIOLATIONS,
+) = range(8)
+
+# Why the judge stopped; FINDING and TRACE may come together.
+DONE = 0
+FINDING = 1
+"""The transaction just judged conflicts with one that it may overlap: see the findings."""
+TRACE = 2
+"""The critical path must be traced before its links are overwritten."""
+GROW_TOUCHES, GROW_PAST, GROW_PREFIXES, GROW_TIES = 4, 5, 6, 7
+"""An array is too small for the transaction that comes next."""
+BEYOND = 9
+"""A bound of the readable judge was reached that this one does not imitate."""
+
+# Evidence per rule.
+(
+    E_ALLOWED,
+    E_ORDERED,
+    E_VIOLATIONS,
+    E_FORGOTTEN,
+    E_STATEMENTS,
+    E_INCIDENTS,
+    E_DDL,
+) = range(7)
+EVIDENCE_COLUMNS = 7
+
+# One transaction of the past.
+H_META, H_TOUCH_START, H_WAITS_FOR, H_TIE_START, H_AT, H_MARK = range(6)
+HISTORY_COLUMNS = 6
+"""H_META packs kind (4 bits), cause (4 bits) and work; the touches and ties of a transaction end
+where the next one's begin; H_AT is B_AT, handed back."""
+CAUSE_START, CAUSE_BARRIER, CAUSE_SELF, CAUSE_KEY = range(4)
+"""Why a link of the critical path waits: not at all, for a barrier, because it is one, for keys."""
+
+# Where a transaction of the past stands.
+R_RUN, R_RANK, R_LANE, R_GROUP_RANK = range(4)
+RANK_COLUMNS = 4

@@ -1,0 +1,98 @@
+"""The keyed rows in arrays, as the readable replay resets them for transactions between batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paraply.properties.logs.compiled import replay_state as R
+from paraply.properties.logs.compiled.replay_state import new_replay, with_tables
+from paraply.properties.logs.replay_state import Resets
+
+
+@dataclass(frozen=True, slots=True)
+class TableRows:
+    """How many rows a table has at the end, as far as the log tells."""
+
+    name: str
+    rows: int
+
+
+class CompiledReplayState:
+    """The part of ``ReplayState`` that statements reset, over the arrays."""
+
+    def __init__(self, rows_max: int, listed_max: int) -> None:
+        self.arrays = new_replay(rows_max, listed_max)
+        self.resets: Resets | None = None
+        self._numbers: dict[str, int] = {}
+        self._names: list[str] = []
+
+    @property
+    def forgotten(self) -> int:
+        """Return how many rows were forgotten."""
+        return int(self.arrays.counts[R.N_FORGOTTEN])
+
+    def begin(self) -> None:
+        """Begin to note what is reset and forgotten, and to count rows anew."""
+        self.resets = Resets()
+        self.arrays.tables[:, R.T_ROWS] = 0
+        self.arrays.counts[R.N_FORGOTTEN] = 0
+
+    def current(self) -> dict[str, int]:
+        """Return the number of each table as it is since its last reset, by name."""
+        return {self._names[number]: number for number in self._numbers.values()}
+
+    def gone(self) -> int:
+        """Return the number of a table that was reset."""
+        number = self._new("")
+        self.reset("")
+        return number
+
+    def number_of(self, name: str, keys: int = 1) -> int:
+        """Return the number of a table as it is since its last reset, with ``keys`` keys."""
+        number = self._numbers.get(name.lower())
+        if number is None:
+            number = self._new(name)
+        self.arrays.tables[number, R.T_KEYS] = keys
+        return number
+
+    def _new(self, name: str) -> int:
+        number = self._numbers[name.lower()] = len(self._names)
+        self._names.append(name)
+        self.arrays = with_tables(self.arrays, number + 1)
+        return number
+
+    def tables(self) -> list[TableRows]:
+        """Return every table, in the order first touched."""
+        return [
+            TableRows(self._names[number], int(self.arrays.tables[number, R.T_ROWS]))
+            for number in self._numbers.values()
+        ]
+
+    def reset(self, name: str, *, born: bool = False) -> None:
+        """Forget a table: its rows are as if never seen, or known to be none if ``born``."""
+        if self.resets is not None:
+            self.resets.tables.add(name.lower())
+        number = self._numbers.pop(name.lower(), None)
+        if number is not None:
+            self.arrays.tables[number, R.T_STALE] = 1
+        if born:
+            self.arrays.tables[self._new(name), R.T_BORN] = 1
+
+    def reset_schema(self, schema: str) -> None:
+        """Forget every table of a schema (in lower case)."""
+        if self.resets is not None:
+            self.resets.schemas.add(schema)
+        for name in [n for n in self._numbers if n.partition(".")[0] == schema]:
+            self.reset(name)
+
+    def reset_all(self) -> None:
+        """Forget everything but the counts."""
+        if self.resets is not None:
+            self.resets.everything = True
+        counts = self.arrays.counts.copy()
+        rows_max, listed_max = int(counts[R.N_ROWS_MAX]), int(counts[R.N_LISTED_MAX])
+        self.arrays = new_replay(rows_max, listed_max)
+        for kept in range(R.N_FOUND, R.COUNTS):
+            self.arrays.counts[kept] = counts[kept]
+        self._numbers.clear()
+        self._names.clear()

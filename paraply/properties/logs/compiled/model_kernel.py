@@ -1,0 +1,206 @@
+"""When a transaction runs under the models that look at rows: the twin of ``ParallelismJudge``."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from paraply.properties.logs.compiled import columns as C
+from paraply.properties.logs.compiled.rule_kernel import may_overlap
+from paraply.properties.logs.compiled.state import Timeline, Touches
+from paraply.properties.logs.compiled.timeline_kernel import schedule, take_later
+from paraply.properties.logs.compiled.touch_kernel import touches_of
+
+Ints = NDArray[np.int64]
+Times = NDArray[np.int64]
+Words = NDArray[np.uint64]
+Flags = NDArray[np.bool_]
+
+WORK_SHIFT = 8
+"""Where the work of a transaction begins in H_META."""
+
+
+@njit(cache=True)
+def place_partitions(
+    limits: Ints,
+    barrier_finish: Times,
+    line: Timeline,
+    ready_times: Times,
+    scalars: Ints,
+    table_schema: Ints,
+    part_epoch: Ints,
+    part_times: Times,
+    model: int,
+    numbers: Ints,
+    is_barrier: bool,
+    work: int,
+    finish: Ints,
+) -> None:
+    """Schedule by table or by schema: the twin of ``PartitionModel``."""
+    side = model - C.M_TABLE
+    levels_max = limits[C.L_LEVELS]
+    barrier = barrier_finish[model]
+    if is_barrier:
+        schedule(line, model, levels_max, line.end[model], work, finish)
+        barrier[:] = finish
+        return
+    ready = ready_times[0]
+    ready[:] = barrier
+    epoch = scalars[C.S_BARRIER_EPOCH]
+    for number in numbers:
+        part = number if model == C.M_TABLE else table_schema[number]
+        if part_epoch[side, part] == epoch:
+            take_later(ready, part_times[side, part])
+    schedule(line, model, levels_max, ready, work, finish)
+    for number in numbers:
+        part = number if model == C.M_TABLE else table_schema[number]
+        part_epoch[side, part] = epoch
+        part_times[side, part] = finish
+
+
+@njit(cache=True)
+def run_alone(
+    scalars: Ints,
+    ready_times: Times,
+    limits: Ints,
+    line: Timeline,
+    barrier_finish: Times,
+    ordinal: int,
+    kind: int,
+    work: int,
+    past: Ints,
+) -> None:
+    """Schedule a barrier under the models by keys."""
+    rows, keys = ready_times[1], ready_times[2]
+    levels_max = limits[C.L_LEVELS]
+    schedule(line, C.M_ROWS, levels_max, line.end[C.M_ROWS], work, rows)
+    schedule(line, C.M_KEY, levels_max, line.end[C.M_KEY], work, keys)
+    barrier_finish[C.M_ROWS] = rows
+    barrier_finish[C.M_KEY] = keys
+    past[C.H_WAITS_FOR] = scalars[C.S_LATEST]
+    cause = C.CAUSE_SELF if scalars[C.S_LATEST] else C.CAUSE_START
+    past[C.H_META] = kind | cause << 4 | work << WORK_SHIFT
+    scalars[C.S_BARRIER] = ordinal
+
+
+@njit(cache=True)
+def follow_keys(
+    scalars: Ints,
+    touches: Touches,
+    all_past: Ints,
+    ready_times: Times,
+    limits: Ints,
+    barrier_finish: Times,
+    all_finish: NDArray[np.int32],
+    line: Timeline,
+    ties: Words,
+    ordinal: int,
+    kind: int,
+    work: int,
+    past: Ints,
+    keys: Words,
+    primary: Flags,
+    heads: Ints,
+) -> None:
+    """Schedule a transaction behind the last writers of its keys."""
+    ring, size = len(touches.keys), len(all_past)
+    row_ready, key_ready = ready_times[0], ready_times[3]
+    levels_max = limits[C.L_LEVELS]
+    row_ready[:] = barrier_finish[C.M_ROWS]
+    key_ready[:] = barrier_finish[C.M_KEY]
+    barrier = scalars[C.S_BARRIER]
+    best, before = row_ready[C.UNBOUNDED], barrier
+    for index in range(len(keys)):
+        if heads[index] < 0:
+            continue
+        owner = touches.owner[heads[index] % ring]
+        finish = all_finish[owner % size]
+        for column in range(len(row_ready)):
+            row_ready[column] = max(row_ready[column], np.int64(finish[0, column]))
+        if primary[index]:
+            for column in range(len(key_ready)):
+                key_ready[column] = max(key_ready[column], np.int64(finish[1, column]))
+        time = np.int64(finish[0, C.UNBOUNDED])
+        if time > best or (time == best and owner > before):
+            best, before = time, owner
+    rows_finish, keys_finish = ready_times[1], ready_times[2]
+    schedule(line, C.M_ROWS, levels_max, row_ready, work, rows_finish)
+    schedule(line, C.M_KEY, levels_max, key_ready, work, keys_finish)
+    cause = C.CAUSE_KEY
+    if before == barrier:
+        cause = C.CAUSE_BARRIER if barrier else C.CAUSE_START
+    past[C.H_WAITS_FOR] = before
+    past[C.H_META] = kind | cause << 4 | work << WORK_SHIFT
+    if cause == C.CAUSE_KEY:
+        for index in range(len(keys)):
+            if heads[index] >= 0 and touches.owner[heads[index] % ring] == before:
+                ties[scalars[C.S_TIE_NEXT] % len(ties)] = keys[index]
+                scalars[C.S_TIE_NEXT] += 1
+
+
+@njit(cache=True)
+def _shares_primary(
+    touches: Touches, all_past: Ints, scalars: Ints, keys: Words, primary: Flags, earlier: int
+) -> bool:
+    first, last = touches_of(all_past, scalars, earlier)
+    ring = len(touches.keys)
+    for index in range(len(keys)):
+        if primary[index]:
+            for touch in range(first, last):
+                if touches.primary[touch % ring] and touches.keys[touch % ring] == keys[index]:
+                    return True
+    return False
+
+
+@njit(cache=True)
+def count_apart(
+    touches: Touches,
+    all_past: Ints,
+    all_ranks: Ints,
+    scalars: Ints,
+    apart: Ints,
+    ordinal: int,
+    kind: int,
+    clock: Ints,
+    group: Ints,
+    keys: Words,
+    primary: Flags,
+    heads: Ints,
+) -> None:
+    """Count the pairs with the last writers of the keys that a model leaves unordered.
+
+    Two transactions that share a key share its table and schema, so partitioning by these
+    never separates them.
+    """
+    ring, size = len(touches.keys), len(all_past)
+    stamp = ordinal * 8 + 4
+    for index in range(len(keys)):
+        if heads[index] < 0:
+            continue
+        owner = touches.owner[heads[index] % ring]
+        past, ranks = all_past[owner % size], all_ranks[owner % size]
+        if past[C.H_MARK] == stamp:
+            continue
+        past[C.H_MARK] = stamp
+        scalars[C.S_PAIRS] += 1
+        apart[C.M_CLOCK] += may_overlap(C.CLOCK, clock, ranks)
+        apart[C.M_GROUP] += may_overlap(C.GROUP, group, ranks)
+        if (past[C.H_META] & 15) == kind and not _shares_primary(
+            touches, all_past, scalars, keys, primary, owner
+        ):
+            apart[C.M_KEY] += 1
+
+
+@njit(cache=True)
+def note_path(scalars: Ints, limits: Ints, ordinal: int, finish: int) -> int:
+    """Follow the longest chain; TRACE if its links will be overwritten soon, else DONE."""
+    if finish > scalars[C.S_PATH_TIME]:
+        scalars[C.S_PATH_END], scalars[C.S_PATH_TIME] = ordinal, finish
+        scalars[C.S_PATH_TRACED] = 0
+    if finish > scalars[C.S_LATEST_FINISH]:
+        scalars[C.S_LATEST], scalars[C.S_LATEST_FINISH] = ordinal, finish
+    half = limits[C.L_LINKS] // 2
+    if not scalars[C.S_PATH_TRACED] and scalars[C.S_PATH_END] <= ordinal - half:
+        return C.TRACE
+    return C.DONE

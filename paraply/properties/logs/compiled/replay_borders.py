@@ -1,0 +1,159 @@
+"""The rows of a compiled replay between two parts of a log: the twin of ``ReplayState``'s part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraply.properties.logs.compiled import replay_state as R
+from paraply.properties.logs.compiled.keyed_rows import CompiledReplayState
+from paraply.properties.logs.compiled.probing import probed_places
+from paraply.properties.logs.compiled.replay_kernel import put_rows, rows_in_order
+from paraply.properties.logs.compiled.replay_state import with_room
+from paraply.properties.logs.replay_state import Resets
+
+Words = NDArray[np.uint64]
+Numbers = NDArray[np.int32]
+GONE = -1
+"""In place of a table that was reset: its rows only take up room."""
+
+
+@dataclass(slots=True, kw_only=True)
+class CompactRows:
+    """Rows and graves in the order they were last written, in arrays of just their size."""
+
+    rows_max: int
+    keys: Words
+    images: Words
+    others: Words
+    table_of: Numbers
+    """Index of the row's table, or GONE."""
+    owner_keys: Words
+    """Ascending."""
+    owner_rows: Words
+    names: list[str]
+    born: list[bool]
+
+    @classmethod
+    def of(cls, state: CompiledReplayState) -> Self:
+        """Return what ``state`` holds."""
+        arrays = state.arrays
+        order = rows_in_order(arrays)
+        numbers = np.full(len(arrays.tables), GONE, np.int32)
+        current = state.current()
+        numbers[list(current.values())] = np.arange(len(current))
+        owned = np.flatnonzero(arrays.owner_keys)
+        owned = owned[np.argsort(arrays.owner_keys[owned])]
+        return cls(
+            rows_max=int(arrays.counts[R.N_ROWS_MAX]),
+            keys=arrays.keys[order],
+            images=arrays.images[order],
+            others=arrays.others[order],
+            table_of=numbers[arrays.table_of[order]],
+            owner_keys=arrays.owner_keys[owned],
+            owner_rows=arrays.owner_rows[owned],
+            names=list(current),
+            born=[bool(arrays.tables[number, R.T_BORN]) for number in current.values()],
+        )
+
+    def to_state(self, listed_max: int = 0) -> CompiledReplayState:
+        """Return a state that holds this."""
+        state = CompiledReplayState(self.rows_max, listed_max)
+        numbers = np.array([state.number_of(name) for name in self.names] + [state.gone()])
+        state.arrays = with_room(state.arrays, len(self.keys), self.others.shape[1])
+        put_rows(state.arrays, self.keys, self.images, self.others, numbers[self.table_of])
+        for name, born in zip(self.names, self.born, strict=True):
+            state.arrays.tables[state.number_of(name), R.T_BORN] = born
+        arrays = state.arrays
+        # The owner of a key that two rows hold is not always the one that was written last.
+        arrays.owner_keys[:] = 0
+        places = probed_places(self.owner_keys, len(arrays.owner_keys))
+        arrays.owner_keys[places], arrays.owner_rows[places] = self.owner_keys, self.owner_rows
+        arrays.counts[R.N_OWNERS] = len(self.owner_keys)
+        return state
+
+    def go_on(self, later: Self, resets: Resets, transactions: int) -> None:
+        """Become what is left after ``transactions`` that left ``later`` from nothing, at a guess.
+
+        It is right unless two rows held one key, or a row was forgotten and written again.
+        """
+        numbers, later_numbers = self._merge_tables(later, resets)
+        written = np.sort(later.keys)
+        stays = ~_are_in(self.keys, written) & (not resets.everything)
+        owned = ~_are_in(self.owner_rows, written) & ~_are_in(self.owner_keys, later.owner_keys)
+        owned &= not resets.everything
+        width = max(self.others.shape[1], later.others.shape[1])
+        self.table_of = np.append(numbers[self.table_of[stays]], later_numbers[later.table_of])
+        self.keys = np.append(self.keys[stays], later.keys)
+        self.images = np.append(self.images[stays], later.images)
+        self.others = np.vstack(
+            [_widened(self.others[stays], width), _widened(later.others, width)]
+        )
+        self.owner_keys = np.append(self.owner_keys[owned], later.owner_keys)
+        self.owner_rows = np.append(self.owner_rows[owned], later.owner_rows)
+        self._forget(max(0, len(self.keys) - self.rows_max))
+        order = np.argsort(self.owner_keys)
+        self.owner_keys, self.owner_rows = self.owner_keys[order], self.owner_rows[order]
+
+    def _merge_tables(self, later: Self, resets: Resets) -> tuple[Numbers, Numbers]:
+        """Take in the tables of ``later``; return new numbers for the rows of both."""
+        names, born = self.names, self.born
+        self.names, self.born = [], []
+        known: dict[str, int] = {}
+
+        def number(name: str, is_born: bool) -> int:
+            at = known.setdefault(name.lower(), len(known))
+            if at == len(self.names):
+                self.names.append(name)
+                self.born.append(is_born)
+            return at
+
+        stay = [not resets.cover(name.lower()) for name in names]
+        pairs = zip(names, born, stay, strict=True)
+        mine = [number(name, each) if stays else GONE for name, each, stays in pairs]
+        theirs = [number(*each) for each in zip(later.names, later.born, strict=True)]
+        return np.array([*mine, GONE], np.int32), np.array([*theirs, GONE], np.int32)
+
+    def _forget(self, count: int) -> None:
+        """Forget the rows that were not written for longest."""
+        if not count:
+            return
+        for table in np.unique(self.table_of[:count]).tolist():
+            if table != GONE:
+                self.born[table] = False
+        owned = ~_are_in(self.owner_rows, np.sort(self.keys[:count]))
+        self.owner_keys, self.owner_rows = self.owner_keys[owned], self.owner_rows[owned]
+        for name in ("keys", "images", "others", "table_of"):
+            setattr(self, name, getattr(self, name)[count:])
+
+    def take_doubts(self, followed: Self, transactions: int) -> None:
+        """Do nothing: logs whose tables have foreign keys go to the readable replay."""
+
+    def describe(self, digest: blake2b) -> None:
+        """Feed everything that a replay from here depends on into ``digest``."""
+        order = sorted(range(len(self.names)), key=lambda table: self.names[table].lower())
+        ranks = np.array([*np.argsort(order), GONE], np.int32)
+        for table in order:
+            digest.update(repr((self.names[table].lower(), self.born[table])).encode())
+        width = int(np.flatnonzero(self.others.any(axis=0))[-1]) + 1 if self.others.any() else 0
+        for array in (
+            self.keys, self.images, self.others[:, :width], ranks[self.table_of],
+            self.owner_keys, self.owner_rows,
+        ):  # fmt: skip
+            digest.update(np.ascontiguousarray(array).tobytes())
+
+
+def _are_in(values: Words, ascending: Words) -> NDArray[np.bool_]:
+    """Return which of ``values`` are among ``ascending``."""
+    if not len(ascending):
+        return np.zeros(len(values), np.bool_)
+    places = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
+    return np.asarray(ascending[places] == values)
+
+
+def _widened(others: Words, width: int) -> Words:
+    return np.pad(others, ((0, 0), (0, width - others.shape[1])))

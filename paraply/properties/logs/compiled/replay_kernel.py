@@ -1,0 +1,297 @@
+"""Applying row images to the keyed state: the twin of ``row_replay``, full images only.
+
+No cascade is followed here: logs whose tables have foreign keys go to the readable replay.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from paraply.properties.logs.compiled import replay_state as R
+from paraply.properties.logs.compiled.replay_state import Replay
+
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+_INSERT, _UPDATE, _DELETE = 0, 1, 2
+_NONE = np.uint64(0)
+
+
+@njit(cache=True)
+def _slot_of_row(replay: Replay, key: np.uint64) -> int:
+    """Return the slot of the index that holds ``key``, or the empty one where it belongs."""
+    mask = np.int64(len(replay.index) - 1)
+    at = np.int64(key & np.uint64(mask))
+    while replay.index[at] != 0 and replay.keys[replay.index[at] - 1] != key:
+        at = (at + 1) & mask
+    return at
+
+
+@njit(cache=True)
+def _close_row_gap(replay: Replay, hole: int) -> None:
+    mask = np.int64(len(replay.index) - 1)
+    here = hole
+    while True:
+        here = (here + 1) & mask
+        if replay.index[here] == 0:
+            break
+        home = np.int64(replay.keys[replay.index[here] - 1] & np.uint64(mask))
+        if ((here - home) & mask) >= ((here - hole) & mask):
+            replay.index[hole] = replay.index[here]
+            hole = here
+    replay.index[hole] = 0
+
+
+@njit(cache=True)
+def _slot_of_owner(replay: Replay, key: np.uint64) -> int:
+    mask = np.int64(len(replay.owner_keys) - 1)
+    at = np.int64(key & np.uint64(mask))
+    while replay.owner_keys[at] != _NONE and replay.owner_keys[at] != key:
+        at = (at + 1) & mask
+    return at
+
+
+@njit(cache=True)
+def _set_owner(replay: Replay, key: np.uint64, identity: np.uint64) -> None:
+    at = _slot_of_owner(replay, key)
+    replay.counts[R.N_OWNERS] += replay.owner_keys[at] == _NONE
+    replay.owner_keys[at] = key
+    replay.owner_rows[at] = identity
+
+
+@njit(cache=True)
+def _drop_owned(replay: Replay, row: int) -> None:
+    """Take a row's further keys out of the owners, where they are still its own."""
+    mask = np.int64(len(replay.owner_keys) - 1)
+    for index in range(replay.others.shape[1]):
+        key = replay.others[row, index]
+        if key == _NONE:
+            continue
+        replay.others[row, index] = _NONE
+        hole = _slot_of_owner(replay, key)
+        if replay.owner_keys[hole] == _NONE or replay.owner_rows[hole] != replay.keys[row]:
+            continue
+        replay.counts[R.N_OWNERS] -= 1
+        here = hole
+        while True:
+            here = (here + 1) & mask
+            if replay.owner_keys[here] == _NONE:
+                break
+            home = np.int64(replay.owner_keys[here] & np.uint64(mask))
+            if ((here - home) & mask) >= ((here - hole) & mask):
+                replay.owner_keys[hole] = replay.owner_keys[here]
+                replay.owner_rows[hole] = replay.owner_rows[here]
+                hole = here
+        replay.owner_keys[hole] = _NONE
+
+
+@njit(cache=True)
+def _unlink(replay: Replay, row: int) -> None:
+    older, newer = replay.older[row], replay.newer[row]
+    if older >= 0:
+        replay.newer[older] = newer
+    else:
+        replay.counts[R.N_OLDEST] = newer
+    if newer >= 0:
+        replay.older[newer] = older
+    else:
+        replay.counts[R.N_NEWEST] = older
+
+
+@njit(cache=True)
+def _link_newest(replay: Replay, row: int) -> None:
+    newest = replay.counts[R.N_NEWEST]
+    replay.older[row] = newest
+    replay.newer[row] = R.NOWHERE
+    if newest >= 0:
+        replay.newer[newest] = row
+    else:
+        replay.counts[R.N_OLDEST] = row
+    replay.counts[R.N_NEWEST] = row
+
+
+@njit(cache=True)
+def _forget_oldest(replay: Replay) -> None:
+    counts = replay.counts
+    row = counts[R.N_OLDEST]
+    _unlink(replay, row)
+    _drop_owned(replay, row)
+    _close_row_gap(replay, _slot_of_row(replay, replay.keys[row]))
+    replay.older[row] = counts[R.N_FREE]
+    counts[R.N_FREE] = row
+    counts[R.N_ROWS] -= 1
+    table = replay.tables[replay.table_of[row]]
+    if not table[R.T_STALE]:
+        table[R.T_BORN] = 0
+        counts[R.N_FORGOTTEN] += 1
+
+
+@njit(cache=True)
+def _put(replay: Replay, identity: np.uint64, table: int, image: np.uint64) -> int:
+    """Write a row or a grave (image 0) as the newest; return where it is."""
+    counts = replay.counts
+    slot = _slot_of_row(replay, identity)
+    if replay.index[slot] != 0:
+        row = np.int64(replay.index[slot] - 1)
+        _drop_owned(replay, row)
+        if replay.images[row] != _NONE:
+            replay.tables[replay.table_of[row], R.T_ROWS] -= 1
+        _unlink(replay, row)
+    else:
+        row = counts[R.N_FREE]
+        if row >= 0:
+            counts[R.N_FREE] = np.int64(replay.older[row])
+        else:
+            row = counts[R.N_USED]
+            counts[R.N_USED] += 1
+        replay.index[slot] = row + 1
+        counts[R.N_ROWS] += 1
+    replay.keys[row] = identity
+    replay.images[row] = image
+    replay.table_of[row] = table
+    _link_newest(replay, row)
+    if image != _NONE:
+        replay.tables[table, R.T_ROWS] += 1
+    return row
+
+
+@njit(cache=True)
+def _contradict(replay: Replay, row: int, code: int, key: int) -> None:
+    counts = replay.counts
+    if code == R.TAKEN:
+        counts[R.N_DUPLICATE] += 1
+    else:
+        counts[R.N_MISSING] += 1
+    if counts[R.N_LISTED] >= counts[R.N_LISTED_MAX]:
+        counts[R.N_DROPPED] += 1
+        return
+    counts[R.N_LISTED] += 1
+    at = counts[R.N_FINDINGS]
+    replay.findings[at, R.F_ROW] = row
+    replay.findings[at, R.F_CODE] = code
+    replay.findings[at, R.F_KEY] = key
+    counts[R.N_FINDINGS] = at + 1
+
+
+@njit(cache=True)
+def _find(replay: Replay, table: int, identity: np.uint64) -> int:
+    """Return the row or grave of ``table``, NOWHERE if the log has not touched it."""
+    entry = replay.index[_slot_of_row(replay, identity)]
+    if entry == 0 or replay.table_of[entry - 1] != table:
+        return R.NOWHERE
+    return np.int64(entry - 1)
+
+
+@njit(cache=True)
+def _first_key(keys: Words, start: int, count: int, side: int) -> int:
+    """Return which key identifies the row: the first without a NULL part, -1 if all have one."""
+    for index in range(count):
+        if keys[start + index, side] != _NONE:
+            return index
+    return -1
+
+
+@njit(cache=True)
+def _take_out(replay: Replay, row: int, table: int, key: np.uint64, image: np.uint64) -> None:
+    counts = replay.counts
+    known = _find(replay, table, key)
+    if known < 0 and not replay.tables[table, R.T_BORN]:
+        counts[R.N_UNKNOWN] += 1
+    elif known < 0:
+        _contradict(replay, row, R.NEVER, 0)
+    elif replay.images[known] == _NONE:
+        _contradict(replay, row, R.GONE, 0)
+    elif replay.images[known] != image:
+        _contradict(replay, row, R.DIFFERENT, 0)
+    else:
+        counts[R.N_FOUND] += 1
+    _put(replay, key, table, _NONE)
+    if counts[R.N_ROWS] > counts[R.N_ROWS_MAX]:
+        _forget_oldest(replay)
+
+
+@njit(cache=True)
+def _put_in(
+    replay: Replay, row: int, table: int, keys: Words, start: int, count: int, first: int,
+    image: np.uint64,
+) -> None:  # fmt: skip
+    identity = keys[start + first, 1]
+    taken = _find(replay, table, identity)
+    if taken >= 0 and replay.images[taken] != _NONE:
+        _contradict(replay, row, R.TAKEN, first)
+    for index in range(first + 1, count):
+        key = keys[start + index, 1]
+        if key == _NONE:
+            continue
+        at = _slot_of_owner(replay, key)
+        if replay.owner_keys[at] == _NONE or replay.owner_rows[at] == identity:
+            continue
+        owner = _find(replay, table, replay.owner_rows[at])
+        if owner >= 0 and replay.images[owner] != _NONE and replay.others[owner, index] == key:
+            _contradict(replay, row, R.TAKEN, index)
+    at_row = _put(replay, identity, table, image)
+    for index in range(first + 1, count):
+        _own(replay, at_row, index, keys[start + index, 1])
+    if replay.counts[R.N_ROWS] > replay.counts[R.N_ROWS_MAX]:
+        _forget_oldest(replay)
+
+
+@njit(cache=True)
+def rows_in_order(replay: Replay) -> Ints:
+    """Return where the rows and graves are, the one written last at the end."""
+    order = np.zeros(replay.counts[R.N_ROWS], np.int64)
+    row = replay.counts[R.N_OLDEST]
+    for at in range(len(order)):
+        order[at] = row
+        row = np.int64(replay.newer[row])
+    return order
+
+
+@njit(cache=True)
+def _own(replay: Replay, row: int, index: int, key: np.uint64) -> None:
+    """Give a row one of its further keys."""
+    if key != _NONE:
+        replay.others[row, index] = key
+        _set_owner(replay, key, replay.keys[row])
+
+
+@njit(cache=True)
+def put_rows(replay: Replay, keys: Words, images: Words, others: Words, tables: Ints) -> None:
+    """Write rows and graves one after the other, without asking what they fit."""
+    for at in range(len(keys)):
+        row = _put(replay, keys[at], tables[at], images[at])
+        for index in range(others.shape[1]):
+            _own(replay, row, index, others[at, index])
+        if replay.counts[R.N_ROWS] > replay.counts[R.N_ROWS_MAX]:
+            _forget_oldest(replay)
+
+
+@njit(cache=True, nogil=True)
+def replay_rows(
+    replay: Replay, operations: Ints, tables: Ints, starts: Ints, images: Words, keys: Words,
+    first: int, last: int,
+) -> None:  # fmt: skip
+    """Apply the rows ``first`` to ``last`` of a batch; the state has room for them.
+
+    ``tables`` are tables of the replay, ``starts`` the first of a row's keys, ``images`` and
+    ``keys`` have a column for before and one for after.
+    """
+    replay.counts[R.N_FINDINGS] = 0
+    for row in range(first, last):
+        table, start = tables[row], starts[row]
+        count = replay.tables[table, R.T_KEYS]
+        operation = operations[row]
+        before, after = -1, -1
+        if operation != _INSERT:
+            before = _first_key(keys, start, count, 0)
+        if operation != _DELETE:
+            after = _first_key(keys, start, count, 1)
+        if before < 0 and after < 0:
+            continue
+        replay.counts[R.N_CHECKED] += 1
+        if before >= 0:
+            _take_out(replay, row, table, keys[start + before, 0], images[row, 0])
+        if after >= 0:
+            _put_in(replay, row, table, keys, start, count, after, images[row, 1])

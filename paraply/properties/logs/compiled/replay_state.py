@@ -1,0 +1,152 @@
+"""The keyed rows of a log in arrays: the twin of ``paraply.properties.logs.replay_state``.
+
+A row is known by the 64-bit digest of its first key and kept as one digest of its whole image,
+so this serves full row images only. Rows are linked in the order they were last written; past
+the bound the first is forgotten, as in the readable state.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraply.properties.logs.compiled.probing import lengthened, probed_places
+
+Ints = NDArray[np.int64]
+Indexes = NDArray[np.int32]
+Words = NDArray[np.uint64]
+
+# Columns of ``counts``.
+(
+    N_ROWS,
+    N_USED,
+    N_OLDEST,
+    N_NEWEST,
+    N_FREE,
+    N_OWNERS,
+    N_FOUND,
+    N_MISSING,
+    N_UNKNOWN,
+    N_DUPLICATE,
+    N_CHECKED,
+    N_FORGOTTEN,
+    N_LISTED,
+    N_DROPPED,
+    N_FINDINGS,
+    N_ROWS_MAX,
+    N_LISTED_MAX,
+) = range(17)
+COUNTS = 17
+NOWHERE = -1
+
+# Columns of a table of the replay.
+T_BORN, T_ROWS, T_STALE, T_KEYS = range(4)
+TABLE_COLUMNS = 4
+"""T_STALE is set once a reset has replaced the table; T_KEYS is how many keys it has."""
+
+# Columns of a finding.
+F_ROW, F_CODE, F_KEY = range(3)
+FINDING_COLUMNS = 3
+GONE, NEVER, DIFFERENT, TAKEN = range(4)
+"""Deleted before, never inserted, looked different, key taken."""
+
+
+class Replay(NamedTuple):
+    """All rows and graves; see the constants above for columns."""
+
+    counts: Ints
+    keys: Words
+    images: Words
+    """Digest of the row's image, 0 for a grave."""
+    others: Words
+    """(row, key of its table): further UNIQUE keys, 0 where there is none."""
+    table_of: Indexes
+    older: Indexes
+    newer: Indexes
+    index: Indexes
+    """Open addressing: row plus one, 0 for none."""
+    owner_keys: Words
+    owner_rows: Words
+    """Open addressing from a further UNIQUE key to the identity of the row that holds it."""
+    tables: Ints
+    findings: Ints
+
+
+def new_replay(rows_max: int, listed_max: int, small: int = 1 << 12) -> Replay:
+    """Return an empty state; ``small`` is the first size of the arrays."""
+    counts = np.zeros(COUNTS, np.int64)
+    counts[N_OLDEST] = counts[N_NEWEST] = counts[N_FREE] = NOWHERE
+    counts[N_ROWS_MAX] = rows_max
+    counts[N_LISTED_MAX] = listed_max
+    return Replay(
+        counts=counts,
+        keys=np.zeros(small, np.uint64),
+        images=np.zeros(small, np.uint64),
+        others=np.zeros((small, 1), np.uint64),
+        table_of=np.zeros(small, np.int32),
+        older=np.zeros(small, np.int32),
+        newer=np.zeros(small, np.int32),
+        index=np.zeros(2 * small, np.int32),
+        owner_keys=np.zeros(small, np.uint64),
+        owner_rows=np.zeros(small, np.uint64),
+        tables=np.zeros((64, TABLE_COLUMNS), np.int64),
+        findings=np.zeros((listed_max + 1, FINDING_COLUMNS), np.int64),
+    )
+
+
+def _power_of_two(least: int) -> int:
+    return 1 << max(4, (least - 1).bit_length())
+
+
+def with_room(replay: Replay, rows: int, keys: int) -> Replay:
+    """Return the state with room for ``rows`` more rows of tables with up to ``keys`` keys."""
+    counts = replay.counts
+    needed = int(min(counts[N_USED] + rows, counts[N_ROWS_MAX] + 1))
+    if needed > len(replay.keys):
+        size = max(needed, min(len(replay.keys) * 3 // 2, int(counts[N_ROWS_MAX]) + 1))
+        replay = replay._replace(
+            keys=lengthened(replay.keys, size),
+            images=lengthened(replay.images, size),
+            others=lengthened(replay.others, size),
+            table_of=lengthened(replay.table_of, size),
+            older=lengthened(replay.older, size),
+            newer=lengthened(replay.newer, size),
+        )
+    slots = _power_of_two(3 * len(replay.keys) // 2)
+    if slots > len(replay.index):
+        replay = replay._replace(index=_rehashed_rows(replay, slots))
+    if keys > replay.others.shape[1]:
+        wider = np.zeros((len(replay.others), keys), np.uint64)
+        wider[:, : replay.others.shape[1]] = replay.others
+        replay = replay._replace(others=wider)
+    owners = int(counts[N_OWNERS]) + rows * max(0, keys - 1)
+    slots = _power_of_two(3 * owners // 2)
+    if slots > len(replay.owner_keys):
+        owner_keys, owner_rows = _rehashed_owners(replay, slots)
+        replay = replay._replace(owner_keys=owner_keys, owner_rows=owner_rows)
+    return replay
+
+
+def _rehashed_rows(replay: Replay, slots: int) -> Indexes:
+    live = replay.index[replay.index != 0]
+    table = np.zeros(slots, np.int32)
+    table[probed_places(replay.keys[live - 1], slots)] = live
+    return table
+
+
+def _rehashed_owners(replay: Replay, slots: int) -> tuple[Words, Words]:
+    live = replay.owner_keys != 0
+    keys, rows = replay.owner_keys[live], replay.owner_rows[live]
+    owner_keys, owner_rows = np.zeros(slots, np.uint64), np.zeros(slots, np.uint64)
+    places = probed_places(keys, slots)
+    owner_keys[places], owner_rows[places] = keys, rows
+    return owner_keys, owner_rows
+
+
+def with_tables(replay: Replay, count: int) -> Replay:
+    """Return the state with room for ``count`` tables."""
+    if count <= len(replay.tables):
+        return replay
+    return replay._replace(tables=lengthened(replay.tables, max(count, 2 * len(replay.tables))))

@@ -1,0 +1,280 @@
+"""Everything the compiled judges remember, as named arrays of bounded size.
+
+Rings are indexed by a running number modulo their length; they begin small and grow by half
+while the horizon is not reached, so that a short log costs little and a long one no more than
+the horizon.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraply.properties.logs.compiled import columns as C
+from paraply.properties.logs.compiled.probing import lengthened, probed_places
+
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+Times = NDArray[np.int64]
+
+LANES_MAX = 64
+"""Replication domains; the readable judge takes over beyond."""
+FINDINGS_MAX = 1 << 16
+"""Pairs of one transaction; the readable judge takes over beyond."""
+KEYS_OF_ONE = 1 << 14
+"""Keys of one transaction that there is room for at first."""
+LEVELS = 1 << 16
+"""More than ``worker_timeline.LEVELS_MAX``."""
+
+
+class Touches(NamedTuple):
+    """Who touched which key: a ring in log order, and the way from a key to its newest touch."""
+
+    keys: Words
+    owner: NDArray[np.int32]
+    """The transaction."""
+    distance: NDArray[np.int32]
+    """How many touches back the same key was touched before, 0 for never."""
+    primary: NDArray[np.bool_]
+    newest: NDArray[np.int32]
+    """Open addressing: slot of the ring plus one, 0 for none."""
+
+
+class Timeline(NamedTuple):
+    """List scheduling under every model; the first index is the model."""
+
+    workers: Ints
+    first_worker: Ints
+    """Where the heap of each number of workers begins."""
+    free: Times
+    """When each worker is free: heaps side by side."""
+    end: Times
+    """Time vector of the end so far."""
+    levels: Ints
+    """Transactions per round, modulo LEVELS."""
+    width_max: Ints
+    totals: Ints
+    """Work, transactions."""
+
+
+class State(NamedTuple):
+    """The arrays; see ``columns`` for what their columns are."""
+
+    scalars: Ints
+    limits: Ints
+    evidence: Ints
+    """Per rule."""
+    order: Ints
+    """The rules that safety is judged by, in the order asked for."""
+    stretch_starts: Ints
+    stretch_counts: Ints
+    lanes: Ints
+    """Per lane under commit groups: known, group clock, group id, rank, floor."""
+    ranks: Ints
+    past: Ints
+    finish: NDArray[np.int32]
+    """(transaction of the past, row conflicts or primary keys, time vector)."""
+    touches: Touches
+    line: Timeline
+    forgotten: Ints
+    """(rule, lane): known, run and rank of the last transaction that took a key with it."""
+    barriers: Ints
+    """(rule, lane, statement/rows/ddl): known, run and rank of the last of the kind."""
+    clock_begin: Times
+    prefix_ranks: Ints
+    prefix_times: Times
+    lane_floor: Ints
+    lane_ready: Times
+    lane_end: Times
+    barrier_finish: Times
+    """(model, time vector) of the last barrier."""
+    table_schema: Ints
+    part_times: Times
+    """(table or schema, number, time vector)."""
+    part_epoch: Ints
+    redefined: Ints
+    """Per table: known, then run and rank of the last DDL that named it."""
+    last_use: Ints
+    """Per table: the last transaction that changed rows of it, 0 for none."""
+    apart: Ints
+    slices: Ints
+    ready: Times
+    """Scratch: time vectors."""
+    findings: Ints
+    """(rule, earlier transaction) of the transaction judged last."""
+    finding_keys: Words
+    ties: Words
+    """Ring of the key digests that bind a link of the critical path to the one before."""
+
+
+def new_state(
+    *,
+    workers: tuple[int, ...],
+    order: tuple[int, ...],
+    limits: tuple[int, ...],
+    small: int = 1 << 12,
+) -> State:
+    """Return the state before the first transaction; ``small`` is the first size of what grows."""
+    width = 2 + len(workers)
+    scalars = np.zeros(C.SCALARS, np.int64)
+    scalars[C.S_CLOCK] = -1
+    scalars[C.S_MODEL_RUN] = -1
+    scalars[C.S_SLICE_SIZE] = 1
+    scalars[C.S_OLDEST] = 1
+
+    def zeros(*shape: int) -> Ints:
+        return np.zeros(shape, np.int64)
+
+    return State(
+        scalars=scalars,
+        limits=np.array(limits, np.int64),
+        evidence=zeros(2, C.EVIDENCE_COLUMNS),
+        order=np.array(order, np.int64),
+        stretch_starts=zeros(limits[C.L_STRETCHES] + 1),
+        stretch_counts=zeros(limits[C.L_STRETCHES] + 1),
+        lanes=zeros(LANES_MAX, 5),
+        ranks=zeros(small, C.RANK_COLUMNS),
+        past=zeros(small, C.HISTORY_COLUMNS),
+        finish=np.zeros((small, 2, width), np.int32),
+        touches=_no_touches(limits[C.L_KEYS]),
+        line=_no_time(workers),
+        forgotten=zeros(2, LANES_MAX, 3),
+        barriers=zeros(2, LANES_MAX, 3, 3),
+        clock_begin=zeros(width),
+        prefix_ranks=zeros(small),
+        prefix_times=zeros(small, width),
+        lane_floor=np.full(LANES_MAX, -1, np.int64),
+        lane_ready=zeros(LANES_MAX, width),
+        lane_end=zeros(LANES_MAX, width),
+        barrier_finish=zeros(C.MODELS, width),
+        table_schema=zeros(64),
+        part_times=zeros(2, 64, width),
+        part_epoch=np.full((2, 64), -1, np.int64),
+        redefined=zeros(64, 3),
+        last_use=zeros(64),
+        apart=zeros(C.MODELS),
+        slices=zeros(limits[C.L_SLICES]),
+        ready=zeros(4, width),
+        findings=zeros(FINDINGS_MAX, 2),
+        finding_keys=np.zeros(FINDINGS_MAX, np.uint64),
+        ties=np.zeros(small, np.uint64),
+    )
+
+
+def _no_touches(keys_max: int) -> Touches:
+    # Pages of a ring are only taken when they are first written, so it may have its full length.
+    ring = keys_max + KEYS_OF_ONE
+    return Touches(
+        keys=np.zeros(ring, np.uint64),
+        owner=np.zeros(ring, np.int32),
+        distance=np.zeros(ring, np.int32),
+        primary=np.zeros(ring, np.bool_),
+        newest=np.zeros(_slots_for(ring), np.int32),
+    )
+
+
+def _slots_for(entries: int) -> int:
+    return 1 << (3 * entries // 2 - 1).bit_length()
+
+
+def _no_time(workers: tuple[int, ...]) -> Timeline:
+    starts = np.concatenate([[0], np.cumsum(workers)]).astype(np.int64)
+    width = 2 + len(workers)
+    return Timeline(
+        workers=np.array(workers, np.int64),
+        first_worker=starts,
+        free=np.zeros((C.MODELS, max(1, int(starts[-1]))), np.int64),
+        end=np.zeros((C.MODELS, width), np.int64),
+        levels=np.zeros((C.MODELS, LEVELS), np.int64),
+        width_max=np.zeros(C.MODELS, np.int64),
+        totals=np.zeros((C.MODELS, 2), np.int64),
+    )
+
+
+def _regrown_ring(
+    ring: NDArray[np.generic], first: int, next_: int, size: int
+) -> NDArray[np.generic]:
+    """Return a longer ring with the entries ``first`` to ``next_`` in their places."""
+    numbers = np.arange(first, next_)
+    longer = np.zeros((size, *ring.shape[1:]), ring.dtype)
+    longer[numbers % size] = ring[numbers % len(ring)]
+    return longer
+
+
+def grown(state: State, status: int, needed: int) -> State:
+    """Return the state with more room where ``status`` says that it is missing."""
+    scalars = state.scalars
+    ordinal = int(scalars[C.S_ORDINAL])
+    if status == C.GROW_TOUCHES:
+        first, next_ = int(scalars[C.S_TOUCH_OLD]), int(scalars[C.S_TOUCH_NEXT])
+        return state._replace(touches=_more_touches(state.touches, first, next_, needed))
+    if status == C.GROW_PAST:
+        size = len(state.past) * 3 // 2
+        first = max(1, ordinal + 1 - len(state.past))
+        return state._replace(
+            ranks=_regrown_ring(state.ranks, first, ordinal + 1, size),
+            past=_regrown_ring(state.past, first, ordinal + 1, size),
+            finish=_regrown_ring(state.finish, first, ordinal + 1, size),
+        )
+    if status == C.GROW_TIES:
+        next_ = int(scalars[C.S_TIE_NEXT])
+        size = max(len(state.ties) * 3 // 2, len(state.ties) + needed)
+        first = max(0, next_ - len(state.ties))
+        return state._replace(ties=_regrown_ring(state.ties, first, next_, size))
+    assert status == C.GROW_PREFIXES, status
+    size = len(state.prefix_ranks) * 2
+    return state._replace(
+        prefix_ranks=lengthened(state.prefix_ranks, size),
+        prefix_times=lengthened(state.prefix_times, size),
+    )
+
+
+def _more_touches(touches: Touches, first: int, next_: int, needed: int) -> Touches:
+    """Return a ring with room for a transaction of ``needed`` keys."""
+    size = len(touches.keys) + needed
+    old = len(touches.keys)
+    # From a slot to the running number of its touch, and on to the slot in the longer ring.
+    entries = touches.newest[touches.newest != 0].astype(np.int64) - 1
+    slots = (next_ - 1 - (next_ - 1 - entries) % old) % size
+    newest = np.zeros(_slots_for(size), np.int32)
+    newest[probed_places(touches.keys[entries], len(newest))] = slots + 1
+    return Touches(
+        keys=_regrown_ring(touches.keys, first, next_, size),
+        owner=_regrown_ring(touches.owner, first, next_, size),
+        distance=_regrown_ring(touches.distance, first, next_, size),
+        primary=_regrown_ring(touches.primary, first, next_, size),
+        newest=newest,
+    )
+
+
+def with_tables(state: State, schema_of_table: list[int]) -> State:
+    """Return the state with room for these tables; ``schema_of_table`` has every table's schema."""
+    room = len(state.table_schema)
+    while room < len(schema_of_table):
+        room *= 2
+    if room > len(state.table_schema):
+        times = np.zeros((2, room, state.part_times.shape[2]), np.int64)
+        epochs = np.full((2, room), -1, np.int64)
+        times[:, : state.part_times.shape[1]] = state.part_times
+        epochs[:, : state.part_epoch.shape[1]] = state.part_epoch
+        state = state._replace(
+            part_times=times,
+            part_epoch=epochs,
+            table_schema=lengthened(state.table_schema, room),
+            redefined=lengthened(state.redefined, room),
+            last_use=lengthened(state.last_use, room),
+        )
+    state.table_schema[: len(schema_of_table)] = schema_of_table
+    return state
+
+
+def drop_counts(state: State) -> None:
+    """Begin to count anew; what is remembered of transactions stays."""
+    for array in (state.evidence, state.apart, state.slices, state.line.width_max):
+        array[:] = 0
+    scalars = state.scalars
+    for counted in (C.S_CLOCK_SEEN, C.S_GROUPS_SEEN, C.S_PAIRS, C.S_ROUNDS, C.S_LISTED):
+        scalars[counted] = 0
+    scalars[C.S_SLICE_SIZE] = 1

@@ -1,0 +1,146 @@
+"""List scheduling on several numbers of workers at once: the twin of ``worker_timeline``."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from paraply.properties.logs.compiled import columns as C
+from paraply.properties.logs.compiled.state import LEVELS, Timeline
+
+Ints = NDArray[np.int64]
+Times = NDArray[np.int64]
+
+
+@njit(cache=True)
+def _replace_first(free: Times, first: int, count: int, time: int) -> None:
+    """Give the worker that is free first the new time: sift down in a binary heap."""
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= count:
+            break
+        if child + 1 < count and free[first + child + 1] < free[first + child]:
+            child += 1
+        if free[first + child] >= time:
+            break
+        free[first + at] = free[first + child]
+        at = child
+    free[first + at] = time
+
+
+@njit(cache=True)
+def schedule(
+    line: Timeline, model: int, levels_max: int, ready: Times, work: int, finish: Times
+) -> None:
+    """Run ``work`` steps that may start at ``ready``."""
+    totals, free, end = line.totals[model], line.free[model], line.end[model]
+    totals[0] += work
+    totals[1] += 1
+    finish[C.ROUND] = ready[C.ROUND] + 1
+    finish[C.UNBOUNDED] = ready[C.UNBOUNDED] + work
+    for index in range(len(line.workers)):
+        first = line.first_worker[index]
+        start = max(free[first], ready[2 + index])
+        finish[2 + index] = start + work
+        _replace_first(free, first, line.workers[index], start + work)
+    level = finish[C.ROUND]
+    if end[C.ROUND] - level < levels_max:
+        levels = line.levels[model]
+        slot = level & (LEVELS - 1)
+        if level > end[C.ROUND]:
+            levels[slot] = 0
+        levels[slot] += 1
+        line.width_max[model] = max(line.width_max[model], levels[slot])
+    for column in range(len(finish)):
+        end[column] = max(end[column], finish[column])
+
+
+@njit(cache=True)
+def take_later(time: Times, other: Times) -> None:
+    """Raise ``time`` to ``other`` where that is later."""
+    for column in range(len(time)):
+        time[column] = max(time[column], other[column])
+
+
+@njit(cache=True)
+def place_on_clock(
+    scalars: Ints,
+    prefix_ranks: Ints,
+    prefix_times: Times,
+    clock_begin: Times,
+    line: Timeline,
+    limits: Ints,
+    place: Times,
+    work: int,
+    finish: Times,
+) -> None:
+    """Schedule by the prefix rule: the twin of ``PrefixClockModel``."""
+    ranks, times = prefix_ranks, prefix_times
+    if place[C.P_RUN] != scalars[C.S_MODEL_RUN]:
+        scalars[C.S_MODEL_RUN] = place[C.P_RUN]
+        clock_begin[:] = line.end[C.M_CLOCK]
+        scalars[C.S_PREFIXES] = 0
+    known = scalars[C.S_PREFIXES]
+    low, high = 0, known
+    while low < high:
+        middle = (low + high) >> 1
+        if ranks[middle] <= place[C.P_FLOOR]:
+            low = middle + 1
+        else:
+            high = middle
+    ready = times[low - 1] if low else clock_begin
+    schedule(line, C.M_CLOCK, limits[C.L_LEVELS], ready, work, finish)
+    before = times[known - 1] if known else clock_begin
+    rises = False
+    for column in range(len(finish)):
+        if finish[column] > before[column]:
+            rises = True
+    if rises:
+        ranks[known] = place[C.P_RANK]
+        for column in range(len(finish)):
+            times[known, column] = max(before[column], finish[column])
+        known += 1
+        window = limits[C.L_WINDOW]
+        if known > 2 * window:
+            for at in range(known - window):
+                ranks[at] = ranks[at + window]
+                times[at] = times[at + window]
+            known -= window
+            clock_begin[:] = times[0]
+        scalars[C.S_PREFIXES] = known
+
+
+@njit(cache=True)
+def place_in_group(
+    lane_ready: Times,
+    lane_end: Times,
+    lane_floor: Ints,
+    line: Timeline,
+    limits: Ints,
+    place: Times,
+    work: int,
+    finish: Times,
+) -> None:
+    """Schedule by commit groups: the twin of ``GroupModel``."""
+    lane = place[C.P_LANE]
+    ready, end = lane_ready[lane], lane_end[lane]
+    if place[C.P_FLOOR] != lane_floor[lane]:
+        lane_floor[lane] = place[C.P_FLOOR]
+        ready[:] = end
+    schedule(line, C.M_GROUP, limits[C.L_LEVELS], ready, work, finish)
+    take_later(end, finish)
+
+
+@njit(cache=True)
+def observe_width(scalars: Ints, slices: Ints, level: int) -> None:
+    """Count a transaction into its slice of rounds: the twin of ``WidthOverTime``."""
+    scalars[C.S_ROUNDS] = max(scalars[C.S_ROUNDS], level)
+    while level > len(slices) * scalars[C.S_SLICE_SIZE]:
+        for at in range((len(slices) + 1) // 2):
+            second = slices[2 * at + 1] if 2 * at + 1 < len(slices) else 0
+            slices[at] = slices[2 * at] + second
+        slices[(len(slices) + 1) // 2 :] = 0
+        scalars[C.S_SLICE_SIZE] *= 2
+    slices[(level - 1) // scalars[C.S_SLICE_SIZE]] += 1

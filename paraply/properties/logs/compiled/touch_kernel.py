@@ -1,0 +1,134 @@
+"""The last writer of every key within the horizon: the twin of ``AccessTable`` for writes.
+
+Touches are a ring in log order; a table of open addressing leads from a key to its newest touch.
+Whole transactions are forgotten, oldest first, as the readable index does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from paraply.properties.logs.compiled import columns as C
+from paraply.properties.logs.compiled.state import Touches
+
+Ints = NDArray[np.int64]
+
+
+@njit(cache=True, inline="always")
+def _touch_at(slot: int, next_touch: int, ring: int) -> int:
+    """Return the running number of the touch in a slot of the ring."""
+    last = next_touch - 1
+    return last - (last - slot) % ring
+
+
+@njit(cache=True)
+def find_newest(
+    newest: NDArray[np.int32], keys: NDArray[np.uint64], next_touch: int, key: np.uint64
+) -> int:
+    """Return the running number of the key's newest touch, -1 if it is not remembered."""
+    mask = np.int64(len(newest) - 1)
+    at = np.int64(key & np.uint64(mask))
+    while newest[at] != 0:
+        slot = np.int64(newest[at]) - 1
+        if keys[slot] == key:
+            return _touch_at(slot, next_touch, len(keys))
+        at = (at + 1) & mask
+    return -1
+
+
+@njit(cache=True)
+def add_touch(touches: Touches, touch: int, key: np.uint64, owner: int, is_primary: bool) -> None:
+    """Record touch number ``touch``; the ring has room."""
+    newest, keys = touches.newest, touches.keys
+    mask = np.int64(len(newest) - 1)
+    ring = len(keys)
+    at = np.int64(key & np.uint64(mask))
+    distance = 0
+    while newest[at] != 0:
+        slot = np.int64(newest[at]) - 1
+        if keys[slot] == key:
+            distance = touch - _touch_at(slot, touch, ring)
+            break
+        at = (at + 1) & mask
+    slot = touch % ring
+    newest[at] = slot + 1
+    keys[slot] = key
+    touches.owner[slot] = owner
+    touches.distance[slot] = distance
+    touches.primary[slot] = is_primary
+
+
+@njit(cache=True)
+def _remove(newest: NDArray[np.int32], keys: NDArray[np.uint64], at: int) -> None:
+    """Empty a slot of the table, moving later entries of its cluster up."""
+    mask = np.int64(len(newest) - 1)
+    hole = at
+    here = at
+    while True:
+        here = (here + 1) & mask
+        if newest[here] == 0:
+            break
+        home = np.int64(keys[np.int64(newest[here]) - 1] & np.uint64(mask))
+        # An entry may move up only if its home does not lie between the hole and itself.
+        if ((here - home) & mask) >= ((here - hole) & mask):
+            newest[hole] = newest[here]
+            hole = here
+    newest[hole] = 0
+
+
+@njit(cache=True)
+def touches_of(all_past: Ints, scalars: Ints, ordinal: int) -> tuple[int, int]:
+    """Return the running numbers of a remembered transaction's touches."""
+    size = len(all_past)
+    start = all_past[ordinal % size, C.H_TOUCH_START]
+    if ordinal == scalars[C.S_ORDINAL]:
+        return start, scalars[C.S_TOUCH_NEXT]
+    return start, all_past[(ordinal + 1) % size, C.H_TOUCH_START]
+
+
+@njit(cache=True)
+def _forget(
+    touches: Touches, scalars: Ints, all_ranks: Ints, forgotten: Ints, all_past: Ints, ordinal: int
+) -> None:
+    """Forget one transaction's touches, and note per rule and lane that it took a key along."""
+    newest, keys = touches.newest, touches.keys
+    mask = np.int64(len(newest) - 1)
+    ring = len(keys)
+    took = False
+    first, last = touches_of(all_past, scalars, ordinal)
+    for touch in range(first, last):
+        key = keys[touch % ring]
+        at = np.int64(key & np.uint64(mask))
+        while newest[at] != 0:
+            slot = np.int64(newest[at]) - 1
+            if keys[slot] == key:
+                if slot == touch % ring:
+                    _remove(newest, keys, at)
+                    took = True
+                break
+            at = (at + 1) & mask
+    scalars[C.S_TOUCH_OLD] = last
+    if took:
+        ranks = all_ranks[ordinal % len(all_ranks)]
+        clock, group = forgotten[C.CLOCK, 0], forgotten[C.GROUP, ranks[C.R_LANE]]
+        clock[0], clock[1], clock[2] = 1, ranks[C.R_RUN], ranks[C.R_RANK]
+        group[0], group[1], group[2] = 1, 0, ranks[C.R_GROUP_RANK]
+
+
+@njit(cache=True)
+def forget_beyond_horizon(
+    scalars: Ints, limits: Ints, all_past: Ints, touches: Touches, all_ranks: Ints, forgotten: Ints
+) -> None:
+    """Forget the oldest transactions until the horizon is kept."""
+    while True:
+        remembered = scalars[C.S_TOUCH_NEXT] - scalars[C.S_TOUCH_OLD]
+        if remembered <= limits[C.L_KEYS] and scalars[C.S_TOUCHERS] <= limits[C.L_TRANSACTIONS]:
+            return
+        # Transactions without keys are not in the readable index at all.
+        first, last = touches_of(all_past, scalars, scalars[C.S_OLDEST])
+        if last > first:
+            _forget(touches, scalars, all_ranks, forgotten, all_past, scalars[C.S_OLDEST])
+            scalars[C.S_TOUCHERS] -= 1
+        scalars[C.S_OLDEST] += 1

@@ -1,0 +1,156 @@
+"""Who touched a key before: every key's earlier transactions, in bounded memory.
+
+The index remembers the accesses of the last transactions, as many as the horizon allows, counted
+in transactions and in touched keys, and forgets whole transactions, oldest first. A key is gone
+once the last transaction that touched it is. What was forgotten is not lost silently: the index
+keeps, per lane, the last transaction that took a key with it, so a judge can tell whether a key
+that is not there may have been there (:meth:`AccessTable.may_have_forgotten`).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from paraply.properties.logs.overlap_rules import LANES_MAX, Place
+from paraply.vocabulary.audit_result import TransactionRef
+from paraply.vocabulary.keys import ConflictKey
+from paraply.vocabulary.log import LoggedKind
+
+KEYS_MAX = 1_000_000
+TRANSACTIONS_MAX = 100_000
+"""Both cover a default MySQL dependency history (25,000 rows) several times over: a dependency
+further back than that was cut by the source, so its LC is recent. Together they bound the memory
+of the readable audit to some hundreds of megabytes, whatever the size of the log."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Horizon:
+    """How much of the past the judges keep: key touches and transactions."""
+
+    keys: int = KEYS_MAX
+    transactions: int = TRANSACTIONS_MAX
+
+
+@dataclass(slots=True, kw_only=True)
+class SeenTransaction:
+    """What stays of a transaction once it has been judged."""
+
+    ref: TransactionRef
+    kind: LoggedKind
+    places: tuple[Place, ...] = ()
+    """One per overlap rule, in the order of the rules."""
+    tables: frozenset[str] = frozenset()
+    primary_keys: tuple[ConflictKey, ...] = ()
+    statement: str = ""
+    finish: tuple[list[int], ...] = ()
+    """Time vectors under the models that order by keys, filled in by the parallelism judge."""
+    clock_place: Place | None = None
+    """By the logical clock, filled in by the parallelism judge; likewise the next."""
+    group_place: Place | None = None
+
+
+class Access:
+    """One transaction touching one key; ``previous`` leads to the touch before."""
+
+    __slots__ = ("certain", "previous", "seen")
+
+    def __init__(self, seen: SeenTransaction, certain: bool, previous: Access | None) -> None:
+        self.seen: SeenTransaction | None = seen
+        self.certain = certain
+        self.previous = previous
+
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(slots=True)
+class AccessTable(Generic[Key]):
+    """The touches of one kind (writes, or reads by foreign key), newest first per key."""
+
+    horizon: Horizon
+    _newest: dict[Key, Access] = field(default_factory=dict)
+    _transactions: deque[list[tuple[Key, Access]]] = field(default_factory=deque)
+    _touches: int = 0
+    _forgotten: dict[int, dict[int, SeenTransaction]] = field(default_factory=dict)
+    """Per rule, per lane: the last transaction that took a key with it."""
+    _forgot_lanes: bool = False
+
+    def newest(self, key: Key) -> Access | None:
+        """Return the last touch of ``key`` that is remembered."""
+        return self._newest.get(key)
+
+    def __len__(self) -> int:
+        return self._touches
+
+    def add(self, seen: SeenTransaction, keys: Iterable[tuple[Key, bool]]) -> None:
+        """Record that ``seen`` touched ``keys``, each with whether that is certain."""
+        touched = []
+        for key, certain in keys:
+            access = Access(seen, certain, self._newest.get(key))
+            self._newest[key] = access
+            touched.append((key, access))
+        if not touched:
+            return
+        self._transactions.append(touched)
+        self._touches += len(touched)
+        while (
+            self._touches > self.horizon.keys or len(self._transactions) > self.horizon.transactions
+        ):
+            self._forget_oldest()
+
+    def may_have_forgotten(self, rule: int, place: Place) -> bool:
+        """Return whether a forgotten key's last touch may overlap ``place`` under ``rule``."""
+        if not self._forgotten:
+            return False
+        seen = self._forgotten.get(rule, {}).get(place.lane)
+        if seen is None:
+            return self._forgot_lanes
+        return place.may_overlap(seen.places[rule])
+
+    def _forget_oldest(self) -> None:
+        touched = self._transactions.popleft()
+        self._touches -= len(touched)
+        took_a_key = None
+        for key, access in touched:
+            if self._newest[key] is access:
+                del self._newest[key]
+                took_a_key = access.seen
+            # The next touch still points here; emptied, it ends the chain.
+            access.seen = None
+            access.previous = None
+        if took_a_key is None:
+            return
+        for rule, place in enumerate(took_a_key.places):
+            lanes = self._forgotten.setdefault(rule, {})
+            if place.lane not in lanes and len(lanes) >= LANES_MAX:
+                del lanes[next(iter(lanes))]
+                self._forgot_lanes = True
+            lanes[place.lane] = took_a_key
+
+
+@dataclass(slots=True)
+class ConflictIndex:
+    """All touches: of keys by writers and by foreign-key readers, of tables by DDL and by rows."""
+
+    horizon: Horizon = field(default_factory=Horizon)
+    writes: AccessTable[ConflictKey] = field(init=False)
+    reads: AccessTable[ConflictKey] = field(init=False)
+    redefinitions: AccessTable[str] = field(init=False)
+    """DDL, by the tables (``schema.table``) and whole schemas (``schema.*``) it names."""
+    uses: AccessTable[str] = field(init=False)
+    """Row changes by table, and row changes and table DDL by schema (``schema.*``)."""
+    unkeyed: AccessTable[str] = field(init=False)
+    """Row changes with unknown keys, by table."""
+    blurred: AccessTable[str] = field(init=False)
+    """By table: row changes whose keys are only partly known, and foreign keys' reach into it."""
+
+    def __post_init__(self) -> None:
+        self.writes = AccessTable(self.horizon)
+        self.reads = AccessTable(self.horizon)
+        self.redefinitions = AccessTable(self.horizon)
+        self.uses = AccessTable(self.horizon)
+        self.unkeyed = AccessTable(self.horizon)
+        self.blurred = AccessTable(self.horizon)

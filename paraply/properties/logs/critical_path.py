@@ -1,0 +1,159 @@
+"""The longest chain of dependent transactions, and what it is made of.
+
+A ring keeps, per recent transaction, which one it waited for and why. When the end of the
+longest chain so far is about to age out of the ring's younger half, the chain is traced and kept
+as its first and last links and a count per reason; so at least half a ring of links is always
+traced, and memory stays bounded. A chain longer than that is described by its last part.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from paraply.vocabulary.audit_result import Blocker, PathLink, TransactionRef
+
+RING_MAX = 100_000
+LINKS_SHOWN = 100
+"""Links listed at either end of the path."""
+BLOCKERS_SHOWN = 20
+
+L = TypeVar("L")
+
+Cause = tuple[str, str]
+"""Kind (``key``, ``table``, ``ddl``, ``statement``, ``metadata``) and name."""
+
+START: Cause = ("metadata", "nothing: it may start at once")
+
+
+@dataclass(slots=True)
+class _Link:
+    ref: TransactionRef
+    waits_for: int
+    cause: Cause
+    work: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracedPath:
+    """A chain, first transaction first, as far back as the ring reached."""
+
+    links: tuple[PathLink, ...] = ()
+    blockers: tuple[Blocker, ...] = ()
+    traced: int = 0
+    """Transactions the blockers were counted over."""
+    whole: bool = True
+    """False if the chain began before what the ring still held."""
+
+
+class CriticalPath:
+    """Follows the longest chain while the log is read."""
+
+    def __init__(self, ring_max: int = RING_MAX) -> None:
+        self._ring_max = ring_max
+        self._first = 1
+        self._ring: dict[int, _Link] = {}
+        self._end = 0
+        self._end_time = 0
+        self._traced: TracedPath | None = None
+
+    def observe(
+        self, ref: TransactionRef, waits_for: int, cause: Cause, work: int, finish: int
+    ) -> None:
+        """Add a transaction that waited for ``waits_for`` (an ordinal, 0 for none)."""
+        ring = self._ring
+        ring[ref.ordinal] = _Link(ref, waits_for, cause, work)
+        if finish > self._end_time:
+            self._end, self._end_time = ref.ordinal, finish
+            self._traced = None
+        if len(ring) > self._ring_max:
+            del ring[next(iter(ring))]
+        if self._traced is None and self._end <= ref.ordinal - self._ring_max // 2:
+            self._traced = self._trace()
+
+    def begin_at(self, ordinal: int) -> None:
+        """Trace the chain no further back than to a transaction, from now on."""
+        self._first, self._traced = ordinal, None
+
+    def tell(self, path: TracedPath) -> None:
+        """Let a chain that was traced elsewhere be the longest."""
+        self._traced = path
+
+    def trace(self) -> TracedPath:
+        """Return the longest chain of the log so far."""
+        return self._traced if self._traced is not None else self._trace()
+
+    def _trace(self) -> TracedPath:
+        reasons: Counter[Cause] = Counter()
+        newest_first: list[_Link] = []
+        ordinal = self._end
+        while ordinal >= self._first:
+            link = self._ring.get(ordinal)
+            if link is None:
+                break
+            newest_first.append(link)
+            ordinal = link.waits_for
+        whole = ordinal < self._first
+        newest_first.reverse()
+        for link in newest_first:
+            if link.waits_for:
+                reasons[link.cause] += 1
+        count = len(newest_first)
+        return TracedPath(
+            links=tuple(
+                PathLink(
+                    transaction=link.ref,
+                    waits_for=link.waits_for,
+                    because=link.cause[1],
+                    work=link.work,
+                )
+                for link in first_and_last(newest_first)
+            ),
+            blockers=ranked(reasons, count),
+            traced=count,
+            whole=whole,
+        )
+
+
+def first_and_last(links: Sequence[L]) -> Sequence[L]:
+    """Return the links that are listed of a chain."""
+    if len(links) <= 2 * LINKS_SHOWN:
+        return links
+    return (*links[:LINKS_SHOWN], *links[-LINKS_SHOWN:])
+
+
+def ranked(reasons: Counter[Cause], traced: int) -> tuple[Blocker, ...]:
+    """Return what a chain of ``traced`` transactions waits for most."""
+    most = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))[:BLOCKERS_SHOWN]
+    return tuple(
+        Blocker(kind=kind, name=name, transactions=number, share=round(number / traced, 4))
+        for (kind, name), number in most
+    )
+
+
+def one_after_the_other(paths: Iterable[tuple[TracedPath, int]]) -> TracedPath:
+    """Return the chain of several, each with what is added to its ordinals."""
+    links: list[PathLink] = []
+    reasons: Counter[Cause] = Counter()
+    traced, whole = 0, True
+    for path, shift in paths:
+        links += (
+            replace(
+                link,
+                transaction=replace(link.transaction, ordinal=link.transaction.ordinal + shift),
+                waits_for=link.waits_for and link.waits_for + shift,
+            )
+            for link in path.links
+        )
+        for blocker in path.blockers:
+            reasons[blocker.kind, blocker.name] += blocker.transactions
+        traced += path.traced
+        whole &= path.whole
+    return TracedPath(
+        links=tuple(first_and_last(links)),
+        blockers=ranked(reasons, traced),
+        traced=traced,
+        whole=whole,
+    )

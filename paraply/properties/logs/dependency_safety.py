@@ -1,0 +1,353 @@
+"""Do two transactions conflict that the metadata allows to overlap?
+
+Two transactions conflict if one writes a key that the other writes or, through a foreign key,
+reads; and if one is DDL that names a table (or schema) that the other changes. A conflicting pair
+that an applier may overlap breaks ``conflicting_transactions_are_ordered`` or, with DDL,
+``definitions_change_alone``.
+
+**The check is linear and exact.** Claim: of all earlier touches of a key by transactions that j
+conflicts with, if any may overlap j, the newest does. Let i be an earlier toucher of j's lane and
+run with rank_i > floor_j, and p the newest one. Ranks rise strictly inside a run (the rules
+guarantee it, opening a run where the log breaks it), so rank_p >= rank_i > floor_j, and p overlaps
+j too; p is of j's run, since runs follow each other. So the newest toucher per lane decides the
+verdict; conversely every finding is a pair of the definition. (Writers and readers are kept in
+separate chains, so that "newest of those that conflict with j" is the head of a chain: for a
+reader the newest writer, for a writer the newest of either.)
+
+**All pairs are listed, not only the newest**: from the head the chain is walked back while the
+rule still allows the overlap; what lies beyond cannot overlap, by the same argument. Once the
+list is full only heads are counted, so that a ruined log costs linear time; the number dropped is
+then a lower bound.
+
+Where keys are missing, a pair that may overlap is undecided, never a violation: two changes of a
+table whose keys are unknown, or a change of a table and a transaction that may have touched rows
+of it without a key to show for it (unknown UNIQUE keys, a foreign key's cascade).
+
+Domains. Under ``commit-group`` a lane is a replication domain. A replica that uses GTIDs applies
+domains side by side without any order, so a transaction whose key was last touched in another
+domain leaves the verdict unknown: how far apart the two were applied, no metadata says.
+
+Barriers. DDL that overlaps a change of a table it names is a violation; that it overlaps others is
+legal (sources log it so under concurrent load) and only noted. Statement-based changes and
+incidents have unknown keys: an overlap with them is undecided. XA PREPARE is judged by its rows;
+XA COMMIT and XA ROLLBACK must follow their own PREPARE and nothing else, because the prepared
+transaction holds its row locks on the replica until then. A view change that may overlap is for
+the lint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from paraply.properties.logs.conflict_index import (
+    Access,
+    AccessTable,
+    ConflictIndex,
+    SeenTransaction,
+)
+from paraply.properties.logs.overlap_rules import OverlapRule, Place
+from paraply.properties.logs.safety_evidence import SafetyEvidence, get_consequence
+from paraply.properties.logs.statement_tables import StatementTables, get_statement_tables
+from paraply.properties.logs.transaction_facts import (
+    get_changed_tables,
+    get_primary_keys,
+    get_reference,
+    get_schema,
+    is_ddl,
+    shorten,
+)
+from paraply.vocabulary.audit_result import Reason, SafetyViolation
+from paraply.vocabulary.keys import ConflictKey
+from paraply.vocabulary.log import LoggedKind, LoggedTransaction
+
+CONFLICTING_TRANSACTIONS_ARE_ORDERED = "conflicting_transactions_are_ordered"
+DEFINITIONS_CHANGE_ALONE = "definitions_change_alone"
+XA_INDEX = "XA"
+
+VIOLATIONS_MAX = 1_000
+
+
+@dataclass(slots=True, kw_only=True)
+class Touches:
+    """Everything one transaction touches, as the judges compare it."""
+
+    writes: dict[ConflictKey, bool] = field(default_factory=dict)
+    """Written keys, each with whether it is certain."""
+    reads: dict[ConflictKey, bool] = field(default_factory=dict)
+    redefinitions: frozenset[str] = frozenset()
+    uses: frozenset[str] = frozenset()
+    unkeyed: frozenset[str] = frozenset()
+    """Changed tables whose keys are unknown: conflicts with others that list the table here."""
+    blurred: frozenset[str] = frozenset()
+    """Tables of which it may touch rows without a key to show for it: conflicts with any change."""
+    tables: frozenset[str] = frozenset()
+    """Tables whose rows it changes."""
+
+
+def get_touches(txn: LoggedTransaction) -> Touches:
+    """Return what ``txn`` writes, reads, redefines and uses."""
+    uncertain = txn.uncertain_keys
+    writes = {key: key not in uncertain for key in txn.keys}
+    if txn.kind is LoggedKind.XA and txn.xa_id:
+        writes[ConflictKey(table="", index=XA_INDEX, values=(txn.xa_id,), shown=txn.xa_id)] = True
+    tables = get_changed_tables(txn)
+    names = get_definitions_changed(txn)
+    redefined = {*names.tables, *(f"{schema}.*" for schema in names.schemas)}
+    uses = {table.lower() for table in tables} - redefined
+    uses |= {f"{get_schema(table)}.*" for table in uses | names.tables} - redefined
+    return Touches(
+        writes=writes,
+        reads={key: key not in uncertain for key in txn.shared_keys if key not in writes},
+        redefinitions=frozenset(redefined),
+        uses=frozenset(uses),
+        unkeyed=txn.unkeyed_tables,
+        blurred=txn.partly_keyed_tables.union(txn.reached_tables, txn.undecoded_tables),
+        tables=tables,
+    )
+
+
+def get_definitions_changed(txn: LoggedTransaction) -> StatementTables:
+    """Return the tables and schemas that the DDL in ``txn`` names; none for other kinds."""
+    if not is_ddl(txn) or not txn.statements:
+        return StatementTables(verb="")
+    parts = [get_statement_tables(text, txn.default_schema) for text in txn.statements]
+    return StatementTables(
+        verb=parts[0].verb,
+        tables=frozenset().union(*(part.tables for part in parts)),
+        schemas=frozenset().union(*(part.schemas for part in parts)),
+        cut=any(part.cut for part in parts),
+    )
+
+
+@dataclass(slots=True)
+class _Meeting:
+    """The best evidence so far that one earlier transaction conflicts with the present one."""
+
+    earlier: SeenTransaction
+    order: tuple[int, int, str, str, str]
+    certain: bool
+    definition: bool
+    reads: bool
+
+
+class DependencySafety:
+    """Judges one log under several overlap rules in one pass."""
+
+    def __init__(
+        self, rules: Sequence[OverlapRule], index: ConflictIndex, violations_max: int
+    ) -> None:
+        self.index = index
+        self._rules = rules
+        self._violations_max = violations_max
+        self.violations: list[SafetyViolation] = []
+        self.evidence = [SafetyEvidence(rule.name) for rule in rules]
+
+    def place(self, txn: LoggedTransaction, touches: Touches) -> SeenTransaction:
+        """Return what will be remembered of ``txn``; once per transaction, in log order."""
+        return SeenTransaction(
+            ref=get_reference(txn),
+            kind=txn.kind,
+            places=tuple(rule.place(txn) for rule in self._rules),
+            tables=touches.tables,
+            primary_keys=get_primary_keys(txn),
+            statement=shorten(txn.statements[0]) if txn.statements else "",
+        )
+
+    def observe(self, seen: SeenTransaction, touches: Touches) -> None:
+        """Judge ``seen`` against everything remembered."""
+        for rule, place in enumerate(seen.places):
+            evidence = self.evidence[rule]
+            evidence.pairs_allowed += place.allowed
+            meetings, ordered = self._meetings(rule, place, touches)
+            evidence.conflicts_ordered += len(ordered)
+            for ordinal in sorted(meetings):
+                self._report(rule, meetings[ordinal], seen)
+            if place.allowed:
+                self._note_undecided(rule, place, seen, touches)
+            evidence.observe_barriers(seen, place)
+            evidence.lanes_forgotten = self._rules[rule].lanes_forgotten
+
+    def remember(self, seen: SeenTransaction, touches: Touches) -> None:
+        """Add ``seen`` to the past; after every judge has looked at it."""
+        index = self.index
+        index.writes.add(seen, touches.writes.items())
+        index.reads.add(seen, touches.reads.items())
+        index.redefinitions.add(seen, ((name, True) for name in touches.redefinitions))
+        index.uses.add(seen, ((name, True) for name in touches.uses))
+        index.unkeyed.add(seen, ((table, True) for table in touches.unkeyed))
+        index.blurred.add(seen, ((table, True) for table in touches.blurred))
+
+    def _meetings(
+        self, rule: int, place: Place, touches: Touches
+    ) -> tuple[dict[int, _Meeting], set[int]]:
+        """Return the conflicting transactions that may overlap, and those kept apart."""
+        index = self.index
+        meetings: dict[int, _Meeting] = {}
+        ordered: set[int] = set()
+        crossing: list[tuple[int, str]] = []
+        if not place.allowed and not place.follows:
+            return meetings, ordered
+        chains: list[tuple[AccessTable[ConflictKey], dict[ConflictKey, bool], bool]] = [
+            (index.writes, touches.writes, False),
+            (index.reads, touches.writes, True),
+            (index.writes, touches.reads, True),
+        ]
+        for table, keys, reads in chains:
+            lost = table.may_have_forgotten(rule, place)
+            for key, certain in keys.items():
+                head = table.newest(key)
+                if head is None:
+                    if lost:
+                        self.evidence[rule].keys_forgotten += 1
+                    continue
+                met = False
+                for access in self._overlapping(head, rule, place):
+                    met = True
+                    sure = certain and access.certain
+                    order = (0, 0 if sure else 1, key.table, key.index, _show(key))
+                    _keep_best(meetings, access, order, sure, False, reads)
+                if met or not (certain and head.certain) or head.seen is None:
+                    continue
+                earlier = head.seen.places[rule]
+                if earlier.lane != place.lane:
+                    crossing.append((head.seen.ref.ordinal, key.table))
+                elif earlier.run == place.run:
+                    ordered.add(head.seen.ref.ordinal)
+        if crossing:
+            self.evidence[rule].note_crossing(*min(crossing))
+        if place.allowed:
+            self._meet_definitions(rule, place, touches, meetings)
+        return meetings, ordered - meetings.keys()
+
+    def _meet_definitions(
+        self, rule: int, place: Place, touches: Touches, meetings: dict[int, _Meeting]
+    ) -> None:
+        index = self.index
+        chains: list[tuple[AccessTable[str], frozenset[str]]] = [
+            (index.redefinitions, touches.redefinitions),
+            (index.uses, touches.redefinitions),
+            (index.redefinitions, touches.uses),
+        ]
+        for table, names in chains:
+            for name in names:
+                head = table.newest(name)
+                if head is None:
+                    if table.may_have_forgotten(rule, place):
+                        self.evidence[rule].keys_forgotten += 1
+                    continue
+                for access in self._overlapping(head, rule, place):
+                    _keep_best(meetings, access, (1, 0, name, "DDL", ""), True, True, False)
+
+    def _overlapping(self, head: Access, rule: int, place: Place) -> Iterator[Access]:
+        """Yield the touches that ``place`` may overlap, newest first.
+
+        Touches of other lanes are stepped over; each is passed once per lane, since the walk
+        ends at the first touch of the own lane that cannot overlap.
+        """
+        listing = len(self.violations) < self._violations_max
+        access: Access | None = head
+        while access is not None and access.seen is not None:
+            earlier = access.seen.places[rule]
+            if place.may_overlap(earlier):
+                yield access
+                if not listing:
+                    return
+            elif earlier.lane == place.lane:
+                return
+            access = access.previous
+
+    def _report(self, rule: int, meeting: _Meeting, later: SeenTransaction) -> None:
+        evidence = self.evidence[rule]
+        if meeting.certain:
+            evidence.violations_certain += 1
+        else:
+            evidence.violations_uncertain += 1
+        if len(self.violations) >= self._violations_max:
+            return
+        _, _, table, index, shown = meeting.order
+        earlier = meeting.earlier
+        if meeting.definition:
+            shown = earlier.statement or later.statement
+        self.violations.append(
+            SafetyViolation(
+                property=(
+                    DEFINITIONS_CHANGE_ALONE
+                    if meeting.definition
+                    else CONFLICTING_TRANSACTIONS_ARE_ORDERED
+                ),
+                applier=self._rules[rule].name,
+                earlier=earlier.ref,
+                later=later.ref,
+                table=table,
+                index=index,
+                key=shown,
+                consequence=get_consequence(
+                    earlier, later, rule, table, meeting.definition, meeting.reads
+                ),
+                certain=meeting.certain,
+            )
+        )
+
+    def _note_undecided(
+        self, rule: int, place: Place, seen: SeenTransaction, touches: Touches
+    ) -> None:
+        index = self.index
+        evidence = self.evidence[rule]
+        chains: list[tuple[AccessTable[str], frozenset[str]]] = [
+            (index.unkeyed, touches.unkeyed),
+            (index.blurred, touches.tables),
+            (index.uses, touches.blurred),
+        ]
+        for chain, tables in chains:
+            lost = chain.may_have_forgotten(rule, place)
+            for table in tables:
+                head = chain.newest(table.lower() if chain is index.uses else table)
+                if head is None:
+                    evidence.keys_forgotten += lost
+                    continue
+                for access in self._overlapping(head, rule, place):
+                    assert access.seen is not None
+                    evidence.note_undecided(table, access.seen, seen)
+                    break
+
+    def pairs_allowed(self) -> int:
+        """Return the pairs that any of the rules allows to overlap, summed over the rules."""
+        return sum(evidence.pairs_allowed for evidence in self.evidence)
+
+    def conflicts_ordered(self) -> int:
+        """Return the conflicting neighbours that the rules keep apart, summed over the rules."""
+        return sum(evidence.conflicts_ordered for evidence in self.evidence)
+
+    def violations_dropped(self) -> int:
+        """Return how many violating pairs the list does not hold; a lower bound once it is full."""
+        total = sum(e.violations_certain + e.violations_uncertain for e in self.evidence)
+        return total - len(self.violations)
+
+    def reasons(self) -> list[Reason]:
+        """Return why safety is unknown, in the order of the rules; empty if it is known."""
+        return [reason for evidence in self.evidence for reason in evidence.reasons()]
+
+
+def _show(key: ConflictKey) -> str:
+    return f"{key.index}({key.shown or ', '.join(map(repr, key.values))})"
+
+
+def _keep_best(
+    meetings: dict[int, _Meeting],
+    access: Access,
+    order: tuple[int, int, str, str, str],
+    certain: bool,
+    definition: bool,
+    reads: bool,
+) -> None:
+    """Keep the smallest evidence per pair, so that reports do not depend on set order.
+
+    A certain key outranks an uncertain one, a key outranks a definition unless only the
+    definition is certain.
+    """
+    assert access.seen is not None
+    ordinal = access.seen.ref.ordinal
+    known = meetings.get(ordinal)
+    if known is None or (not certain, order) < (not known.certain, known.order):
+        meetings[ordinal] = _Meeting(access.seen, order, certain, definition, reads)

@@ -1,0 +1,82 @@
+"""A bounded list of findings, and a counter for those that are told once with their number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from paraply.properties.logs.transaction_facts import get_reference
+from paraply.vocabulary.audit_result import LintFinding, TransactionRef
+from paraply.vocabulary.counting import Counted
+from paraply.vocabulary.log import LoggedTransaction
+
+VIOLATION = "violation"
+WARNING = "warning"
+NOTE = "note"
+
+
+@dataclass(slots=True)
+class Findings:
+    """Findings in the order they were made; past ``listed_max`` they are only counted."""
+
+    listed_max: int
+    listed: list[LintFinding] = field(default_factory=list)
+    dropped: int = 0
+    violations: int = 0
+
+    def add(
+        self,
+        rule: str,
+        severity: str,
+        message: str,
+        txn: LoggedTransaction,
+        *others: TransactionRef,
+    ) -> None:
+        """Add a finding at ``txn``; ``others`` are the earlier transactions it is about."""
+        if severity == VIOLATION:
+            self.violations += 1
+        if len(self.listed) >= self.listed_max:
+            self.dropped += 1
+            return
+        self.listed.append(
+            LintFinding(
+                rule=rule,
+                severity=severity,
+                message=message,
+                file=txn.start.file,
+                offset=txn.start.offset,
+                transactions=(*others, get_reference(txn)),
+            )
+        )
+
+
+@dataclass(slots=True)
+class Tally:
+    """How often something was seen, and where first."""
+
+    rule: str
+    severity: str
+    message: str
+    """Names the count as ``{count:gap|gaps}`` and the sum of amounts as ``{amount:...|...}``."""
+    count: int = 0
+    amount: int = 0
+    first: TransactionRef | None = None
+
+    def note(self, txn: LoggedTransaction, amount: int = 1) -> None:
+        """Count one more, at ``txn``."""
+        if self.first is None:
+            self.first = get_reference(txn)
+        self.count += 1
+        self.amount += amount
+
+    def finding(self) -> LintFinding | None:
+        """Return the one finding that tells all of them; None if there were none."""
+        if self.first is None:
+            return None
+        return LintFinding(
+            rule=self.rule,
+            severity=self.severity,
+            message=self.message.format(count=Counted(self.count), amount=Counted(self.amount)),
+            file=self.first.file,
+            offset=self.first.offset,
+            transactions=(self.first,),
+        )

@@ -1,0 +1,206 @@
+"""Is the metadata of a log well-formed? One pass, bounded memory, every rule by name.
+
+A violation is what no server writes and an applier may stumble over; a warning is what needs a
+reason; a note is what a reader should know. Only violations change the verdict.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from paraply.properties.logs.lint_clock import ClockLint
+from paraply.properties.logs.lint_findings import NOTE, VIOLATION, WARNING, Findings, Tally
+from paraply.properties.logs.lint_gtids import GtidLint
+from paraply.properties.logs.overlap_rules import get_commit_group
+from paraply.properties.logs.transaction_facts import get_reference
+from paraply.vocabulary.audit_result import LintFinding, Reason, TransactionRef
+from paraply.vocabulary.log import LoggedKind, LoggedTransaction
+
+LINT_MAX = 1_000
+CLOSED_GROUPS_MAX = 10_000
+"""Commit groups remembered to see one come back; a server's ids do not recur within a run."""
+_CLOCK_SKEW_S = 60
+
+
+class CommitGroupLint:
+    """Checks that the members of a commit group follow each other, and counts group sizes."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+        self._group: tuple[int, int] | None = None
+        self._size = 0
+        self._previous: TransactionRef | None = None
+        self._closed: OrderedDict[tuple[int, int], TransactionRef] = OrderedDict()
+        self._sizes: dict[int, int] = {}
+        self.single_members = Tally(
+            "commit_ids_are_shared",
+            NOTE,
+            "{count:commit group has|commit groups have} an id but one member: MariaDB writes an "
+            "id only for two or more, so members were filtered out",
+        )
+        self._single: LoggedTransaction | None = None
+
+    def observe(self, txn: LoggedTransaction) -> None:
+        """Check the next transaction of the log."""
+        group = get_commit_group(txn)
+        if group is not None and group == self._group:
+            self._size += 1
+            self._single = None
+        else:
+            self._close()
+            self._group, self._size = group, 1
+            self._single = txn if txn.commit_id is not None else None
+            if txn.commit_id is not None and group is not None and group in self._closed:
+                self._findings.add(
+                    "commit_groups_are_contiguous",
+                    WARNING,
+                    f"commit id {txn.commit_id} comes back after other transactions: the log was "
+                    "merged or reordered; a conservative applier runs the two parts one after the "
+                    "other, others may not",
+                    txn,
+                    self._closed[group],
+                )
+        self._previous = get_reference(txn)
+
+    def _close(self) -> None:
+        if self._size:
+            self._sizes[self._size] = self._sizes.get(self._size, 0) + 1
+        if self._single is not None:
+            self.single_members.note(self._single)
+        if self._group is not None and self._previous is not None:
+            if len(self._closed) >= CLOSED_GROUPS_MAX:
+                self._closed.popitem(last=False)
+            self._closed[self._group] = self._previous
+
+    def sizes(self) -> dict[int, int]:
+        """Return how many groups have each size, the group still open included."""
+        sizes = dict(self._sizes)
+        if self._size:
+            sizes[self._size] = sizes.get(self._size, 0) + 1
+        return dict(sorted(sizes.items()))
+
+
+class LogLint:
+    """Runs every rule on one log."""
+
+    def __init__(self, listed_max: int = LINT_MAX) -> None:
+        self.findings = Findings(listed_max)
+        self._clock = ClockLint(self.findings)
+        self._gtids = GtidLint(self.findings)
+        self.groups = CommitGroupLint(self.findings)
+        self._half: LoggedTransaction | None = None
+        self.closing: LintFinding | None = None
+        """What to say of the end of a log whose parts were checked one by one."""
+        self._servers: dict[int, None] = {}
+        self._time_s = 0
+        self._committed_at_us = 0
+        self._statements = Tally(
+            "changes_are_row_based",
+            WARNING,
+            "{count:transaction logs|transactions log} statements instead of rows: what they "
+            "change cannot be audited, and dependency tracking by write sets falls back there",
+        )
+        self._incidents = Tally(
+            "server_logged_no_incident",
+            WARNING,
+            "{count:incident|incidents}: the server lost events and says so; replicas stop there",
+        )
+        self._time_backwards = Tally(
+            "time_moves_forward",
+            NOTE,
+            f"{{count:transaction begins|transactions begin}} more than {_CLOCK_SKEW_S} s before "
+            "one that the log has earlier: a clock was set back, a replica caught up, or files "
+            "are out of order",
+        )
+        self._commit_backwards = Tally(
+            "commit_times_move_forward",
+            NOTE,
+            f"{{count:transaction was|transactions were}} committed more than {_CLOCK_SKEW_S} s "
+            "before one that the log has earlier",
+        )
+        self._server_changes = Tally(
+            "one_server_wrote_the_log",
+            NOTE,
+            "transactions of {amount:more server|more servers} are in the log: it is a replica's "
+            "or a group's",
+        )
+
+    def observe(self, txn: LoggedTransaction) -> None:
+        """Check the next transaction of the log."""
+        self._check_half(txn)
+        self._gtids.observe(txn)
+        self._clock.observe(txn)
+        self.groups.observe(txn)
+        if txn.kind is LoggedKind.STATEMENT:
+            self._statements.note(txn)
+        elif txn.kind is LoggedKind.INCIDENT:
+            self._incidents.note(txn)
+        self._check_origin(txn)
+
+    def _check_half(self, txn: LoggedTransaction) -> None:
+        half, self._half = self._half, None
+        if half is not None:
+            same_file = half.start.file == txn.start.file
+            self.findings.add(
+                "transactions_are_complete",
+                VIOLATION if same_file else WARNING,
+                "the transaction has no end, "
+                + (
+                    "yet the file goes on: an applier would apply half of it or hang"
+                    if same_file
+                    else "as after a crash; the next file begins anew and it must not be applied"
+                ),
+                half,
+            )
+        if not txn.complete:
+            self._half = txn
+
+    def _check_origin(self, txn: LoggedTransaction) -> None:
+        if txn.server_id not in self._servers and len(self._servers) < LINT_MAX:
+            if self._servers:
+                self._server_changes.note(txn)
+            self._servers[txn.server_id] = None
+        if txn.event_time_s:
+            if txn.event_time_s < self._time_s - _CLOCK_SKEW_S:
+                self._time_backwards.note(txn)
+            self._time_s = max(self._time_s, txn.event_time_s)
+        if txn.committed_at_us:
+            if txn.committed_at_us < self._committed_at_us - _CLOCK_SKEW_S * 1_000_000:
+                self._commit_backwards.note(txn)
+            self._committed_at_us = max(self._committed_at_us, txn.committed_at_us)
+
+    def results(self) -> list[LintFinding]:
+        """Return every finding: single ones in log order, then those told once with a count."""
+        found = list(self.findings.listed)
+        if self.closing is not None:
+            found.append(self.closing)
+        if self._half is not None:
+            closing = Findings(1)
+            closing.add(
+                "transactions_are_complete",
+                WARNING,
+                "the log ends inside the transaction: it was cut, or is still being written",
+                self._half,
+            )
+            found.extend(closing.listed)
+        tallies = (
+            *self._clock.tallies,
+            *self._gtids.tallies,
+            self.groups.single_members,
+            self._statements,
+            self._incidents,
+            self._time_backwards,
+            self._commit_backwards,
+            self._server_changes,
+        )
+        found.extend(finding for tally in tallies if (finding := tally.finding()) is not None)
+        return found
+
+    @property
+    def violations(self) -> int:
+        """Return the number of violations, listed or dropped."""
+        return self.findings.violations
+
+    def reasons(self) -> list[Reason]:
+        """Return why well-formedness is unknown; empty if it is known."""
+        return self._gtids.reasons()

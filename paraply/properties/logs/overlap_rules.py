@@ -1,0 +1,225 @@
+"""Which transactions the metadata of a log allows an applier to run at the same time.
+
+A rule gives every transaction a :class:`Place`. Two transactions i < j of one lane and one run
+may overlap if and only if ``rank_i > floor_j``; transactions of different runs never do, since
+something that every applier waits for lies between them. Every rule here has ranks that rise
+strictly inside a run, which is what makes the linear safety check exact.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import Protocol
+
+from paraply.properties.logs.transaction_facts import is_ddl
+from paraply.vocabulary.log import LoggedTransaction
+
+LOGICAL_CLOCK = "logical-clock"
+COMMIT_GROUP = "commit-group"
+STRETCHES_MAX = 100_000
+"""Stretches of consecutive sequence numbers kept for counting pairs: one where the log is whole,
+one per gap where it was filtered. Past this the count of allowed pairs is a lower bound."""
+LANES_MAX = 4_096
+"""Replication domains followed at once; a server has a handful. Past this the domain that came
+first is forgotten, its next transaction begins a group, and the safety verdict is unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a rule puts one transaction."""
+
+    lane: int
+    """Replication domain under ``commit-group``, 0 under ``logical-clock``."""
+    run: int
+    rank: int
+    floor: int
+    allowed: int
+    """How many earlier transactions it may overlap; a lower bound only when it is large."""
+    follows: bool = True
+    """Whether an earlier transaction is of the same lane and run, or may be."""
+    break_rank: int = 0
+    """Rank of the last transaction, up to this one, before which the server's own scheduler
+    drains its workers although the rule does not ask for it; 0 if there was none."""
+    break_reason: str = ""
+
+    def may_overlap(self, earlier: Place) -> bool:
+        """Return whether the rule lets this transaction start before ``earlier`` has committed."""
+        return earlier.lane == self.lane and earlier.run == self.run and earlier.rank > self.floor
+
+
+class OverlapRule(Protocol):
+    """An applier's reading of the metadata."""
+
+    @property
+    def name(self) -> str:
+        """The applier, as reports name it."""
+        ...
+
+    @property
+    def lanes_forgotten(self) -> int:
+        """How many lanes were forgotten while the log may still have used them."""
+        ...
+
+    def place(self, txn: LoggedTransaction) -> Place:
+        """Return where ``txn`` stands; to be called once per transaction, in log order."""
+        ...
+
+
+class _NumberedRun:
+    """How many sequence numbers of one run lie above a given one, in bounded memory."""
+
+    def __init__(self) -> None:
+        self._starts: list[int] = []
+        self._counts_before: list[int] = []
+        self.count = 0
+        self.last = 0
+
+    def add(self, sequence_number: int) -> None:
+        if not self._starts or sequence_number != self.last + 1:
+            if len(self._starts) >= STRETCHES_MAX:
+                del self._starts[: STRETCHES_MAX // 2]
+                del self._counts_before[: STRETCHES_MAX // 2]
+            self._starts.append(sequence_number)
+            self._counts_before.append(self.count)
+        self.count += 1
+        self.last = sequence_number
+
+    def above(self, last_committed: int) -> int:
+        """Return how many numbers are greater; a lower bound once stretches were dropped."""
+        at = bisect_right(self._starts, last_committed) - 1
+        if at < 0:
+            return self.count - (self._counts_before[0] if self._counts_before else 0)
+        end = self._counts_before[at + 1] if at + 1 < len(self._starts) else self.count
+        covered = self._counts_before[at] + last_committed - self._starts[at] + 1
+        return self.count - min(covered, end)
+
+
+class LogicalClockRule:
+    """MySQL's prefix rule: j may start once every transaction with SN <= LC_j has committed.
+
+    The metadata itself is judged, not one scheduler. MySQL's own coordinator also drains its
+    workers at a gap in the numbers and at LC=0 (``Mts_submode_logical_clock``,
+    ``new_group``); other appliers that follow the timestamps do not. A pair that only such a
+    drain keeps apart counts as overlapping, and its place says so (``break_rank``).
+
+    A run ends where every applier must wait: a new clock (rotation, restart), (0, 0), a
+    transaction without timestamps, and a timestamp that contradicts itself (LC >= SN, or an SN
+    that does not rise), which the server replaces by (0, 0); the lint reports the last as well.
+    """
+
+    name = LOGICAL_CLOCK
+    lanes_forgotten = 0
+
+    def __init__(self) -> None:
+        self._run = 0
+        self._clock: int | None = None
+        self._numbers = _NumberedRun()
+        self._break_rank = 0
+        self._break_reason = ""
+
+    def place(self, txn: LoggedTransaction) -> Place:
+        """Return the place of ``txn`` by its logical timestamp."""
+        if txn.clock != self._clock:
+            self._clock = txn.clock
+            self._begin_run()
+        last_committed, sequence_number = txn.last_committed, txn.sequence_number
+        if (
+            last_committed is None
+            or sequence_number is None
+            or last_committed < 0
+            or last_committed >= sequence_number
+            or sequence_number <= self._numbers.last
+        ):
+            self._begin_run()
+            alone = Place(lane=0, run=self._run, rank=1, floor=1, allowed=0, follows=False)
+            self._begin_run()
+            return alone
+        numbers = self._numbers
+        if numbers.count and sequence_number > numbers.last + 1:
+            self._break_rank, self._break_reason = sequence_number, "a gap in the sequence numbers"
+        elif numbers.count and last_committed == 0:
+            self._break_rank, self._break_reason = sequence_number, "last_committed=0"
+        place = Place(
+            lane=0,
+            run=self._run,
+            rank=sequence_number,
+            floor=last_committed,
+            allowed=numbers.above(last_committed),
+            follows=numbers.count > 0,
+            break_rank=self._break_rank,
+            break_reason=self._break_reason,
+        )
+        numbers.add(sequence_number)
+        return place
+
+    def _begin_run(self) -> None:
+        self._run += 1
+        self._numbers = _NumberedRun()
+        self._break_rank, self._break_reason = 0, ""
+
+
+@dataclass(slots=True)
+class _Lane:
+    group: tuple[int, int] | None = None
+    rank: int = 0
+    floor: int = 0
+
+
+class CommitGroupRule:
+    """MariaDB's conservative mode: transactions of one commit id that follow each other overlap.
+
+    A transaction without a commit id is alone, and so is DDL (``rpl_parallel.cc``, FORCE_SWITCH).
+    Groups are followed per replication domain. With ``by_last_committed`` a log of MySQL is read
+    by the rule of 5.7.2, where the transactions of one last_committed formed a group; otherwise
+    its transactions are alone.
+    """
+
+    name = COMMIT_GROUP
+
+    def __init__(self, *, by_last_committed: bool = False) -> None:
+        self._by_last_committed = by_last_committed
+        self.lanes_forgotten = 0
+        self._lanes: dict[int, _Lane] = {}
+
+    def place(self, txn: LoggedTransaction) -> Place:
+        """Return the place of ``txn`` in the commit groups of its domain."""
+        domain = txn.domain or 0
+        lane = self._lanes.get(domain)
+        if lane is None:
+            if len(self._lanes) >= LANES_MAX:
+                del self._lanes[next(iter(self._lanes))]
+                self.lanes_forgotten += 1
+            # A domain that was forgotten must not meet its own past: ranks go on from the log's.
+            lane = self._lanes[domain] = _Lane(rank=txn.ordinal, floor=txn.ordinal)
+        group = get_commit_group(txn)
+        if txn.commit_id is None and not self._by_last_committed:
+            group = None
+        if group is None or is_ddl(txn) or group != lane.group:
+            lane.floor = lane.rank
+        lane.group = None if is_ddl(txn) else group
+        lane.rank += 1
+        return Place(
+            lane=domain,
+            run=0,
+            rank=lane.rank,
+            floor=lane.floor,
+            allowed=lane.rank - 1 - lane.floor,
+            # A log without domains and commit ids has nothing to say of this rule.
+            follows=txn.domain is not None or txn.commit_id is not None,
+        )
+
+
+def get_commit_group(txn: LoggedTransaction) -> tuple[int, int] | None:
+    """Return what the members of one commit group share; None for a transaction on its own."""
+    if txn.commit_id is not None:
+        return txn.clock, txn.commit_id
+    if txn.last_committed is not None and txn.sequence_number:
+        return txn.clock, txn.last_committed
+    return None
+
+
+RULES: dict[str, type[LogicalClockRule] | type[CommitGroupRule]] = {
+    LOGICAL_CLOCK: LogicalClockRule,
+    COMMIT_GROUP: CommitGroupRule,
+}

@@ -1,0 +1,81 @@
+"""XA transactions that are prepared and wait for their XA COMMIT or XA ROLLBACK.
+
+Their rows are logged with the XA PREPARE and stay locked until the end, so nothing between the
+two can meet them, and they count from the XA COMMIT on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from paraply.vocabulary.log import LoggedTransaction
+
+PREPARED_MAX = 10_000
+BYTES_MAX = 64 << 20
+"""Bytes of row images kept, estimated."""
+_COLUMN_BYTES = 64
+
+
+class PreparedXa:
+    """Keeps what was prepared, in bounded memory: past the bounds the oldest is forgotten."""
+
+    def __init__(self, transactions_max: int = PREPARED_MAX, bytes_max: int = BYTES_MAX) -> None:
+        self.forgotten = False
+        """Something was: an end without its beginning may be that of a forgotten transaction."""
+        self._transactions_max = transactions_max
+        self._bytes_max = bytes_max
+        self._bytes = 0
+        self._waiting: dict[str, tuple[LoggedTransaction, int]] = {}
+        self._missed: dict[str, None] = {}
+        """What ended and was not known, up to as many as can wait."""
+
+    def prepare(self, txn: LoggedTransaction) -> None:
+        """Keep a transaction that was prepared."""
+        self._bytes -= self._waiting.pop(txn.xa_id, (None, 0))[1]
+        size = _estimate_bytes(txn)
+        self._waiting[txn.xa_id] = (txn, size)
+        self._bytes += size
+        while len(self._waiting) > self._transactions_max or self._bytes > self._bytes_max:
+            self.end(next(iter(self._waiting)))
+            self.forgotten = True
+
+    def end(self, xa_id: str) -> LoggedTransaction | None:
+        """Return what was prepared under ``xa_id`` and let go of it; None if nothing was."""
+        txn, size = self._waiting.pop(xa_id, (None, 0))
+        self._bytes -= size
+        if txn is None and len(self._missed) < self._transactions_max:
+            self._missed[xa_id] = None
+        return txn
+
+    def begin(self) -> None:
+        """Begin to note what ends without being known."""
+        self._missed.clear()
+
+    def move(self, by: int) -> None:
+        """Add ``by`` to the ordinals."""
+        self._waiting = {
+            xa_id: (replace(txn, ordinal=txn.ordinal + by), size)
+            for xa_id, (txn, size) in self._waiting.items()
+        }
+
+    def go_on(self, later: PreparedXa, transactions: int) -> None:
+        """Become what waits after ``transactions``, of which ``later`` knows alone."""
+        for xa_id in later._missed:
+            self.end(xa_id)
+        self.move(-transactions)
+        for txn, _ in later._waiting.values():
+            self.prepare(txn)
+        self.forgotten |= later.forgotten
+
+    def described(self) -> str:
+        """Return a text that is equal where the same waits, in the same order."""
+        return repr((self.forgotten, list(self._waiting.items())))
+
+
+def _estimate_bytes(txn: LoggedTransaction) -> int:
+    return sum(
+        _COLUMN_BYTES + (len(value) if isinstance(value, bytes | str) else 0)
+        for row in txn.rows
+        for image in (row.before, row.after)
+        for value in image or ()
+    )

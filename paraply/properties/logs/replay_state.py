@@ -1,0 +1,286 @@
+"""The keyed rows that a log has built up so far, in bounded memory.
+
+A row is known by a 16-byte BLAKE2b fingerprint of its table, key and key values, and kept as four
+bytes per column: a CRC-32 of the value, 0 for a value that is not known (never recorded, or set to
+what the input does not show). Whole rows would make memory depend on their width, and one digest
+per row could not be compared with an image that records only some columns. A wrong value passes
+with probability 2^-32; two keys are taken for one with probability below 2^-80 for a million rows.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, is_dataclass
+from hashlib import blake2b
+
+from paraply.vocabulary.keys import ConflictKey
+from paraply.vocabulary.log import ABSENT, UNKNOWN
+
+ROWS_MAX = 1_000_000
+TABLES_MAX = 100_000
+_UNRECORDED = b"\0\0\0\0"
+
+Fingerprint = bytes
+
+
+def compute_fingerprint(key: ConflictKey) -> Fingerprint:
+    """Return 16 bytes that stand for ``key``."""
+    text = repr((key.table, key.index, key.values))
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def compute_columns(image: Sequence[object]) -> bytes:
+    """Return four bytes per column of ``image``."""
+    return b"".join(_compute_column(value) for value in image)
+
+
+def _compute_column(value: object) -> bytes:
+    # A record in place of a value (a partial JSON update) says how it changed, not what it is.
+    if value is ABSENT or value is UNKNOWN or is_dataclass(value):
+        return _UNRECORDED
+    text = f"{type(value).__name__}{value!r}"
+    # Zero is taken; a CRC of zero moves over by one.
+    return (zlib.crc32(text.encode("utf-8", "surrogatepass")) or 1).to_bytes(4, "little")
+
+
+def columns_agree(known: bytes, image: bytes) -> bool:
+    """Return whether every column that both record is the same.
+
+    Rows of different width (a column was added without the log saying so) are compared as far
+    as both reach.
+    """
+    if known == image:
+        return True
+    for at in range(0, min(len(known), len(image)), 4):
+        a, b = known[at : at + 4], image[at : at + 4]
+        if a not in (b, _UNRECORDED) and b != _UNRECORDED:
+            return False
+    return True
+
+
+def overlay_columns(known: bytes, image: bytes, unrecorded: Sequence[bool]) -> bytes:
+    """Return ``image`` with the columns it does not record (ABSENT) taken from ``known``."""
+    if not any(unrecorded):
+        return image
+    return b"".join(
+        known[4 * at : 4 * at + 4] or _UNRECORDED if skip else image[4 * at : 4 * at + 4]
+        for at, skip in enumerate(unrecorded)
+    )
+
+
+def overlay_unrecorded(known: bytes, columns: bytes) -> bytes:
+    """Return ``columns`` with those that are not recorded taken from ``known``."""
+    if _UNRECORDED not in columns:
+        return columns
+    return b"".join(
+        known[at : at + 4] or own if (own := columns[at : at + 4]) == _UNRECORDED else own
+        for at in range(0, len(columns), 4)
+    )
+
+
+@dataclass(slots=True, eq=False)
+class TableState:
+    """What the log says of one table as a whole; a reset replaces it, and its rows go stale."""
+
+    name: str
+    born: bool = False
+    """The log saw the table empty and forgot nothing since: a row it did not write is not there."""
+    rows: int = 0
+    """How many the log added, or this part of it."""
+    doubted_at: int | None = None
+    """Ordinal of the last transaction whose cascade may have changed rows without logging them."""
+
+
+@dataclass(slots=True, eq=False)
+class RowState:
+    """One row, or the place where one was deleted."""
+
+    table: TableState
+    columns: bytes | None
+    """None once deleted."""
+    others: dict[str, Fingerprint]
+    """Its further UNIQUE keys by index name, as far as recorded."""
+    written_at: int
+
+    @property
+    def in_doubt(self) -> bool:
+        """Return whether a cascade may have changed the row since it was written."""
+        doubted_at = self.table.doubted_at
+        return doubted_at is not None and self.written_at <= doubted_at
+
+
+@dataclass(slots=True)
+class Resets:
+    """What was reset, in whatever order."""
+
+    tables: set[str] = field(default_factory=set)
+    """In lower case."""
+    schemas: set[str] = field(default_factory=set)
+    everything: bool = False
+
+    def cover(self, table: str) -> bool:
+        """Return whether ``table`` (in lower case) was reset."""
+        return self.everything or table in self.tables or table.partition(".")[0] in self.schemas
+
+
+@dataclass(slots=True)
+class ReplayState:
+    """All rows of all tables; past ``rows_max`` the row not written for longest is forgotten."""
+
+    rows_max: int = ROWS_MAX
+    forgotten: int = 0
+    resets: Resets | None = None
+    """Noted between two borders only, since they are as many as the statements of the log."""
+    _rows: dict[Fingerprint, RowState] = field(default_factory=dict)
+    _owners: dict[Fingerprint, Fingerprint] = field(default_factory=dict)
+    _tables: dict[str, TableState] = field(default_factory=dict)
+
+    def table(self, name: str) -> TableState:
+        """Return the state of a table, new where nothing is known of it."""
+        folded = name.lower()
+        state = self._tables.get(folded)
+        if state is None:
+            if len(self._tables) >= TABLES_MAX:
+                self.reset(next(iter(self._tables)))
+            state = self._tables[folded] = TableState(name)
+        return state
+
+    def known_table(self, name: str) -> TableState | None:
+        """Return the state of a table the log has touched, None for another."""
+        return self._tables.get(name.lower())
+
+    def tables(self) -> list[TableState]:
+        """Return every table, in the order first touched."""
+        return list(self._tables.values())
+
+    def find(self, table: TableState, identity: Fingerprint) -> RowState | None:
+        """Return the row or its grave, None where the log has not touched it."""
+        row = self._rows.get(identity)
+        return row if row is not None and row.table is table else None
+
+    def find_owner(
+        self, table: TableState, index: str, key: Fingerprint
+    ) -> tuple[Fingerprint, RowState] | None:
+        """Return the live row that holds a further UNIQUE key."""
+        identity = self._owners.get(key)
+        if identity is None:
+            return None
+        row = self.find(table, identity)
+        if row is None or row.columns is None or row.others.get(index) != key:
+            return None
+        return identity, row
+
+    def put(self, identity: Fingerprint, row: RowState) -> None:
+        """Write a row or a grave, and forget the oldest if there are too many."""
+        before = self._rows.pop(identity, None)
+        if before is not None:
+            self._drop_owned(identity, before)
+            if before.columns is not None:
+                before.table.rows -= 1
+        self._rows[identity] = row
+        if row.columns is not None:
+            row.table.rows += 1
+            for key in row.others.values():
+                self._owners[key] = identity
+        if len(self._rows) > self.rows_max:
+            self._forget_oldest()
+
+    def reset(self, name: str, *, born: bool = False) -> None:
+        """Forget a table: its rows are as if never seen, or known to be none if ``born``."""
+        self._tables.pop(name.lower(), None)
+        if self.resets is not None:
+            self.resets.tables.add(name.lower())
+        if born:
+            self.table(name).born = True
+
+    def reset_schema(self, schema: str) -> None:
+        """Forget every table of a schema (in lower case)."""
+        if self.resets is not None:
+            self.resets.schemas.add(schema)
+        for name in [n for n in self._tables if n.partition(".")[0] == schema]:
+            del self._tables[name]
+
+    def reset_all(self) -> None:
+        """Forget everything."""
+        if self.resets is not None:
+            self.resets.everything = True
+        self._rows.clear()
+        self._owners.clear()
+        self._tables.clear()
+
+    def begin(self) -> None:
+        """Begin to note what is reset and forgotten, and to count rows anew."""
+        self.forgotten, self.resets = 0, Resets()
+        for table in self._tables.values():
+            table.rows = 0
+
+    def move(self, by: int) -> None:
+        """Add ``by`` to the ordinals."""
+        for row in self._rows.values():
+            row.written_at += by
+        for table in self._tables.values():
+            if table.doubted_at is not None:
+                table.doubted_at += by
+
+    def go_on(self, later: ReplayState, resets: Resets, transactions: int) -> None:
+        """Become what is left after ``transactions`` that left ``later`` from nothing, at a guess.
+
+        It is right where images record all columns and no cascade reaches over the border.
+        """
+        self.move(-transactions)
+        if resets.everything:
+            self.reset_all()
+        for schema in resets.schemas:
+            self.reset_schema(schema)
+        for name in resets.tables:
+            self.reset(name)
+        for left in later.tables():
+            table = self.table(left.name)
+            if resets.cover(left.name.lower()):
+                table.born = left.born
+            if left.doubted_at is not None:
+                table.doubted_at, table.born = left.doubted_at, False
+        gone = TableState("")
+        for identity, row in later._rows.items():
+            is_gone = later._tables.get(row.table.name.lower()) is not row.table
+            table = gone if is_gone else self.table(row.table.name)
+            columns, others = row.columns, row.others
+            known = self.find(table, identity)
+            if known is not None and columns is not None and known.columns is not None:
+                columns = overlay_unrecorded(known.columns, columns)
+                if columns != row.columns:
+                    others = {**known.others, **others}
+            self.put(identity, RowState(table, columns, others, row.written_at))
+
+    def take_doubts(self, followed: ReplayState, transactions: int) -> None:
+        """Correct the guess by the doubts that arose when the part was followed from elsewhere."""
+        for left in followed.tables():
+            table = self.known_table(left.name)
+            arose = left.doubted_at is not None and left.doubted_at > -transactions
+            if table is not None and arose:
+                table.doubted_at, table.born = left.doubted_at, False
+
+    def describe(self, digest: blake2b) -> None:
+        """Feed everything that a replay from here depends on into ``digest``."""
+        for name, table in sorted(self._tables.items()):
+            digest.update(repr((name, table.born, table.doubted_at)).encode())
+        for identity, row in self._rows.items():
+            name = row.table.name.lower()
+            what = (identity, row.columns, sorted(row.others.items()), row.written_at)
+            digest.update(repr((self._tables.get(name) is row.table and name, what)).encode())
+        digest.update(repr(sorted(self._owners.items())).encode())
+
+    def _forget_oldest(self) -> None:
+        identity = next(iter(self._rows))
+        row = self._rows.pop(identity)
+        self._drop_owned(identity, row)
+        if self._tables.get(row.table.name.lower()) is not row.table:
+            return  # Its table was reset; the row was stale already.
+        row.table.born = False
+        self.forgotten += 1
+
+    def _drop_owned(self, identity: Fingerprint, row: RowState) -> None:
+        for key in row.others.values():
+            if self._owners.get(key) == identity:
+                del self._owners[key]

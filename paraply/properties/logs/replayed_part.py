@@ -1,0 +1,94 @@
+"""What the replay of one part of a log found, and who replays without judging anything else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from paraply.properties.logs.replay_state import Resets
+from paraply.properties.logs.row_replay import RowReplay
+from paraply.vocabulary.audit_result import ReplayFinding, TransactionRef
+from paraply.vocabulary.log import LoggedTransaction
+
+_COUNTS = (
+    "before_images_found", "before_images_missing", "before_images_unknown", "duplicate_keys",
+    "rows_without_key", "rows_forgotten", "rows_in_doubt", "findings_dropped",
+)  # fmt: skip
+_COUNTED_BESIDE = ("_rows_checked", "_blind")
+_NAMES = ("_keyless", "_unknown_tables", "_undecoded", "_cascaded")
+
+
+@dataclass(slots=True, kw_only=True)
+class ReplayedPart:
+    """What the replay of one part found; ordinals count from the part's approach."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Tables of which something is to be told, by what."""
+    findings: list[ReplayFinding] = field(default_factory=list)
+    rows: dict[str, int] = field(default_factory=dict)
+    """How many rows the part added, by table; of a table that it reset, how many since."""
+    resets: Resets = field(default_factory=Resets)
+
+    def moved(self, by: int) -> list[ReplayFinding]:
+        """Return the findings with ``by`` added to their ordinals."""
+
+        def move(ref: TransactionRef) -> TransactionRef:
+            return replace(ref, ordinal=ref.ordinal + by)
+
+        return [replace(each, transaction=move(each.transaction)) for each in self.findings]
+
+
+def take_replayed(replay: RowReplay) -> ReplayedPart:
+    """Return what ``replay`` has found since it began at a border."""
+    result = replay.result()
+    counts = Counter({name: getattr(result, name) for name in _COUNTS})
+    counts |= Counter({name: getattr(replay, name) for name in _COUNTED_BESIDE})
+    return ReplayedPart(
+        counts=counts,
+        names={name: tuple(getattr(replay, name)) for name in _NAMES},
+        findings=list(result.findings),
+        rows={table.name: table.rows for table in replay._state.tables()},
+        resets=replay._state.resets or Resets(),
+    )
+
+
+def add_replayed(replay: RowReplay, parts: Iterable[tuple[ReplayedPart, int]]) -> None:
+    """Make ``replay`` say what parts that follow each other found.
+
+    Each part comes with what to add to its ordinals.
+    """
+    result = replay._result
+    left: dict[str, tuple[str, int]] = {}
+    for part, shift in parts:
+        for name in _COUNTS:
+            setattr(result, name, getattr(result, name) + part.counts[name])
+        for name in _COUNTED_BESIDE:
+            setattr(replay, name, getattr(replay, name) + part.counts[name])
+        for name, tables in part.names.items():
+            getattr(replay, name).update(dict.fromkeys(tables))
+        room = replay._findings_max - len(result.findings)
+        result.findings += part.moved(shift)[:room]
+        result.findings_dropped += max(0, len(part.findings) - room)
+        for name in [name for name in left if part.resets.cover(name)]:
+            del left[name]
+        for name, rows in part.rows.items():
+            left[name.lower()] = name, left.get(name.lower(), ("", 0))[1] + rows
+    replay._state.forgotten = result.rows_forgotten
+    for name, rows in left.values():
+        replay._state.table(name).rows = rows
+
+
+class RowFollower:
+    """Replays transactions as an auditor has them replayed, and judges nothing else."""
+
+    def __init__(self, replay: RowReplay) -> None:
+        self.replay = replay
+        self.transactions = 0
+
+    def observe(self, txn: LoggedTransaction) -> None:
+        """Replay the next transaction of the log."""
+        self.transactions += 1
+        if txn.complete:
+            self.replay.observe(txn)

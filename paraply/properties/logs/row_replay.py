@@ -1,0 +1,379 @@
+"""Apply the row images to a keyed state in log order: does every image fit what came before?
+
+A source that wrote its log in commit order leaves no contradiction in it: an updated or deleted
+row exists and looks as its before-image says (``rows_exist``, ``before_images_match``), and an
+inserted row's keys are free (``inserted_keys_are_free``). A contradiction means that the log lost,
+repeated or reordered changes, and a replica that applies it will differ or stop.
+
+What existed before the log began is adopted at first sight and counted as unknown. Images that
+record only some columns are compared as far as they go. TRUNCATE and CREATE TABLE leave a table
+known to be empty; other DDL makes its rows unknown, and so does a statement-based change or an
+incident for all tables. Rows of an XA transaction count from its XA COMMIT on. A change of a
+parent row may have changed rows of children by a cascading foreign key that the log does not show:
+children that then do not fit count as unknown, not as a contradiction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from paraply.properties.logs.cascades import Cascades
+from paraply.properties.logs.prepared_xa import PreparedXa
+from paraply.properties.logs.replay_borders import ReplayBorder
+from paraply.properties.logs.replay_state import (
+    ROWS_MAX,
+    ReplayState,
+    Resets,
+    RowState,
+    TableState,
+    columns_agree,
+    compute_columns,
+    compute_fingerprint,
+    overlay_columns,
+)
+from paraply.properties.logs.statement_tables import StatementTables, get_statement_tables
+from paraply.properties.logs.transaction_facts import get_changed_tables, get_reference, is_ddl
+from paraply.vocabulary.audit_result import Reason, ReplayFinding, ReplayResult
+from paraply.vocabulary.counting import counted
+from paraply.vocabulary.keys import ConflictKey, RowKeys
+from paraply.vocabulary.log import (
+    ABSENT,
+    LoggedKind,
+    LoggedTransaction,
+    RowChange,
+    RowImage,
+)
+from paraply.vocabulary.verdict import Verdict
+
+BEFORE_IMAGES_MATCH = "before_images_match"
+INSERTED_KEYS_ARE_FREE = "inserted_keys_are_free"
+ROWS_EXIST = "rows_exist"
+FINDINGS_MAX = 1_000
+_UNDONE = frozenset({"rolled_back", "partly_rolled_back"})
+_CHANGES_ROWS = frozenset({"ALTER", "DROP", "RENAME", "TRUNCATE", "CREATE"})
+
+
+class RowReplay:
+    """Replays one log in one pass."""
+
+    def __init__(
+        self, row_keys: RowKeys, rows_max: int = ROWS_MAX, findings_max: int = FINDINGS_MAX
+    ) -> None:
+        self._row_keys = row_keys
+        self._rows_max = rows_max
+        self._state = ReplayState(rows_max)
+        self._findings_max = findings_max
+        self._result = ReplayResult()
+        self._rows_checked = 0
+        self._keyless: dict[str, None] = {}
+        self._unknown_tables: dict[str, None] = {}
+        self._undecoded: dict[str, None] = {}
+        self._blind = 0
+        self._cascades = Cascades()
+        self._prepared = PreparedXa()
+        self._cascaded: dict[str, None] = {}
+        self._txn: LoggedTransaction | None = None
+
+    def observe(self, txn: LoggedTransaction) -> None:
+        """Apply the next transaction of the log."""
+        self._txn = txn
+        if txn.kind in (LoggedKind.STATEMENT, LoggedKind.INCIDENT):
+            # What was changed is not in the log, and triggers may have changed any table.
+            self._blind += 1
+            self._state.reset_all()
+        if is_ddl(txn):
+            for statement in txn.statements:
+                self._apply_ddl(get_statement_tables(statement, txn.default_schema))
+        if txn.kind is LoggedKind.XA and "one_phase_xa" not in txn.flags:
+            self._follow_xa(txn)
+        else:
+            self._apply_rows(txn)
+
+    def _apply_rows(self, txn: LoggedTransaction) -> None:
+        for row in txn.rows:
+            self._apply_row(txn, row)
+        self._lose_sight(txn)
+
+    def _lose_sight(self, txn: LoggedTransaction) -> None:
+        """Forget the tables of which ``txn`` changed other rows, or fewer, than it lists."""
+        lost = set(txn.undecoded_tables)
+        for table in lost:
+            self._undecoded[table] = None
+        if txn.flags & _UNDONE:
+            # What was rolled back is listed too, and nothing tells which rows that were.
+            lost |= get_changed_tables(txn)
+        for table in lost:
+            self._state.reset(table)
+
+    def begin_at(self, border: ReplayBorder[Any], ordinal: int) -> None:
+        """Go on from ``border``, which it takes over, after transaction ``ordinal``."""
+        self._state = self._rows_from(border.rows, ordinal)
+        self._cascades, self._prepared = border.cascades, border.prepared
+        self._prepared.move(ordinal)
+        for memory in (self._state, self._cascades, self._prepared):
+            memory.begin()
+        self._result = ReplayResult()
+        self._rows_checked = self._blind = 0
+        for names in (self._keyless, self._unknown_tables, self._undecoded, self._cascaded):
+            names.clear()
+
+    def end_at(self, ordinal: int) -> ReplayBorder[Any]:
+        """Return what is carried on after transaction ``ordinal``; it is taken from here."""
+        self._prepared.move(-ordinal)
+        return ReplayBorder(
+            rows=self._rows_left(ordinal), resets=self._state.resets or Resets(),
+            cascades=self._cascades, prepared=self._prepared,
+        )  # fmt: skip
+
+    def nothing(self) -> ReplayBorder[Any]:
+        """Return what is carried to the beginning of a log."""
+        return ReplayBorder(rows=ReplayState(self._rows_max))
+
+    def _rows_from(self, rows: Any, ordinal: int) -> Any:
+        """Return the state that goes on from ``rows``, of the kind that this replay leaves."""
+        rows.move(ordinal)
+        return rows
+
+    def _rows_left(self, ordinal: int) -> Any:
+        self._state.move(-ordinal)
+        return self._state
+
+    def result(self) -> ReplayResult:
+        """Return the counts, the findings and the rows left per table."""
+        result = self._result
+        result.rows_forgotten = self._state.forgotten
+        result.tables = {t.name: t.rows for t in self._state.tables() if t.rows}
+        result.final_rows = sum(result.tables.values())
+        result.cascaded_tables = [name for name in self._cascaded if name in result.tables]
+        return result
+
+    def verdict(self) -> Verdict | None:
+        """Return what the replay established; None for a log without row changes."""
+        result = self._result
+        if result.findings or result.findings_dropped:
+            return Verdict.VIOLATED
+        if self.reasons():
+            return Verdict.UNKNOWN
+        return Verdict.HOLDS if self._rows_checked else None
+
+    def reasons(self) -> list[Reason]:
+        """Return why the replay leaves something unknown; empty if it does not."""
+        found = [
+            Reason(
+                property=BEFORE_IMAGES_MATCH,
+                reason=f"the keys of {table} are unknown, so its rows could not be followed",
+                remedy=f"pass --schema with the definition of {table}",
+                subject=table,
+            )
+            for table in sorted(self._unknown_tables)
+        ]
+        found.extend(
+            Reason(
+                property=BEFORE_IMAGES_MATCH,
+                reason=f"some rows of {table} could not be decoded, so it could not be followed",
+                remedy="see the file's summary for what was skipped, and report it",
+                subject=table,
+            )
+            for table in sorted(self._undecoded)
+        )
+        if self._blind:
+            found.append(
+                Reason(
+                    property=BEFORE_IMAGES_MATCH,
+                    reason=f"{counted(self._blind, 'transaction')} of statements or incidents "
+                    "changed rows that the log does not show",
+                    remedy="set binlog_format=ROW at the source and audit a log written since",
+                )
+            )
+        if not self._rows_checked and self._keyless and not found:
+            found.append(
+                Reason(
+                    property=BEFORE_IMAGES_MATCH,
+                    reason="no changed table has a PRIMARY or UNIQUE key, so no row could be "
+                    "followed",
+                    remedy="give the tables primary keys",
+                )
+            )
+        return found
+
+    def _apply_ddl(self, names: StatementTables) -> None:
+        if names.verb not in _CHANGES_ROWS:
+            return
+        if names.cut:
+            self._state.reset_all()
+            self._cascades.forget(None)
+            return
+        for schema in names.schemas:
+            self._state.reset_schema(schema)
+            self._cascades.forget(None)
+        if names.verb == "CREATE":
+            if names.if_not_exists or not names.target:
+                return  # What already exists keeps its rows.
+            self._state.reset(names.target, born=names.creates_table and not names.fills)
+            self._cascades.forget(names.target)
+            return
+        for table in names.tables:
+            self._state.reset(table, born=names.verb == "TRUNCATE")
+            self._cascades.forget(table)
+
+    def _follow_xa(self, txn: LoggedTransaction) -> None:
+        if txn.rows or txn.undecoded_tables:
+            self._prepared.prepare(txn)
+            return
+        prepared = self._prepared.end(txn.xa_id)
+        if not any(text.lstrip().upper().startswith("XA COMMIT") for text in txn.statements):
+            return
+        if prepared is not None:
+            self._txn = prepared
+            self._apply_rows(prepared)
+        elif self._prepared.forgotten:
+            self._state.reset_all()
+
+    def _apply_row(self, txn: LoggedTransaction, row: RowChange) -> None:
+        before = self._keys_of(row.table, row.before)
+        after_image = _complete(row.after, row.before)
+        after = self._keys_of(row.table, after_image)
+        if not before and not after:
+            keyless = self._has_no_keys(row.table, before, after)
+            (self._keyless if keyless else self._unknown_tables)[row.table] = None
+            self._result.rows_without_key += 1
+            return
+        self._rows_checked += 1
+        table = self._state.table(row.table)
+        if not self._cascades.knows(row.table):
+            self._cascades.relate(row.table, self._row_keys.schema_of(row.table))
+        known = None
+        if row.before is not None and before:
+            known = self._take_out(txn, row, table, before[0])
+        if after_image is not None and row.after is not None and after:
+            self._put_in(txn, row, table, after, after_image, known)
+        if row.before is not None:
+            self._doubt_children(row, after_image)
+
+    def _has_no_keys(self, table: str, *keys: tuple[ConflictKey, ...] | None) -> bool:
+        """Return whether it is known that no key identifies the row, rather than not known."""
+        if None not in keys:
+            return True
+        schema = self._row_keys.schema_of(table)
+        return schema is not None and schema.keys_complete and not schema.unique_keys
+
+    def _keys_of(self, table: str, image: RowImage | None) -> tuple[ConflictKey, ...] | None:
+        return () if image is None else self._row_keys.keys_of(table, image)
+
+    def _take_out(
+        self, txn: LoggedTransaction, row: RowChange, table: TableState, key: ConflictKey
+    ) -> RowState | None:
+        """Check the before-image against the state, and leave a grave; return what was there."""
+        assert row.before is not None
+        identity = compute_fingerprint(key)
+        known = self._state.find(table, identity)
+        result = self._result
+        if known is None and not table.born:
+            result.before_images_unknown += 1
+        elif known is None or known.columns is None:
+            gone = "was deleted before" if known is not None else "was never inserted"
+            in_doubt = known.in_doubt if known is not None else table.doubted_at is not None
+            message = f"{row.operation.value} of a row that {gone}"
+            self._contradict(ROWS_EXIST, row, key, message, in_doubt)
+        elif not columns_agree(known.columns, compute_columns(row.before)):
+            message = f"{row.operation.value} of a row that looked different after its last change"
+            self._contradict(BEFORE_IMAGES_MATCH, row, key, message, known.in_doubt)
+        else:
+            result.before_images_found += 1
+        self._state.put(identity, RowState(table, None, {}, txn.ordinal))
+        return known
+
+    def _put_in(
+        self,
+        txn: LoggedTransaction,
+        row: RowChange,
+        table: TableState,
+        keys: tuple[ConflictKey, ...],
+        image: RowImage,
+        before: RowState | None,
+    ) -> None:
+        """Check that the keys of an after-image are free, and write the row."""
+        assert row.after is not None
+        identity = compute_fingerprint(keys[0])
+        others = {key.index: compute_fingerprint(key) for key in keys[1:]}
+        taken = self._state.find(table, identity)
+        if taken is not None and taken.columns is not None:
+            self._contradict_free(row, keys[0], taken.in_doubt)
+        for key in keys[1:]:
+            owner = self._state.find_owner(table, key.index, others[key.index])
+            if owner is not None and owner[0] != identity:
+                self._contradict_free(row, key, owner[1].in_doubt)
+        columns = compute_columns(image)
+        if before is not None and before.columns is not None:
+            columns = overlay_columns(before.columns, columns, [v is ABSENT for v in image])
+            for index, key_before in before.others.items():
+                if index not in others and self._is_unrecorded(row.table, index, image):
+                    others[index] = key_before
+        self._state.put(identity, RowState(table, columns, others, txn.ordinal))
+
+    def _is_unrecorded(self, table: str, index: str, image: RowImage) -> bool:
+        """Return whether a key is missing because the image leaves it out, not because of NULL."""
+        schema = self._row_keys.schema_of(table)
+        if schema is None:
+            return False
+        return any(
+            part.column < len(image) and image[part.column] is ABSENT
+            for key in schema.unique_keys
+            if key.name == index
+            for part in key.parts
+        )
+
+    def _contradict_free(self, row: RowChange, key: ConflictKey, in_doubt: bool) -> None:
+        message = f"{row.operation.value} to a key that another row holds"
+        if self._contradict(INSERTED_KEYS_ARE_FREE, row, key, message, in_doubt):
+            self._result.duplicate_keys += 1
+
+    def _contradict(
+        self, name: str, row: RowChange, key: ConflictKey, message: str, in_doubt: bool
+    ) -> bool:
+        """Record that an image does not fit; return whether it is certain."""
+        result = self._result
+        if in_doubt:
+            result.rows_in_doubt += 1
+            if name != INSERTED_KEYS_ARE_FREE:
+                result.before_images_unknown += 1
+            return False
+        if name != INSERTED_KEYS_ARE_FREE:
+            result.before_images_missing += 1
+        if len(result.findings) >= self._findings_max:
+            result.findings_dropped += 1
+            return True
+        assert self._txn is not None
+        result.findings.append(
+            ReplayFinding(
+                property=name,
+                transaction=get_reference(self._txn),
+                table=row.table,
+                key=f"{key.index}({key.shown or ', '.join(map(repr, key.values))})",
+                offset=row.position.offset,
+                message=message,
+            )
+        )
+        return True
+
+    def _doubt_children(self, row: RowChange, after: RowImage | None) -> None:
+        """Mark the tables that a cascade from this change may have changed unlogged."""
+        schema = self._row_keys.schema_of(row.table)
+        for child, deletes in self._cascades.reached(row, after, schema):
+            state = self._state.known_table(child)
+            if state is None:
+                continue
+            assert self._txn is not None
+            state.doubted_at = self._txn.ordinal
+            state.born = False
+            if deletes:
+                self._cascaded[state.name] = None
+
+
+def _complete(after: RowImage | None, before: RowImage | None) -> RowImage | None:
+    """Return the after-image with columns it leaves out taken from the before-image."""
+    if after is None or before is None or ABSENT not in after:
+        return after
+    padded: Iterable[object] = (*before, *(ABSENT for _ in range(len(after) - len(before))))
+    return tuple(old if new is ABSENT else new for new, old in zip(after, padded, strict=False))

@@ -1,0 +1,255 @@
+"""What the safety check saw under one rule, and whether that is enough to conclude from.
+
+Finding no violation proves nothing by itself: perhaps nothing was allowed to overlap, or no two
+transactions ever conflicted. Each such case makes the verdict unknown, with the reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from paraply.properties.logs.conflict_index import SeenTransaction
+from paraply.properties.logs.overlap_rules import LANES_MAX, LOGICAL_CLOCK, Place
+from paraply.properties.logs.transaction_facts import get_name
+from paraply.vocabulary.audit_result import Reason, TransactionRef
+from paraply.vocabulary.counting import counted
+from paraply.vocabulary.log import LoggedKind
+
+NAME = "conflicting_transactions_are_ordered"
+UNDECIDED_TABLES_MAX = 1_000
+"""Tables named one by one in the reasons; the rest are counted."""
+
+
+@dataclass(slots=True)
+class _Undecided:
+    pairs: int
+    earlier: TransactionRef
+    later: TransactionRef
+
+
+@dataclass(slots=True)
+class _LastOfKind:
+    """The last transaction of a kind in a lane, and the last that could have conflicted."""
+
+    undecidable: Place | None = None
+    changes_rows: Place | None = None
+    ddl: Place | None = None
+
+
+@dataclass(slots=True)
+class SafetyEvidence:
+    """Counts under one overlap rule."""
+
+    applier: str
+    pairs_allowed: int = 0
+    conflicts_ordered: int = 0
+    """Pairs of a transaction and the last one to touch one of its keys, ordered inside a run."""
+    violations_certain: int = 0
+    violations_uncertain: int = 0
+    keys_forgotten: int = 0
+    """Touches of a key that is not remembered and may have been forgotten within reach."""
+    lanes_forgotten: int = 0
+    """Replication domains forgotten because the log has too many."""
+    statements_overlapping: int = 0
+    incidents: int = 0
+    ddl_overlapping: int = 0
+    """DDL overlapping changes of tables it does not name: legal, noted."""
+    undecided: dict[str, _Undecided] = field(default_factory=dict)
+    undecided_more: int = 0
+    crossings: int = 0
+    """Transactions that share a key with the last one to touch it, which is of another domain."""
+    crossing_first: tuple[int, str] | None = None
+    """Ordinal of the earlier transaction, and the table."""
+    _lanes: dict[int, _LastOfKind] = field(default_factory=dict)
+
+    def note_undecided(self, table: str, earlier: SeenTransaction, later: SeenTransaction) -> None:
+        """Count a pair that may overlap in ``table``, where keys do not tell if it conflicts."""
+        self.add_undecided(table, 1, earlier.ref, later.ref)
+
+    def add_undecided(
+        self, table: str, pairs: int, earlier: TransactionRef, later: TransactionRef
+    ) -> None:
+        """Count so many such pairs, of which the first is given."""
+        known = self.undecided.get(table)
+        if known is not None:
+            known.pairs += pairs
+        elif len(self.undecided) < UNDECIDED_TABLES_MAX:
+            self.undecided[table] = _Undecided(pairs, earlier, later)
+        else:
+            self.undecided_more += pairs
+
+    def note_crossing(self, earlier: int, table: str) -> None:
+        """Count a transaction that conflicts with ``earlier`` of another domain."""
+        self.crossings += 1
+        if self.crossing_first is None:
+            self.crossing_first = (earlier, table)
+
+    def observe_barriers(self, seen: SeenTransaction, place: Place) -> None:
+        """Count overlaps that keys cannot decide: statements, incidents, unrelated DDL."""
+        kind = seen.kind
+        if kind is LoggedKind.INCIDENT:
+            self.incidents += 1
+        if kind in (LoggedKind.EMPTY, LoggedKind.VIEW_CHANGE):
+            return
+        lane = self._lanes.get(place.lane)
+        if lane is None:
+            if len(self._lanes) >= LANES_MAX:
+                self.keys_forgotten += 1
+                del self._lanes[next(iter(self._lanes))]
+            lane = self._lanes[place.lane] = _LastOfKind()
+        undecidable = kind in (LoggedKind.STATEMENT, LoggedKind.INCIDENT)
+        # The newest of a kind decides, as for keys: ranks rise inside a run.
+        before = lane.changes_rows if undecidable else lane.undecidable
+        if before is not None and place.may_overlap(before):
+            self.statements_overlapping += 1
+        before = lane.changes_rows if kind is LoggedKind.DDL else lane.ddl
+        if before is not None and place.may_overlap(before):
+            self.ddl_overlapping += 1
+        lane.changes_rows = place
+        if undecidable:
+            lane.undecidable = place
+        if kind is LoggedKind.DDL:
+            lane.ddl = place
+
+    @property
+    def conflicts(self) -> int:
+        """Return the certain conflicts seen, ordered or not."""
+        return self.conflicts_ordered + self.violations_certain
+
+    def reasons(self) -> list[Reason]:
+        """Return why this applier's safety is unknown; empty if the evidence suffices."""
+        found = []
+        if self.pairs_allowed == 0:
+            found.append(
+                self._reason(
+                    "the metadata allows no two transactions to overlap, so it was never put to "
+                    "the test",
+                    "audit a log that was written under concurrent load"
+                    + (
+                        ", or raise binlog_group_commit_sync_delay at the source"
+                        if self.applier == LOGICAL_CLOCK
+                        else ", or raise binlog_commit_wait_count and binlog_commit_wait_usec"
+                    ),
+                )
+            )
+        elif self.conflicts == 0:
+            found.append(
+                self._reason(
+                    "no two transactions of one clock run touched the same key, so nothing shows "
+                    "that conflicts are kept apart",
+                    "audit a longer stretch of the log, or one that updates rows more than once; "
+                    "pass --schema if keys are missing",
+                )
+            )
+        if self.violations_uncertain:
+            found.append(
+                self._reason(
+                    f"{counted(self.violations_uncertain, 'pair')} that may overlap would share a "
+                    "key only if an assumption about it holds",
+                    "pass --schema with the tables' collations and keys",
+                )
+            )
+        found.extend(self._undecided_reasons())
+        if self.crossing_first is not None:
+            ordinal, table = self.crossing_first
+            found.append(
+                self._reason(
+                    f"{counted(self.crossings, 'transaction changes', 'transactions change')} a "
+                    f"key last changed in another replication domain (first: of {table}, changed "
+                    f"by transaction {ordinal}); a replica that uses GTIDs applies domains side "
+                    "by side without any order",
+                    "keep conflicting changes in one domain (gtid_domain_id), or set "
+                    "slave_parallel_mode=none on the replica",
+                )
+            )
+        if self.statements_overlapping:
+            found.append(
+                self._reason(
+                    f"{counted(self.statements_overlapping, 'transaction')} may overlap with "
+                    "statement-based changes or an incident, whose rows are not in the log",
+                    "set binlog_format=ROW at the source and audit a log written since",
+                )
+            )
+        if self.incidents:
+            found.append(
+                self._reason(
+                    f"the server logged {counted(self.incidents, 'incident')}: events were lost",
+                    "rebuild the replica from a backup taken after the incident",
+                )
+            )
+        if self.keys_forgotten:
+            found.append(
+                self._reason(
+                    f"{counted(self.keys_forgotten, 'touch reaches', 'touches reach')} back to a "
+                    "key further than the horizon of the audit, so an earlier touch may have "
+                    "been forgotten",
+                    "audit fewer files at once, or raise the horizon",
+                )
+            )
+        if self.lanes_forgotten:
+            found.append(
+                self._reason(
+                    f"the log has more than {LANES_MAX:,} replication domains, too many to follow",
+                    "audit fewer files at once",
+                )
+            )
+        return found
+
+    def _undecided_reasons(self) -> list[Reason]:
+        found = [
+            self._reason(
+                f"{counted(undecided.pairs, 'transaction')} may overlap another that changes "
+                f"{table}, and not all keys in it are known (first: {get_name(undecided.earlier)} "
+                f"at {undecided.earlier.file}:{undecided.earlier.offset} and "
+                f"{get_name(undecided.later)} at {undecided.later.file}:{undecided.later.offset})",
+                f"pass --schema with the definition of {table} and of tables it refers to; give it "
+                "a primary key if it has none, and log full row images",
+                table,
+            )
+            for table, undecided in sorted(self.undecided.items())
+        ]
+        if self.undecided_more:
+            found.append(
+                self._reason(
+                    f"{counted(self.undecided_more, 'more such overlap')} in further tables",
+                    "pass --schema with their definitions",
+                )
+            )
+        return found
+
+    def _reason(self, reason: str, remedy: str, subject: str = "") -> Reason:
+        return Reason(property=NAME, reason=reason, remedy=remedy, subject=subject or self.applier)
+
+
+def get_consequence(
+    earlier: SeenTransaction,
+    later: SeenTransaction,
+    rule: int,
+    table: str,
+    definition: bool,
+    reads: bool,
+) -> str:
+    """Return what would go wrong, in one sentence, and who would still prevent it."""
+    first, second = get_name(earlier.ref), get_name(later.ref)
+    if definition:
+        text = (
+            f"{second} may run before or while {first} does, so rows of {table} may be applied "
+            "against the wrong definition of it"
+        )
+    elif reads:
+        text = (
+            f"{second} may run before {first}: a child row may meet a parent in {table} that is "
+            "not there yet or no longer"
+        )
+    else:
+        text = (
+            f"{second} may be applied to {table} before {first}: a missing row, a duplicate key "
+            "or a lost update"
+        )
+    place = later.places[rule]
+    if earlier.places[rule].rank < place.break_rank:
+        text += (
+            f"; only a scheduler that waits at {place.break_reason}, as MySQL's own does, still "
+            "keeps them apart"
+        )
+    return text

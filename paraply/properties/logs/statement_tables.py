@@ -1,0 +1,206 @@
+"""Which tables and schemas a schema-changing statement names.
+
+A binary log records DDL as text. To judge whether a DDL statement meets a row change, its tables
+must be read from that text; this is a reader of names, not a parser: it knows where MySQL and
+MariaDB put table names and nothing else of the grammar.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from paraply.vocabulary.log import DDL_CHARACTERS_MAX, STATEMENT_CHARACTERS_MAX
+
+_TOKEN = re.compile(
+    r"""
+    (?P<skip>\s+|--[\s][^\n]*|\#[^\n]*|/\*(?!!|M!).*?(?:\*/|(?P<open_comment>\Z))|/\*M?!\d*|\*/)
+  | (?P<text>(?P<mark_of_text>['"])
+      (?:\\.|(?P=mark_of_text){2}|(?!(?P=mark_of_text))[^\\])*
+      (?:(?P=mark_of_text)|(?P<open_text>\\?\Z)))
+  | (?P<quoted>`(?:[^`]|``)*(?:`|(?P<open_name>\Z)))
+  | (?P<word>[\w$\u0080-\uffff]+)
+  | (?P<mark>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+_OPEN = ("open_comment", "open_text", "open_name")
+
+_NAME_FOLLOWS = frozenset({"TABLE", "TABLES", "VIEW", "SEQUENCE", "REFERENCES"})
+_READ_FOLLOWS = frozenset({"FROM", "JOIN"})
+_BODY_NOT_RUN = frozenset({"PROCEDURE", "FUNCTION", "EVENT", "PACKAGE"})
+_BEFORE_NAME = frozenset({"IF", "NOT", "EXISTS", "ONLY", "IGNORE", "NO_WRITE_TO_BINLOG", "LOCAL"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatementTables:
+    """The names in one statement, folded to lower case as ``schema.table`` and ``schema``.
+
+    Folding treats ``T`` and ``t`` as one table, as servers with ``lower_case_table_names`` do;
+    where they are two, the answer names too much rather than too little.
+    """
+
+    verb: str
+    """First word in upper case: ``CREATE``, ``ALTER``, ``DROP``, ``TRUNCATE``, ``RENAME``, ..."""
+    tables: frozenset[str] = frozenset()
+    schemas: frozenset[str] = frozenset()
+    """Schemas created, dropped or altered as a whole."""
+    target: str = ""
+    """The table named first: what CREATE, ALTER, TRUNCATE and CREATE INDEX act on."""
+    creates_table: bool = False
+    """``CREATE [OR REPLACE] TABLE``; not for a temporary table."""
+    fills: bool = False
+    """``CREATE TABLE ... SELECT``: rows arrive with the table."""
+    if_not_exists: bool = False
+    cut: bool = False
+    """The statement ends too early, so names may be missing: the log cut it, or a quote or a
+    comment does not close (as the reader sees it, who does not know of NO_BACKSLASH_ESCAPES)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    text: str
+    is_name: bool  # A quoted name: never a keyword.
+
+    @property
+    def keyword(self) -> str:
+        return "" if self.is_name else self.text.upper()
+
+
+def get_statement_tables(statement: str, default_schema: str) -> StatementTables:
+    """Return the tables and schemas that ``statement`` names.
+
+    Bodies of stored programs are not run by creating them, so their names do not count; a
+    trigger counts for the table it is on. Statements that name no table (GRANT, CREATE USER)
+    give empty sets.
+    """
+    tokens, is_open = _tokens_of(statement)
+    words = [token.keyword for token in tokens]
+    verb = words[0] if words else ""
+    tables: dict[str, None] = {}
+    schemas: set[str] = set()
+    head = words[:8]
+    if any(word in _BODY_NOT_RUN for word in head):
+        return StatementTables(verb=verb)
+    is_trigger = "TRIGGER" in head
+    names_after_on = is_trigger or "INDEX" in head[:6]
+    selects = "SELECT" in words
+    position = 0
+    while position < len(tokens):
+        word = words[position]
+        position += 1
+        if word in ("DATABASE", "SCHEMA") and position <= 5:
+            name, position = _read_name(tokens, _skip_options(words, position))
+            if name:
+                schemas.add(name[-1].lower())
+        elif _is_followed_by_tables(words, position - 1, names_after_on, selects):
+            position = _read_tables(tokens, words, position, default_schema, tables)
+            if is_trigger and tables:
+                break
+    return StatementTables(
+        verb=verb,
+        tables=frozenset(tables),
+        schemas=frozenset(schemas),
+        target=next(iter(tables), ""),
+        creates_table=verb == "CREATE" and "TABLE" in head[:4] and "TEMPORARY" not in head,
+        fills=verb == "CREATE" and selects,
+        if_not_exists=_has_if_not_exists(words),
+        cut=is_open
+        or len(statement) == STATEMENT_CHARACTERS_MAX
+        or len(statement) >= DDL_CHARACTERS_MAX,
+    )
+
+
+def _tokens_of(statement: str) -> tuple[list[_Token], bool]:
+    """Return the tokens of a statement, and whether one of them does not close."""
+    tokens = []
+    is_open = False
+    for match in _TOKEN.finditer(statement):
+        kind = match.lastgroup
+        is_open |= any(match[name] is not None for name in _OPEN)
+        if kind in ("skip", None):
+            continue
+        text = match.group()
+        if kind == "quoted":
+            tokens.append(_Token(text[1:-1].replace("``", "`"), True))
+        elif kind == "text":
+            tokens.append(_Token("", True))
+        else:
+            tokens.append(_Token(text, False))
+    return tokens, is_open
+
+
+def _is_followed_by_tables(
+    words: list[str], position: int, names_after_on: bool, selects: bool
+) -> bool:
+    word = words[position]
+    before = words[position - 1] if position else ""
+    if word in _NAME_FOLLOWS:
+        return True
+    if word == "TRUNCATE":
+        return position == 0 and words[1:2] != ["TABLE"]
+    if word == "ON":
+        return names_after_on and before not in ("DELETE", "UPDATE")
+    if word in _READ_FOLLOWS:
+        return selects
+    if word == "LIKE":
+        return words[0] == "CREATE" and not selects
+    if word in ("TO", "AS"):
+        # RENAME TABLE a TO b; ALTER TABLE a RENAME TO b; but RENAME COLUMN a TO b is no table.
+        return before == "RENAME" or (words[0] == "RENAME" and word == "TO")
+    if word == "RENAME":
+        following = words[position + 1] if position + 1 < len(words) else ""
+        return position > 0 and following not in ("TO", "AS", "COLUMN", "INDEX", "KEY", "=")
+    return False
+
+
+def _read_tables(
+    tokens: list[_Token],
+    words: list[str],
+    position: int,
+    default_schema: str,
+    tables: dict[str, None],
+) -> int:
+    """Read ``a, b.c, ...`` from ``position`` into ``tables``; return the first position after."""
+    while True:
+        name, after = _read_name(tokens, _skip_options(words, position))
+        if not name:
+            return position
+        schema = name[0] if len(name) > 1 else default_schema
+        tables[f"{schema}.{name[-1]}".lower()] = None
+        position = after
+        if position >= len(tokens) or tokens[position].text != ",":
+            return position
+        position += 1
+
+
+def _read_name(tokens: list[_Token], position: int) -> tuple[tuple[str, ...], int]:
+    """Read ``name`` or ``schema.name``; an empty tuple where no name stands."""
+    if position >= len(tokens) or not _is_name(tokens[position]):
+        return (), position
+    first = tokens[position].text
+    if (
+        position + 2 < len(tokens)
+        and tokens[position + 1].text == "."
+        and not tokens[position + 1].is_name
+        and _is_name(tokens[position + 2])
+    ):
+        return (first, tokens[position + 2].text), position + 3
+    return (first,), position + 1
+
+
+def _is_name(token: _Token) -> bool:
+    if token.is_name:
+        return token.text != ""
+    return token.text[:1].isalnum() or token.text[:1] in "_$" or token.text[:1] > "\u007f"
+
+
+def _skip_options(words: list[str], position: int) -> int:
+    while position < len(words) and words[position] in _BEFORE_NAME:
+        position += 1
+    return position
+
+
+def _has_if_not_exists(words: list[str]) -> bool:
+    return any(words[at : at + 3] == ["IF", "NOT", "EXISTS"] for at in range(min(len(words), 8)))

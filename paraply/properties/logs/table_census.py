@@ -1,0 +1,67 @@
+"""Which tables a log changes, how often, and what is known of their keys."""
+
+from __future__ import annotations
+
+from paraply.vocabulary.audit_result import TableSummary
+from paraply.vocabulary.keys import RowKeys
+from paraply.vocabulary.log import LoggedTransaction, Operation
+from paraply.vocabulary.schema import TableSchema, UniqueKey
+
+TABLES_MAX = 100_000
+"""Tables summarised; a log that changes more is summarised by those that came first."""
+
+_COLUMN = {Operation.INSERT: 0, Operation.UPDATE: 1, Operation.DELETE: 2}
+
+
+class TableCensus:
+    """Counts the changes per table of one log."""
+
+    def __init__(self, row_keys: RowKeys) -> None:
+        self._row_keys = row_keys
+        self._counts: dict[str, list[int]] = {}
+        self._schemas: dict[str, TableSchema | None] = {}
+
+    def observe(self, txn: LoggedTransaction) -> None:
+        """Count the rows of the next transaction."""
+        for row in txn.rows:
+            counts = self._counts.get(row.table)
+            if counts is None:
+                if len(self._counts) >= TABLES_MAX:
+                    continue
+                counts = self._counts[row.table] = [0, 0, 0]
+            counts[_COLUMN[row.operation]] += 1
+        for table in {row.table for row in txn.rows} & self._counts.keys():
+            # Asked now: a later DROP TABLE would take the answer away.
+            self._schemas[table] = self._row_keys.schema_of(table)
+
+    def forget(self) -> None:
+        """Begin to count anew."""
+        self._counts.clear()
+        self._schemas.clear()
+
+    def summaries(self) -> list[TableSummary]:
+        """Return one summary per changed table, by name."""
+        return [self._summary(table) for table in sorted(self._counts)]
+
+    def _summary(self, table: str) -> TableSummary:
+        inserts, updates, deletes = self._counts[table]
+        schema = self._schemas.get(table)
+        return TableSummary(
+            name=table,
+            inserts=inserts,
+            updates=updates,
+            deletes=deletes,
+            keys=tuple(_show_key(schema, key) for key in schema.unique_keys) if schema else (),
+            keys_known=schema is not None and schema.keys_known,
+            sources=tuple(sorted(s.value for s in schema.sources)) if schema else (),
+        )
+
+
+def _show_key(schema: TableSchema, key: UniqueKey) -> str:
+    parts = []
+    for part in key.parts:
+        known = part.column < len(schema.columns)
+        name = schema.columns[part.column].name if known else ""
+        length = f"({part.prefix_length})" if part.prefix_length else ""
+        parts.append((name or f"@{part.column + 1}") + length)
+    return f"{key.name}({','.join(parts)})"

@@ -1,0 +1,86 @@
+"""A machine for one certifier: transactions, collections and views in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule
+
+from paraply.properties.machines.judging import judge
+from paraply.properties.registry import Property
+from paraply.vocabulary.history import History
+
+ROWS = ("a", "b", "c")
+"""Two rows make a transaction depend on two writers; the third stays untouched meanwhile."""
+LAG_MAX = 3
+"""Enough for a snapshot to lack a writer, another one and a barrier."""
+
+write_sets = st.lists(st.sampled_from(ROWS), max_size=3).map(tuple)
+"""Items in any order; none for a transaction without write set, some twice."""
+
+
+class CertifierUnderTest(Protocol):
+    """What the machine needs of a certifier."""
+
+    def deliver_remote(self, items: Sequence[str], lag: int) -> None:
+        """Certify another member's transaction that has not seen the last ``lag`` ones."""
+
+    def deliver_local(self, items: Sequence[str]) -> None:
+        """Certify a transaction of this member, which has committed all before it."""
+
+    def create_table_as_select(self, table: str) -> None:
+        """Certify another member's CREATE TABLE ... SELECT."""
+
+    def collect(self, kept: int) -> None:
+        """Collect with all but the last ``kept`` certified transactions stable."""
+
+    def change_view(self) -> None:
+        """Install a view that somebody else joins."""
+
+    def history(self) -> History:
+        """Return what has happened so far."""
+
+
+class CertifierMachine(RuleBasedStateMachine):
+    """Subclasses say what is tested (``make``) and by which properties (``judged``)."""
+
+    judged: Sequence[Property] = ()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.certifier = self.make()
+
+    def make(self) -> CertifierUnderTest:
+        """Return a certifier that starts."""
+        raise NotImplementedError
+
+    @rule(items=write_sets, lag=st.integers(0, LAG_MAX))
+    def remote_transaction_is_delivered(self, items: tuple[str, ...], lag: int) -> None:
+        """Deliver a remote transaction."""
+        self.certifier.deliver_remote(items, lag)
+
+    @rule(items=write_sets)
+    def local_transaction_is_delivered(self, items: tuple[str, ...]) -> None:
+        """Deliver a local transaction."""
+        self.certifier.deliver_local(items)
+
+    @rule(table=st.sampled_from(ROWS))
+    def create_select_is_delivered(self, table: str) -> None:
+        """Deliver a CREATE TABLE ... SELECT."""
+        self.certifier.create_table_as_select(table)
+
+    @rule(kept=st.integers(0, 2))
+    def garbage_is_collected(self, kept: int) -> None:
+        """Collect garbage."""
+        self.certifier.collect(kept)
+
+    @rule()
+    def view_is_installed(self) -> None:
+        """Change the view."""
+        self.certifier.change_view()
+
+    def teardown(self) -> None:
+        """Judge the whole run."""
+        judge(self.certifier.history(), self.judged)

@@ -1,0 +1,112 @@
+"""A machine for a group: delays, crashes, joins and collections in any order.
+
+Nothing is delivered or applied unless the machine says so: a member may lag as far behind as it
+likes, which is all that a partition of the network can do to a group with one total order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule
+
+from paraply.properties.machines.judging import judge
+from paraply.properties.registry import Property
+from paraply.vocabulary.history import History
+
+MEMBERS = ("r1", "r2", "r3")
+"""Two that race, and one that joins or lags."""
+ROWS = ("a", "b")
+"""One row to race for; writing the other makes the first one's version old enough to purge."""
+
+members = st.sampled_from(MEMBERS)
+write_sets = st.lists(st.sampled_from(ROWS), min_size=1, max_size=2, unique=True).map(tuple)
+
+
+class GroupUnderTest(Protocol):
+    """What the machine needs of a group. What cannot be done now is left undone."""
+
+    def submit(self, member: str, items: Sequence[str]) -> None:
+        """Execute and send a transaction."""
+
+    def deliver(self, member: str, count: int) -> None:
+        """Hand a member up to ``count`` messages."""
+
+    def apply(self, member: str, count: int) -> None:
+        """Let a member apply up to ``count`` transactions of its relay log."""
+
+    def broadcast(self, member: str) -> None:
+        """Let a member tell what it has executed."""
+
+    def crash(self, member: str) -> None:
+        """Crash a member, unless it is the last one."""
+
+    def join(self, member: str) -> None:
+        """Let a member join, recover as far as a donor allows, and come online if it can."""
+
+    def settle(self) -> None:
+        """Deliver, recover and apply everything."""
+
+    def history(self) -> History:
+        """Return what has happened so far."""
+
+
+class GroupMachine(RuleBasedStateMachine):
+    """Subclasses say what is tested (``make``) and by which properties (``judged``)."""
+
+    judged: Sequence[Property] = ()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.group = self.make()
+
+    def make(self) -> GroupUnderTest:
+        """Return a group of ``MEMBERS``, or of some of them, that starts."""
+        raise NotImplementedError
+
+    @rule(member=members, items=write_sets)
+    def client_writes(self, member: str, items: tuple[str, ...]) -> None:
+        """Execute a transaction at a member."""
+        self.group.submit(member, items)
+
+    @rule(member=members, count=st.integers(1, 8))
+    def messages_arrive(self, member: str, count: int) -> None:
+        """End a delay for one member."""
+        self.group.deliver(member, count)
+
+    @rule(member=members, count=st.integers(1, 8))
+    def relay_log_is_applied(self, member: str, count: int) -> None:
+        """Let the applier work."""
+        self.group.apply(member, count)
+
+    @rule(member=members)
+    def executed_set_is_broadcast(self, member: str) -> None:
+        """Contribute to a round of collection."""
+        self.group.broadcast(member)
+
+    @rule()
+    def minute_passes(self) -> None:
+        """Let every member tell what it has executed, as all do once a minute."""
+        for member in MEMBERS:
+            self.group.broadcast(member)
+
+    @rule(member=members)
+    def member_crashes(self, member: str) -> None:
+        """Crash a member."""
+        self.group.crash(member)
+
+    @rule(member=members)
+    def member_joins(self, member: str) -> None:
+        """Let a member join, or go on joining."""
+        self.group.join(member)
+
+    @rule()
+    def group_comes_to_rest(self) -> None:
+        """End every delay."""
+        self.group.settle()
+
+    def teardown(self) -> None:
+        """Judge the whole run."""
+        judge(self.group.history(), self.judged)

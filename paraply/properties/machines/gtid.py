@@ -1,0 +1,227 @@
+"""Machines for GTIDs: one replica with its position, and servers that fail over.
+
+The first crashes, stops and starts a replica between any two of its steps. The second lets a
+source with two replicas, or a ring, write, lag, crash, rotate and lose a server in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from paraply.properties.machines.judging import judge
+from paraply.properties.registry import Property
+from paraply.vocabulary.history import History
+
+WORKERS = 3
+"""Two of one domain, and one of another between them."""
+SERVERS = ("s1", "s2", "s3")
+SCHEMAS = 2
+TOPOLOGIES = ("failover", "ring")
+
+logs = st.lists(st.integers(0, 1), min_size=2, max_size=6)
+"""The domain of each transaction of the source's log."""
+
+
+class ReplicaUnderTest(Protocol):
+    """What the first machine needs. What is impossible now does nothing."""
+
+    def dispatch(self) -> None:
+        """Give the next transaction to an idle worker."""
+
+    def move(self, worker: int) -> None:
+        """Let a worker, counted from 1, take its next step."""
+
+    def commit(self) -> None:
+        """Let the leader of a commit group take its next step."""
+
+    def fail_for_now(self, worker: int) -> None:
+        """Let a worker meet a temporary error."""
+
+    def clean_up(self) -> None:
+        """Delete old position rows."""
+
+    def show(self) -> None:
+        """Look at the position."""
+
+    def stop(self) -> None:
+        """Stop the replica in good order, and start it."""
+
+    def crash(self, kept: int) -> None:
+        """Crash; ``kept`` unsynced groups of the binary log survive."""
+
+    def finish(self) -> None:
+        """Apply the rest."""
+
+    def history(self) -> History:
+        """Return what has happened so far."""
+
+
+class PositionMachine(RuleBasedStateMachine):
+    """Subclasses say what is tested (``make``) and by which properties (``judged``)."""
+
+    judged: Sequence[Property] = ()
+    tested: ReplicaUnderTest | None = None
+
+    def make(self, domains: Sequence[int]) -> ReplicaUnderTest:
+        """Return a replica that has yet to apply a log of transactions in these domains."""
+        raise NotImplementedError
+
+    @initialize(domains=logs)
+    def source_writes_its_log(self, domains: list[int]) -> None:
+        """Let the source write."""
+        self.tested = self.make(domains)
+
+    @property
+    def replica(self) -> ReplicaUnderTest:
+        """Return the replica, which is there before any rule is."""
+        assert self.tested is not None
+        return self.tested
+
+    @rule()
+    def transaction_is_dispatched(self) -> None:
+        """Dispatch."""
+        self.replica.dispatch()
+
+    @rule(worker=st.integers(1, WORKERS), steps=st.integers(1, 3))
+    def worker_takes_steps(self, worker: int, steps: int) -> None:
+        """Execute, record the position, prepare."""
+        for _ in range(steps):
+            self.replica.move(worker)
+
+    @rule(steps=st.integers(1, 3))
+    def group_is_committed(self, steps: int) -> None:
+        """Log, sync, commit."""
+        for _ in range(steps):
+            self.replica.commit()
+
+    @rule(worker=st.integers(1, WORKERS))
+    def worker_meets_a_temporary_error(self, worker: int) -> None:
+        """Roll back and begin again."""
+        self.replica.fail_for_now(worker)
+
+    @rule()
+    def old_rows_are_deleted(self) -> None:
+        """Clean up."""
+        self.replica.clean_up()
+
+    @rule()
+    def position_is_looked_at(self) -> None:
+        """Read it."""
+        self.replica.show()
+
+    @rule()
+    def replica_is_stopped_and_started(self) -> None:
+        """Stop and start."""
+        self.replica.stop()
+
+    @rule(kept=st.integers(0, 2))
+    def replica_crashes(self, kept: int) -> None:
+        """Crash."""
+        self.replica.crash(kept)
+
+    @invariant()
+    def nothing_is_broken_so_far(self) -> None:
+        """Judge the history so far, of which the end is missing."""
+        if self.tested is not None:
+            judge(replace(self.tested.history(), is_complete=False), self.judged)
+
+    def teardown(self) -> None:
+        """Apply the rest, and judge the whole run."""
+        if self.tested is not None:
+            self.tested.finish()
+            judge(self.tested.history(), self.judged)
+
+
+class ServersUnderTest(Protocol):
+    """What the second machine needs. What is impossible now does nothing."""
+
+    def write(self, server: str, schema: int, *, leaves_hole: bool) -> None:
+        """Let a client commit a transaction."""
+
+    def replicate(self, server: str, choice: int) -> None:
+        """Let a replica connect, receive, or apply: one of what it can do now."""
+
+    def crash(self, server: str, *, in_a_write: bool) -> None:
+        """Crash a server, perhaps in the middle of a write, and start it again."""
+
+    def rotate(self, server: str) -> None:
+        """Rotate a binary log."""
+
+    def lose_first(self) -> None:
+        """Lose s1 for good."""
+
+    def go_on_with_failover(self) -> None:
+        """Take the next step of a fail-over: elect a successor, promote it."""
+
+    def settle(self) -> None:
+        """Finish a fail-over and let every replica catch up; state every position."""
+
+    def history(self) -> History:
+        """Return what has happened so far."""
+
+
+servers = st.sampled_from(SERVERS)
+
+
+class FailoverMachine(RuleBasedStateMachine):
+    """Subclasses say what is tested (``make``) and by which properties (``judged``)."""
+
+    judged: Sequence[Property] = ()
+    tested: ServersUnderTest | None = None
+
+    def make(self, topology: str) -> ServersUnderTest:
+        """Return ``SERVERS`` in a topology, before anything has happened."""
+        raise NotImplementedError
+
+    @initialize(topology=st.sampled_from(TOPOLOGIES))
+    def servers_are_connected(self, topology: str) -> None:
+        """Say who follows whom."""
+        self.tested = self.make(topology)
+
+    @property
+    def network(self) -> ServersUnderTest:
+        """Return the servers, which are there before any rule is."""
+        assert self.tested is not None
+        return self.tested
+
+    @rule(server=servers, schema=st.integers(0, SCHEMAS - 1), leaves_hole=st.booleans())
+    def client_writes(self, server: str, schema: int, *, leaves_hole: bool) -> None:
+        """Write."""
+        self.network.write(server, schema, leaves_hole=leaves_hole)
+
+    @rule(server=servers, choices=st.lists(st.integers(0, 3), min_size=1, max_size=6))
+    def replica_works(self, server: str, choices: list[int]) -> None:
+        """Connect, receive, apply."""
+        for choice in choices:
+            self.network.replicate(server, choice)
+
+    @rule(server=servers, in_a_write=st.booleans())
+    def server_crashes(self, server: str, *, in_a_write: bool) -> None:
+        """Crash."""
+        self.network.crash(server, in_a_write=in_a_write)
+
+    @rule(server=servers)
+    def binary_log_is_rotated(self, server: str) -> None:
+        """Rotate."""
+        self.network.rotate(server)
+
+    @rule()
+    def first_server_is_lost(self) -> None:
+        """Lose s1."""
+        self.network.lose_first()
+
+    @rule()
+    def failover_goes_on(self) -> None:
+        """Elect, promote."""
+        self.network.go_on_with_failover()
+
+    def teardown(self) -> None:
+        """Let everything come to rest, and judge the whole run."""
+        if self.tested is not None:
+            self.tested.settle()
+            judge(self.tested.history(), self.judged)

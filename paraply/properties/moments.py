@@ -1,0 +1,28 @@
+"""When a breach first shows: the event before which a history is innocent, and not after it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from paraply.properties.registry import Property
+from paraply.vocabulary.history import History
+
+
+def first_breaking_event(history: History, prop: Property) -> int | None:
+    """Return the index of an event that turns the property from unbroken to broken.
+
+    The prefix that ends with the event breaks the property, the one before it does not. Where a
+    breach shows only in the whole history (something never came), it is the last event; None
+    where the history does not break the property, or has no events.
+    """
+    if not history.events or not prop.violations(history):
+        return None
+    innocent, broken = 0, len(history.events)
+    while broken - innocent > 1:
+        middle = (innocent + broken) // 2
+        prefix = replace(history, events=history.events[:middle], is_complete=False)
+        if prop.violations(prefix):
+            broken = middle
+        else:
+            innocent = middle
+    return broken - 1

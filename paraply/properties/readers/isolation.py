@@ -1,0 +1,91 @@
+"""Isolation on replicas: whether all that readers saw fits one order of transactions.
+
+``replica_reads`` asks for prefixes of the log. This asks for less: readers may see gaps as long as
+no circle of dependencies gives them away, which is all that a checker without the log can find.
+"""
+
+from __future__ import annotations
+
+from paraply.properties.isolation.breaches import CycleFormed
+from paraply.properties.isolation.cycles import CyclePhenomenon, find_cycles
+from paraply.properties.isolation.telling import cycle_class
+from paraply.properties.isolation.versions import (
+    INITIAL,
+    NOTHING_WRITTEN,
+    Dependency,
+    Kind,
+    Versions,
+)
+from paraply.properties.readers.replica_reads import readers_see_prefixes, writers_of
+from paraply.properties.registry import always, sometimes
+from paraply.vocabulary.client_history import ClientHistory, ClientTransaction, DataType, Ending
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import INITIAL_STATE, TransactionId
+from paraply.vocabulary.write_set import Item
+
+
+def versions_on_replicas(history: History) -> Versions:
+    """Return the log's transactions and the reads of replicas as versions and who met them."""
+    told = [
+        ClientTransaction(number=one.id, ending=Ending.COMMITTED, accesses=(), session=one.session)
+        for one in history.transactions
+    ]
+    index = {one.id: place for place, one in enumerate(history.transactions)}
+    reads = list(history.events_of(EventKind.READ))
+    told += [
+        ClientTransaction(
+            number=len(told) + number, ending=Ending.COMMITTED, accesses=(),
+            label=f"read {number} at {event.member}",
+        )
+        for number, event in enumerate(reads, start=1)
+    ]  # fmt: skip
+    versions = Versions(ClientHistory(data_type=DataType.REGISTER, transactions=tuple(told)))
+    version_of: dict[tuple[Item, TransactionId], int] = {}
+    for item, writers in writers_of(history).items():
+        version = versions.add(INITIAL, item, NOTHING_WRITTEN, follows=False)
+        version_of[item, INITIAL_STATE] = version
+        for writer in writers:
+            version_of[item, writer] = versions.add(index[writer], item, writer, follows=True)
+    for place, event in enumerate(reads, start=len(history.transactions)):
+        for item, writer in event.observed:
+            if (item, writer) in version_of:
+                versions.readers.append(place)
+                versions.read.append(version_of[item, writer])
+    return versions
+
+
+@sometimes(source="Adya: an anti-dependency")
+def reader_misses_a_later_version(history: History) -> bool:
+    """A reader saw a row before a transaction of the log that wrote it."""
+    return bool(versions_on_replicas(history).kinds() & Kind.RW)
+
+
+@always(source="Adya, G2-item; Elle", witness=reader_misses_a_later_version)
+def replica_reads_fit_one_order(history: History) -> tuple[CycleFormed, ...]:
+    """All that readers saw on all replicas fits one order of all transactions.
+
+    Prefixes of the log always do. Not all that fits is a prefix: a gap that no reader can tell
+    from another order of the log is no breach here, and one of ``readers_see_prefixes``.
+    """
+    if not readers_see_prefixes(history):
+        return ()
+    versions = versions_on_replicas(history)
+    cycles = find_cycles(versions.dependencies(), CyclePhenomenon.G2_ITEM.shape)
+    names = [one.name for one in versions.history.transactions]
+    return tuple(
+        cycle_class(cycle.steps)(
+            transactions=tuple(names[step.source] for step in cycle.steps),
+            steps=tuple(_clause(step, names, versions) for step in cycle.steps),
+        )
+        for cycle in cycles
+    )
+
+
+def _clause(step: Dependency, names: list[str], versions: Versions) -> str:
+    source, target, item = names[step.source], names[step.target], versions.keys[step.after]
+    if step.kind is Kind.WW:
+        return f"{source} wrote {item} before {target}"
+    if step.kind is Kind.WR:
+        return f"{target} saw {item} of {source}"
+    return f"{source} did not see {item} of {target}"

@@ -1,0 +1,66 @@
+"""Searching runs of a system for a breach of a property.
+
+The system is a function from a schedule to a history, so this knows nothing of subjects. Every
+run is made from a seed or is part of an enumeration; what is found is a list of choices that
+replays it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from paraply.properties.registry import Property, Violation
+from paraply.vocabulary.history import History
+from paraply.vocabulary.schedule import Exploration, Schedule, SeededSchedule
+
+System = Callable[[Schedule], History]
+
+SEED_STRIDE = 1_000_003
+"""Run n of seed s has the random seed s * SEED_STRIDE + n, so seeds do not share runs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counterexample:
+    """A run that breaks a property.
+
+    Attributes:
+        choices: the program that replays it.
+        history: what it does.
+        violations: the breaches in it, one at least.
+        runs: how many runs were made to find it, this one included.
+    """
+
+    choices: tuple[int, ...]
+    history: History
+    violations: tuple[Violation, ...]
+    runs: int
+
+
+def random_schedules(seed: int, runs_max: int) -> Iterable[SeededSchedule]:
+    """Yield the random schedules that belong to a seed."""
+    return (SeededSchedule(seed * SEED_STRIDE + number) for number in range(runs_max))
+
+
+def search(system: System, prop: Property, schedules: Iterable[Schedule]) -> Counterexample | None:
+    """Run the system on each schedule until one breaks the property; None if none does."""
+    for runs, schedule in enumerate(schedules, start=1):
+        history = system(schedule)
+        violations = prop.violations(history)
+        if violations:
+            return Counterexample(
+                choices=tuple(schedule.choices), history=history, violations=violations, runs=runs
+            )
+    return None
+
+
+def search_exhaustively(
+    system: System, prop: Property, *, runs_max: int
+) -> tuple[Counterexample | None, bool]:
+    """Enumerate runs until one breaks the property.
+
+    Returns the counterexample, if there is one, and whether all runs were made.
+    """
+    exploration = Exploration(runs_max=runs_max)
+    found = search(system, prop, exploration)
+    return found, exploration.is_complete

@@ -1,0 +1,1 @@
+"""Properties of semi-synchronous group commit."""

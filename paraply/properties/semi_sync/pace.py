@@ -1,0 +1,98 @@
+"""How long a commit waits for its acknowledgement, where histories tell the time in microseconds.
+
+What is asked is not speed but shape: a commit waits for its own group's round trip and for what is
+left of the group's before it, however many clients there are; and not for everybody's in turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paraply.properties.registry import Violation, always, sometimes
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitWaitedForOthers(Violation):
+    """A commit took longer than two round trips and the work of two groups."""
+
+    transaction: TransactionId
+    took_us: int
+    bound_us: int
+
+    def __str__(self) -> str:
+        return (
+            f"T{self.transaction} took {self.took_us:,} us to commit, more than the "
+            f"{self.bound_us:,} us of two round trips and the work of two groups"
+        )
+
+
+def _number(history: History, name: str) -> int:
+    return int(history.header.options.get(name, 0))
+
+
+def has_clock(history: History) -> bool:
+    """Return whether the history says how long a round trip takes."""
+    return "round_trip_us" in history.header.options
+
+
+def _bound(history: History) -> int:
+    """Return the time of two groups: each is written and synced, acknowledged and committed.
+
+    A group may have to wait for the sync of one more, which holds LOCK_log.
+    """
+    work = 2 * _number(history, "sync_us")
+    commits = _number(history, "clients") * _number(history, "engine_commit_us")
+    return 2 * (_number(history, "round_trip_us") + work + commits)
+
+
+@sometimes(source="MDEV-162: stage 3 runs in parallel with stages 2 and 4")
+def round_trips_overlap(history: History) -> bool:
+    """A group was synced, and so sent, while an earlier one still waited."""
+    waiting: dict[TransactionId, int | None] = {}
+    for event in history.events if has_clock(history) else ():
+        if event.kind is EventKind.SYNCED and event.transaction is not None:
+            if any(group != event.group for group in waiting.values()):
+                return True
+            waiting[event.transaction] = event.group
+        elif event.kind is EventKind.ENGINE_COMMITTED and event.transaction is not None:
+            waiting.pop(event.transaction, None)
+    return False
+
+
+def _many_clients_commit(history: History) -> bool:
+    """Return whether so many clients committed that taking turns would show."""
+    clients = min(_number(history, "clients"), len(history.transactions))
+    alone = _number(history, "round_trip_us") + _number(history, "sync_us")
+    return has_clock(history) and clients * alone > _bound(history)
+
+
+@always(source="MDEV-162: a whole group waits once, and groups overlap",
+        witness=_many_clients_commit, is_safety=False)  # fmt: skip
+def commits_wait_for_two_round_trips(history: History) -> tuple[CommitWaitedForOthers, ...]:
+    """A commit takes about two round trips at most, however many clients there are."""
+    if not has_clock(history):
+        return ()
+    bound = _bound(history)
+    begun: dict[TransactionId, int] = {}
+    found = []
+    for event in history.events_of(EventKind.PREPARED, EventKind.CLIENT_ACKNOWLEDGED):
+        if event.transaction is None:
+            continue
+        if event.kind is EventKind.PREPARED:
+            begun[event.transaction] = event.time
+        elif event.time - begun.get(event.transaction, event.time) > bound:
+            took = event.time - begun[event.transaction]
+            found.append(CommitWaitedForOthers(
+                transaction=event.transaction, took_us=took, bound_us=bound))  # fmt: skip
+    return tuple(found)
+
+
+def commits_per_second(history: History) -> float:
+    """Return how many commits were answered per simulated second, from the first event on."""
+    answered = list(history.events_of(EventKind.CLIENT_ACKNOWLEDGED))
+    if not answered or not answered[-1].time:
+        return 0.0
+    return len(answered) * 1_000_000 / answered[-1].time

@@ -1,0 +1,63 @@
+"""Which rows of a table of transactions break the check, and by which row before them.
+
+What :mod:`paraply.properties.tables.timestamps` counts, named: one breach for each number that it
+counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from paraply.properties.tables.timestamps import TableRow
+
+MALFORMED, NOT_RISING, UNORDERED = KINDS = ("malformed", "not_rising", "unordered")
+"""As the counts of :class:`paraply.properties.tables.timestamps.TableCounts` are called."""
+
+NO_ROW = -1
+
+
+class TableBreach(NamedTuple):
+    """One row that breaks the check; breaches sort by it."""
+
+    row: int
+    """Number of the row, from 0, over all rows of the table."""
+    kind: int
+    """Place in :data:`KINDS`."""
+    item: int
+    """Of UNORDERED: the item that both rows write; else 0."""
+    earlier: int
+    """The row before that it is compared with; NO_ROW for MALFORMED."""
+    history: int
+    lc: int
+    sn: int
+    earlier_sn: int
+    """``sn`` of the row before; 0 for MALFORMED."""
+
+
+def breaches_of(rows: Iterable[TableRow]) -> list[TableBreach]:
+    """Return every breach of a table, sorted, each once."""
+    found: list[TableBreach] = []
+
+    def note(kind: str, item: int = 0, earlier: int = NO_ROW, earlier_sn: int = 0) -> None:
+        about = (row.history, row.lc, row.sn, earlier_sn)
+        found.append(TableBreach(number, KINDS.index(kind), item, earlier, *about))
+
+    writers: dict[int, tuple[int, int]] = {}
+    history = None
+    before: tuple[int, int] | None = None
+    for number, row in enumerate(rows):
+        if row.history != history or row.is_view_change:
+            history, before, writers = row.history, None, {}
+        if row.is_view_change:
+            continue
+        if row.lc >= row.sn:
+            note(MALFORMED)
+        if before is not None and before[1] and row.sn <= before[1]:
+            note(NOT_RISING, 0, *before)
+        for item in sorted(set(row.items)):
+            if item in writers and writers[item][1] > row.lc:
+                note(UNORDERED, item, *writers[item])
+            writers[item] = (number, row.sn)
+        before = (number, row.sn)
+    return found

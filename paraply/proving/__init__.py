@@ -1,0 +1,1 @@
+"""Checks of the proofs that a reviewer runs."""

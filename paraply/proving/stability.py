@@ -1,0 +1,121 @@
+"""Are the proofs stable? Every obligation again with other seeds and in other orders.
+
+``python -m paraply.proving.stability`` asks both solvers with ten seeds and ten orders of the
+assertions each (about ten minutes), and the kernel once, and stores what came out in
+``proofs/stability.json``, from which ``proofs/README.md`` is made. A proof that hangs on a seed is
+one that the next version of a solver may lose.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from paraply.models.judging.certificates.__main__ import systems
+from paraply.models.judging.judges import JUDGES
+from paraply.models.judging.solver import PACKAGES, SOLVERS, Answer
+from paraply.models.language.system import Obligation, obligations
+from paraply.number_arguments import within
+
+ROUNDS_MAX = 1_000_000
+"""More seeds or orders than anybody waits for."""
+TIMEOUTS_S = (0.001, 1_000_000)
+"""Solvers count milliseconds, Z3 in 32 bits; 0 would be no limit to one of them."""
+RECORD = Path(__file__).resolve().parents[1] / "proofs" / "stability.json"
+
+
+def rounds(judge: str, seeds: int, orders: int) -> list[tuple[int, int]]:
+    """Return the seeds and orders to ask a judge with; neither means anything to the kernel."""
+    if judge not in SOLVERS:
+        return [(0, 0)]
+    return [(seed, 0) for seed in range(seeds)] + [(0, order) for order in range(1, orders + 1)]
+
+
+def measure(
+    judge: str, parts: Sequence[Obligation], asked: Sequence[tuple[int, int]], timeout_s: float
+) -> dict[str, Any]:
+    """Return how a judge fared over all rounds, as JSON-ready data."""
+    rounds_s, slowest = [], 0.0
+    failed: list[dict[str, object]] = []
+    for seed, order in asked:
+        spent: defaultdict[str, float] = defaultdict(float)
+        for part in parts:
+            judgment = JUDGES[judge](part.shuffled(order), timeout_s=timeout_s, seed=seed)
+            spent[part.system] += judgment.seconds
+            slowest = max(slowest, judgment.seconds)
+            if judgment.answer is not Answer.PROVED:
+                failed.append({"system": part.system, "statement": part.statement,
+                               "step": part.step, "seed": seed, "order": order})  # fmt: skip
+        rounds_s.append(spent)
+        print(f"{judge} seed {seed} order {order}: {sum(spent.values()):.1f} s, "
+              f"{len(failed)} failures so far", flush=True)  # fmt: skip
+    return {
+        "version": version(PACKAGES[judge]) if judge in PACKAGES else "",
+        "seeds": sum(order == 0 for _, order in asked),
+        "orders": sum(order != 0 for _, order in asked),
+        "obligations": len(parts),
+        "asked": len(parts) * len(asked),
+        "failed": failed,
+        "median_seconds": round(statistics.median(sum(spent.values()) for spent in rounds_s), 1),
+        "slowest_seconds": round(slowest, 2),
+        "systems": {
+            name: round(statistics.median(spent[name] for spent in rounds_s), 2)
+            for name in dict.fromkeys(part.system for part in parts)
+        },
+    }
+
+
+def table(record: dict[str, Any]) -> list[str]:
+    """Return the record as a Markdown table."""
+    lines = [
+        "| judge | obligations | seeds | other orders | asked | failed | all, s | slowest, s |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for judge, row in record.items():
+        rounds_of = (row["seeds"], row["orders"]) if row["version"] else ("–", "–")
+        name = f"{judge} {row['version']}".strip()
+        lines.append(
+            f"| {name} | {row['obligations']:,} | {rounds_of[0]} | {rounds_of[1]} | "
+            f"{row['asked']:,} | {len(row['failed'])} | {row['median_seconds']} | "
+            f"{row['slowest_seconds']:.2f} |"
+        )
+    return lines
+
+
+def stored() -> dict[str, Any]:
+    """Return what was stored last; empty if nothing was."""
+    if not RECORD.exists():
+        return {}
+    record: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
+    return record
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure and store; exit code 1 if some obligation was not proved in some round."""
+    parser = argparse.ArgumentParser(
+        prog="python -m paraply.proving.stability", description=__doc__
+    )
+    parser.add_argument("--seeds", type=within(int, 1, ROUNDS_MAX), default=10)
+    parser.add_argument("--orders", type=within(int, 0, ROUNDS_MAX), default=10)
+    parser.add_argument("--timeout", type=within(float, *TIMEOUTS_S), default=10.0,
+                        help="seconds per obligation")  # fmt: skip
+    parser.add_argument("--record", type=Path, default=RECORD, help="where to store it")
+    chosen = parser.parse_args(argv)
+    parts = [part for system in systems() for part in obligations(system)]
+    record = {
+        judge: measure(judge, parts, rounds(judge, chosen.seeds, chosen.orders), chosen.timeout)
+        for judge in JUDGES
+    }
+    chosen.record.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    return 1 if any(row["failed"] for row in record.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,63 @@
+"""A replica on a simulated clock: every worker makes one step per tick.
+
+A row event costs a tick and a commit costs a tick. Reading, giving out and beginning cost nothing,
+so that the coordinator is never what is waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from paraply.reference_impl.applier.replica import Replica
+from paraply.reference_impl.applier.worker import Stage, Worker
+
+TICKS_MAX = 1_000_000
+"""No replica needs as many ticks as this; one that stalls is found long before."""
+
+
+def ticks_of(replica: Replica, *, shares_syncs: bool = False) -> int:
+    """Return the ticks until the log is applied, or until the replica has failed or stalls.
+
+    The recorder's time is the tick. With ``shares_syncs`` commits that are ready when a tick begins
+    are one group: they take one tick together, in their order.
+    """
+    recorder = replica.recorder
+    while not replica.has_failed and recorder.now < TICKS_MAX:
+        while (free := next(_free_steps(replica), None)) is not None:
+            free()
+        # Who may move is decided before anybody does: a tick is the same moment for all. Rows come
+        # before commits, since a row is locked until its commit is over.
+        rows = _acts(replica, Stage.APPLYING)
+        ready = [worker for worker in replica.workers if worker.stage is Stage.FINISHED]
+        commits = _acts(replica, Stage.FINISHED)
+        if not rows and not commits:
+            break
+        recorder.next_step()
+        for act in (*rows, *commits):
+            if not replica.has_failed:
+                act()
+        while shares_syncs and not replica.has_failed:
+            following = [
+                turn
+                for worker in ready
+                if worker.stage is Stage.FINISHED and (turn := replica.step_of(worker)) is not None
+            ]
+            if not following:
+                break
+            following[0]()
+    return recorder.now
+
+
+def _acts(replica: Replica, stage: Stage) -> list[Callable[[], None]]:
+    workers: list[Worker] = [worker for worker in replica.workers if worker.stage is stage]
+    return [act for worker in workers if (act := replica.step_of(worker)) is not None]
+
+
+def _free_steps(replica: Replica) -> Iterator[Callable[[], None]]:
+    for step in replica.coordinator_steps():
+        yield step.act
+    for worker in replica.workers:
+        if worker.stage in (Stage.ASSIGNED, Stage.RETRYING, Stage.REPORTING):
+            act = replica.step_of(worker)
+            if act is not None:
+                yield act

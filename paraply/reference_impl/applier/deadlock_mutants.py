@@ -1,0 +1,56 @@
+"""Appliers that see some deadlocks between row locks and the commit order, and not others."""
+
+from __future__ import annotations
+
+from paraply.reference_impl.applier.mutants import ORDER, applier_mutant
+from paraply.reference_impl.applier.replica import ApplierParts, Replica
+from paraply.reference_impl.applier.worker import Stage, Worker
+from paraply.vocabulary.transactions import TransactionId
+from paraply.vocabulary.write_set import Item
+
+
+class CallsBackAtTheTurnOnly(Replica):
+    """A worker that has a row of an earlier one is called back where it waits for its turn.
+
+    It is not where it waits for a row itself. A circle over rows alone is broken, as engines do.
+    """
+
+    def must_yield(self, holder: Worker, *, to: Worker) -> bool:
+        """Return whether the holder is later and waits for its turn."""
+        return holder.stage is Stage.FINISHED and super().must_yield(holder, to=to)
+
+    def on_row(self, worker: Worker) -> None:
+        """Apply the row; who comes to wait for its turn may be waited for already."""
+        super().on_row(worker)
+        for other in self.busy_workers:
+            if self.holder_for(other) is worker and self.must_yield(worker, to=other):
+                self.on_deadlock(worker, to=other)
+                return
+
+    def on_lock_wait(self, worker: Worker, item: Item, holder: TransactionId) -> None:
+        """Wait for the row; break a circle over rows at its latest transaction."""
+        super().on_lock_wait(worker, item, holder)
+        waiters = [worker]
+        while (following := self.holder_for(waiters[-1])) is not None:
+            if following in waiters:
+                first, *_, last = sorted(waiters, key=lambda one: one.job_id)
+                self.on_deadlock(last, to=first)
+                return
+            waiters.append(following)
+
+    def holder_for(self, worker: Worker) -> Worker | None:
+        """Return who holds the row that a worker waits for; None where it waits for none."""
+        if worker.waits_for_row is None:
+            return None
+        holder = self.store.holders.get(worker.waits_for_row)
+        return next((one for one in self.busy_workers if one.job_id == holder), None)
+
+
+applier_mutant(
+    "worker_that_waits_for_a_row_is_not_called_back", family=ORDER,
+    source="MySQL 9.7.4 as seen by live runs (docs/live.md); MDEV-33798",
+    fault="the first waits for a row of the third, the third for one of the second, and the second "
+    "for its turn: nobody is called back",
+    caught_by="applier_reaches_the_end", parts=ApplierParts(replica=CallsBackAtTheTurnOnly),
+    extra_locks=True, sessions=1, rotations=0, collections=0, barriers=False, workers=3,
+)  # fmt: skip

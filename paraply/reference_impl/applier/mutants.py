@@ -1,0 +1,395 @@
+"""Appliers with one fault each: scheduling, commit order and the row store.
+
+Every class overrides one method or one value of the part it stands in for. Those of crash recovery
+are in ``recovery_mutants``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from paraply.reference_impl.applier.commit_order import CommitOrderQueue
+from paraply.reference_impl.applier.coordinator import UNDEFINED, Database, LogicalClock, schema_of
+from paraply.reference_impl.applier.replica import ApplierParts, Replica
+from paraply.reference_impl.applier.row_store import RowStore
+from paraply.reference_impl.applier.subject import ApplierSubject
+from paraply.reference_impl.applier.worker import Stage, Worker
+from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.subject import Workload
+from paraply.vocabulary.events import EventKind, Observation
+from paraply.vocabulary.history import OptionValue
+from paraply.vocabulary.timestamps import LogicalTimestamp
+from paraply.vocabulary.transactions import Transaction, TransactionId
+
+
+def applier_mutant(
+    name: str,
+    *,
+    family: str,
+    source: str,
+    fault: str,
+    caught_by: str,
+    parts: ApplierParts,
+    dialect: str = "logical_clock",
+    transactions: int = 4,
+    rows: int = 3,
+    **options: OptionValue,
+) -> Mutant:
+    """Register an applier made of ``parts`` as a mutant."""
+    return register_mutant(Mutant(
+        name=name, family=family, source=source, fault=fault, caught_by=caught_by,
+        subject=ApplierSubject(parts),
+        workload=Workload(
+            transactions=transactions, rows=rows, dialect=dialect, options=options
+        ),
+    ))  # fmt: skip
+
+
+class HighestDone(LogicalClock):
+    """The low-water mark is the highest number done, not that of the longest prefix."""
+
+    def low_water_mark(self) -> int:
+        """Return the highest number that is done."""
+        return max((job.sequence_number for job in self.jobs if job.is_done), default=UNDEFINED)
+
+
+class OneTooEarly(LogicalClock):
+    """Waits for the low-water mark to reach one less than LC."""
+
+    def has_committed_up_to(self, last_committed: int) -> bool:
+        """Compare with LC - 1."""
+        return super().has_committed_up_to(last_committed - 1)
+
+
+class OneParent(LogicalClock):
+    """Waits for the one transaction that bears the number LC."""
+
+    def has_committed_up_to(self, last_committed: int) -> bool:
+        """Look for one job instead of a prefix."""
+        bearer = [job for job in self.jobs if job.sequence_number == last_committed]
+        return all(job.is_done for job in bearer)
+
+
+class DoneBeforeCommit(Replica):
+    """A worker reports its transaction done when its rows are applied."""
+
+    def on_row(self, worker: Worker) -> None:
+        """Report at the last row, before the engine commit."""
+        super().on_row(worker)
+        if worker.stage is Stage.FINISHED:
+            self.coordinator.on_done(worker.job_id)
+
+
+class ZeroIsNoDependency(LogicalClock):
+    """LC or SN 0 is read as: waits for nothing."""
+
+    def opens_group(self, timestamp: LogicalTimestamp) -> bool:
+        """Open groups at gaps and rotations only."""
+        return self.last_sequence_number == UNDEFINED and bool(timestamp.sequence_number)
+
+    def has_committed_up_to(self, last_committed: int) -> bool:
+        """Let 0 pass at once."""
+        return last_committed == UNDEFINED or super().has_committed_up_to(last_committed)
+
+
+class IgnoresGaps(LogicalClock):
+    """A missing number is waited for like any other."""
+
+    def is_gap(self, timestamp: LogicalTimestamp) -> bool:
+        """Return False."""
+        return False
+
+    def may_dispatch(self, transaction: Transaction) -> bool:
+        """Wait for the mark even when nothing is under way, as the real test by numbers does."""
+        timestamp = self.usable(transaction.timestamp)
+        if self.opens_group(timestamp):
+            return self.is_idle
+        return self.has_committed_up_to(timestamp.last_committed)
+
+
+class KeepsMarkAcrossRotation(LogicalClock):
+    """The low-water mark of the old file still counts in the new one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stale_mark = UNDEFINED
+
+    def on_rotation(self) -> None:
+        """Remember the mark, and do not begin a new group."""
+        self.stale_mark = max(self.stale_mark, self.low_water_mark())
+        self.jobs.clear()
+
+    def low_water_mark(self) -> int:
+        """Return the higher of the stale mark and the true one."""
+        return max(self.stale_mark, super().low_water_mark())
+
+    def usable(self, timestamp: LogicalTimestamp | None) -> LogicalTimestamp:
+        """Accept numbers that start again."""
+        return timestamp or LogicalTimestamp.of(0, 0)
+
+
+class LooksPastTheBlocked(Replica):
+    """The coordinator gives out the transaction after one that must wait."""
+
+    def worker_for(self, transaction: Transaction) -> Worker | None:
+        """Swap the blocked entry with the one after it, where that may go."""
+        chosen = super().worker_for(transaction)
+        following = self.next_entry + 1
+        if chosen is None and following < len(self.entries):
+            other = self.entries[following].transaction
+            if other is not None and (found := super().worker_for(other)) is not None:
+                here = self.next_entry
+                entries = self.entries
+                entries[here], entries[following] = entries[following], entries[here]
+                return found
+        return chosen
+
+
+class Forgetful(Replica):
+    """The coordinator marks a transaction done when its worker rolls it back."""
+
+    def on_deadlock(self, victim: Worker, *, to: Worker) -> None:
+        """Roll back and forget to retry."""
+        self.store.roll_back(victim.job_id)
+        self.record(EventKind.ROLLED_BACK, victim, other=to.job_id)
+        self.coordinator.on_done(victim.job_id)
+        victim.stage = Stage.FINISHED
+
+
+class RetryKeepsItsPlace(Replica):
+    """A retry goes on at the row that failed; the rows before it stay undone."""
+
+    def on_deadlock(self, victim: Worker, *, to: Worker) -> None:
+        """Begin again without going back to the first row."""
+        reached = victim.next_row
+        super().on_deadlock(victim, to=to)
+        victim.next_row = reached
+
+    def on_row(self, worker: Worker) -> None:
+        """Apply what is left."""
+        if worker.row is None:
+            worker.stage = Stage.FINISHED
+        else:
+            super().on_row(worker)
+
+
+class RetryForgetsItsTurn(Replica):
+    """A retried transaction commits as soon as its rows are applied."""
+
+    def may_retry(self, worker: Worker) -> bool:
+        """Retry at once."""
+        return True
+
+    def step_of(self, worker: Worker) -> Callable[[], None] | None:
+        """Let a second attempt commit out of turn."""
+        if worker.stage is Stage.FINISHED and worker.attempt > 1:
+            return lambda: self.on_engine_commit(worker)
+        return super().step_of(worker)
+
+
+class LenientQueue(CommitOrderQueue):
+    """Keeps its count right when somebody leaves out of turn, so that no other fault follows."""
+
+    def on_engine_commit(self, transaction: TransactionId) -> None:
+        """Take the ticket out wherever it stands."""
+        del self.tickets[transaction]
+        self.next_ticket = min(self.tickets.values(), default=self.given + 1)
+
+
+class DeadlockUnreported(Replica):
+    """A row held by a later transaction that waits for its turn is waited for in silence."""
+
+    def must_yield(self, holder: Worker, *, to: Worker) -> bool:
+        """Return False."""
+        return False
+
+
+class QueueNotAsked(LenientQueue):
+    """Any worker may commit when its rows are applied."""
+
+    def is_turn_of(self, transaction: TransactionId) -> bool:
+        """Return True."""
+        return True
+
+
+class RegistersAtBegin(Replica):
+    """A transaction is queued for its commit when it begins, not when it is given out."""
+
+    def register_for_commit(self, worker: Worker, transaction: Transaction) -> None:
+        """Do nothing yet."""
+
+    def on_begin(self, worker: Worker) -> None:
+        """Queue it now."""
+        if worker.job_id not in self.commit_order.tickets:
+            self.commit_order.register(worker.job_id)
+        super().on_begin(worker)
+
+
+class TicketOverflows(CommitOrderQueue):
+    """The ticket that may commit is counted in two bits, those given out are not."""
+
+    def on_engine_commit(self, transaction: TransactionId) -> None:
+        """Wrap around."""
+        super().on_engine_commit(transaction)
+        self.next_ticket %= 4
+
+
+class RollbackKeepsRows(RowStore):
+    """A rollback frees the rows and leaves the changes."""
+
+    def roll_back(self, transaction: TransactionId) -> None:
+        """Only unlock."""
+        self.unlock(transaction)
+
+
+class ShowsPending(RowStore):
+    """A reader sees changes that no engine commit made final."""
+
+    def snapshot(self) -> tuple[Observation, ...]:
+        """Show the newest change of anybody."""
+        seen = {item: version.writer for item, version in self.newest()}
+        for changes in self.pending.values():
+            seen |= {change.item: change.version.writer for change in changes}
+        return tuple(Observation(item, writer) for item, writer in seen.items())
+
+
+class AnyWorker(Database):
+    """A schema that has a worker may be given to another."""
+
+    def workers_for(self, transaction: Transaction, idle: Sequence[int]) -> Sequence[int]:
+        """Return the first idle worker."""
+        return idle[:1]
+
+
+class FirstSchemaOnly(Database):
+    """A transaction over two schemas is bound to the worker of the first."""
+
+    def schemas(self, transaction: Transaction) -> frozenset[int]:
+        """Return one schema."""
+        return frozenset(map(schema_of, sorted(transaction.write_set, key=str)[:1]))
+
+
+class BarrierByNobody(Database):
+    """A transaction without write set goes to an idle worker like any other."""
+
+    def may_dispatch(self, transaction: Transaction) -> bool:
+        """Return True."""
+        return True
+
+
+SCHEDULING, ORDER, STORE = "scheduling", "commit order", "row store"
+
+applier_mutant(
+    "low_water_mark_is_highest_done", family=SCHEDULING, source="WL#8440 EX3; facts on the LWM",
+    fault="the low-water mark jumps over a transaction that is still under way",
+    caught_by="starts_respect_last_committed", parts=ApplierParts(logical_clock=HighestDone),
+    dialect="logical_clock_unordered", workers=3,
+)  # fmt: skip
+applier_mutant(
+    "last_committed_off_by_one", family=SCHEDULING, source="mutant of clock_leq",
+    fault="starts when the low-water mark is one below LC",
+    caught_by="no_conflicting_parallel_apply", parts=ApplierParts(logical_clock=OneTooEarly),
+)  # fmt: skip
+applier_mutant(
+    "last_committed_is_one_parent", family=SCHEDULING,
+    source="gh-ost pull request 1454, completedJobs[lastCommitted]",
+    fault="waits for the transaction numbered LC, not for all up to it",
+    caught_by="starts_respect_last_committed", parts=ApplierParts(logical_clock=OneParent),
+    dialect="logical_clock_unordered", workers=3,
+)  # fmt: skip
+applier_mutant(
+    "done_before_engine_commit", family=SCHEDULING, source="slave_worker_ends_group, order of done",
+    fault="a worker reports done when its rows are applied, before the engine commit",
+    caught_by="starts_respect_last_committed", parts=ApplierParts(replica=DoneBeforeCommit),
+)  # fmt: skip
+applier_mutant(
+    "zero_means_no_dependency", family=SCHEDULING, source="facts, 8.1: treat LC=0 as run now",
+    fault="a transaction with (0, 0) runs beside others",
+    caught_by="no_conflicting_parallel_apply",
+    parts=ApplierParts(logical_clock=ZeroIsNoDependency), view_changes=1, rotations=0,
+)  # fmt: skip
+applier_mutant(
+    "gap_is_waited_for", family=SCHEDULING, source="gh-ost pull request 1692, sparse numbers",
+    fault="a burned sequence number is waited for, and nobody bears it",
+    caught_by="applier_reaches_the_end", parts=ApplierParts(logical_clock=IgnoresGaps),
+)  # fmt: skip
+applier_mutant(
+    "low_water_mark_survives_rotation", family=SCHEDULING, source="gh-ost pull request 1454",
+    fault="after a rotation every wait passes, since the stale mark is higher than any LC",
+    caught_by="no_conflicting_parallel_apply",
+    parts=ApplierParts(logical_clock=KeepsMarkAcrossRotation), transactions=5,
+)  # fmt: skip
+applier_mutant(
+    "looks_past_the_blocked", family=SCHEDULING, source="WL#8440 EX2: T2 may be started before T1",
+    fault="the coordinator gives out a later transaction while an earlier one must wait",
+    caught_by="engine_commits_follow_the_log", parts=ApplierParts(replica=LooksPastTheBlocked),
+    dialect="database",
+)  # fmt: skip
+applier_mutant(
+    "schema_goes_to_any_worker", family=SCHEDULING, source="replica_parallel_type=DATABASE",
+    fault="two transactions of one schema run in two workers",
+    caught_by="rows_apply_as_logged", parts=ApplierParts(database=AnyWorker), dialect="database",
+)  # fmt: skip
+applier_mutant(
+    "only_first_schema_is_bound", family=SCHEDULING, source="OVER_MAX_DBS",
+    fault="a transaction over two schemas is ordered in the first one only",
+    caught_by="rows_apply_as_logged", parts=ApplierParts(database=FirstSchemaOnly),
+    dialect="database",
+)  # fmt: skip
+applier_mutant(
+    "barrier_goes_to_any_worker", family=SCHEDULING, source="replica_parallel_type=DATABASE",
+    fault="a transaction without write set runs beside others",
+    caught_by="no_conflicting_parallel_apply", parts=ApplierParts(database=BarrierByNobody),
+    dialect="database",
+)  # fmt: skip
+applier_mutant(
+    "victim_is_forgotten", family=ORDER, source="gh-ost pull request 1454: errors only logged",
+    fault="a transaction that was rolled back counts as done and is never retried",
+    caught_by="final_state_is_the_sources", parts=ApplierParts(replica=Forgetful),
+    extra_locks=True, sessions=1, rotations=0, collections=0, barriers=False,
+)  # fmt: skip
+applier_mutant(
+    "retry_keeps_its_place", family=ORDER, source="MDEV-8302 and kin: what a retry repeats",
+    fault="a retry does not repeat the rows that were rolled back",
+    caught_by="final_state_is_the_sources", parts=ApplierParts(replica=RetryKeepsItsPlace),
+    extra_locks=True, sessions=1, rotations=0, collections=0, barriers=False,
+)  # fmt: skip
+applier_mutant(
+    "retry_forgets_its_turn", family=ORDER, source="MDEV-12746",
+    fault="a retried transaction is no longer registered for the commit order",
+    caught_by="engine_commits_follow_the_log",
+    parts=ApplierParts(replica=RetryForgetsItsTurn, commit_order=LenientQueue),
+    extra_locks=True, sessions=1, rotations=0, collections=0, barriers=False, workers=3,
+)  # fmt: skip
+applier_mutant(
+    "deadlock_is_not_reported", family=ORDER, source="MySQL bugs 87796, 89247",
+    fault="a row lock that waits for commit order is not reported, so nobody yields",
+    caught_by="applier_reaches_the_end", parts=ApplierParts(replica=DeadlockUnreported),
+    extra_locks=True, sessions=1, rotations=0, collections=0, barriers=False,
+)  # fmt: skip
+applier_mutant(
+    "commit_order_is_not_asked", family=ORDER, source="MySQL bug 89195",
+    fault="workers commit whenever they are ready",
+    caught_by="engine_commits_follow_the_log", parts=ApplierParts(commit_order=QueueNotAsked),
+)  # fmt: skip
+applier_mutant(
+    "registers_at_begin", family=ORDER, source="Commit_order_manager::register_trx",
+    fault="the commit order is the order in which workers begin",
+    caught_by="engine_commits_follow_the_log", parts=ApplierParts(replica=RegistersAtBegin),
+)  # fmt: skip
+applier_mutant(
+    "commit_ticket_overflows", family=ORDER, source="MySQL bug 103636",
+    fault="after the counter wraps nobody is granted the next turn",
+    caught_by="applier_reaches_the_end", parts=ApplierParts(commit_order=TicketOverflows),
+)  # fmt: skip
+applier_mutant(
+    "rollback_keeps_rows", family=STORE, source="MDEV-7458: what a rollback must undo",
+    fault="a rolled back attempt leaves its row changes",
+    caught_by="rows_apply_as_logged", parts=ApplierParts(store=RollbackKeepsRows),
+    extra_locks=True, sessions=1, rotations=0, collections=0, barriers=False,
+)  # fmt: skip
+applier_mutant(
+    "reader_sees_pending_rows", family=STORE, source="WL#4648, any-time consistency",
+    fault="a snapshot shows rows of transactions that have not committed",
+    caught_by="readers_see_prefixes", parts=ApplierParts(store=ShowsPending),
+)  # fmt: skip

@@ -1,0 +1,355 @@
+"""A replica that applies a relay log with several workers, on a schedule of choices.
+
+Every step is atomic: the coordinator gives out a transaction, a worker begins, applies one row or
+commits in the engine, a reader takes a snapshot, the replica crashes. Parts that a mutant replaces
+are attributes made in one place (:class:`ApplierParts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from paraply.reference_impl.applier.commit_order import CommitOrderQueue, NoCommitOrder
+from paraply.reference_impl.applier.coordinator import Coordinator, Database, LogicalClock
+from paraply.reference_impl.applier.recovery import GtidRecovery, Recovery
+from paraply.reference_impl.applier.row_store import RowStore, item_of
+from paraply.reference_impl.applier.source_log import Part, RelayLog, Source
+from paraply.reference_impl.applier.worker import Stage, Worker
+from paraply.reference_impl.recorder import Recorder
+from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.transactions import Transaction, TransactionId
+from paraply.vocabulary.write_set import Item
+
+READER, AUDITOR = "reader", "auditor"
+"""Sessions that read: any time, and once when all is applied."""
+
+RETRIES_MAX = 10
+"""``replica_transaction_retries``: who was rolled back more often gives up, and the applier stops.
+Without it two transactions that let each other wait in turn would keep a run going for ever."""
+
+
+class Step(NamedTuple):
+    """Something that can happen now."""
+
+    label: str
+    act: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """How often things happen that nobody needs for progress."""
+
+    reads: int
+    crashes: int
+    checkpoints: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplierParts:
+    """The parts of the applier; a mutant is these with one of them replaced."""
+
+    source: type[Source] = Source
+    store: type[RowStore] = RowStore
+    logical_clock: type[LogicalClock] = LogicalClock
+    database: type[Database] = Database
+    commit_order: type[CommitOrderQueue] = CommitOrderQueue
+    no_commit_order: type[CommitOrderQueue] = NoCommitOrder
+    gtid_recovery: type[Recovery] = GtidRecovery
+    position_recovery: type[Recovery] = Recovery
+    replica: type[Replica] | None = None
+    sleeping_replica: type[Replica] | None = None
+
+
+class Replica:
+    """One replica, from the beginning of its relay log to the end of it."""
+
+    def __init__(
+        self,
+        log: RelayLog,
+        recorder: Recorder,
+        *,
+        store: RowStore,
+        coordinator: Callable[[], Coordinator],
+        commit_order: Callable[[], CommitOrderQueue],
+        recovery: Recovery,
+        workers: int,
+        budget: Budget,
+        extra_locks: dict[TransactionId, Item],
+    ) -> None:
+        self.log = log
+        self.recorder = recorder
+        self.store = store
+        self.new_coordinator, self.new_commit_order = coordinator, commit_order
+        self.coordinator, self.commit_order = coordinator(), commit_order()
+        self.recovery = recovery
+        self.workers = [Worker(number) for number in range(1, workers + 1)]
+        self.reads_left, self.crashes_left = budget.reads, budget.crashes
+        self.checkpoints_left = budget.checkpoints
+        self.extra_locks = extra_locks
+        """Rows that a transaction locks beside those it writes (gap locks)."""
+        self.entries = log.entries()
+        self.next_entry = 0
+        self.executed: list[TransactionId] = []
+        """What has committed in the engine, in that order; survives a crash."""
+        self.has_failed = False
+
+    # The run.
+
+    def run(self, schedule: Schedule) -> None:
+        """Apply the relay log; a run that gets stuck ends without STOPPED or FAILED."""
+        self.record(EventKind.STARTED)
+        while not self.has_failed:
+            progress = list(self.progress_steps())
+            if not progress:
+                break
+            step = schedule.choose([*progress, *self.other_steps()], "step")
+            self.recorder.next_step()
+            step.act()
+        self.recorder.next_step()
+        if self.has_finished:
+            self.read(AUDITOR)
+            self.record(EventKind.STOPPED)
+
+    @property
+    def has_finished(self) -> bool:
+        """Return whether the whole log is applied."""
+        is_read = self.next_entry == len(self.entries)
+        return is_read and not self.has_failed and not self.busy_workers
+
+    @property
+    def busy_workers(self) -> list[Worker]:
+        """Return the workers that have a transaction."""
+        return [worker for worker in self.workers if worker.stage is not Stage.IDLE]
+
+    def progress_steps(self) -> Iterator[Step]:
+        """Yield what moves the log forward: the coordinator's step, then each worker's."""
+        yield from self.coordinator_steps()
+        for worker in self.busy_workers:
+            act = self.step_of(worker)
+            if act is not None:
+                yield Step(f"worker {worker.number} {worker.stage.value}", act)
+
+    def other_steps(self) -> Iterator[Step]:
+        """Yield what may happen beside."""
+        has_begun = bool(self.executed or self.busy_workers)
+        if self.reads_left and self.executed:
+            yield Step("read", self.on_read)
+        if self.checkpoints_left and self.executed:
+            yield Step("checkpoint", self.on_checkpoint)
+        if self.crashes_left and has_begun:
+            yield Step("crash", self.on_crash)
+
+    # The coordinator.
+
+    def coordinator_steps(self) -> Iterator[Step]:
+        """Yield the coordinator's next step, if it can take one."""
+        if self.next_entry == len(self.entries):
+            return
+        entry = self.entries[self.next_entry]
+        if entry.transaction is None:
+            if not self.busy_workers:
+                yield Step("rotate", self.on_rotation)
+            return
+        # What begins in the middle bears no GTID, so nobody can tell that it was executed.
+        bears_gtid = entry.part is not Part.TAIL
+        if bears_gtid and self.recovery.is_skipped(self, entry.transaction):
+            yield Step("skip", self.on_skip)
+            return
+        worker = self.worker_for(entry.transaction)
+        if worker is not None:
+            yield Step("dispatch", lambda: self.on_dispatch(worker))
+
+    def worker_for(self, transaction: Transaction) -> Worker | None:
+        """Return the worker to give the next transaction to; None while it must wait."""
+        if not self.coordinator.may_dispatch(transaction):
+            return None
+        idle = [worker.number for worker in self.workers if worker.stage is Stage.IDLE]
+        chosen = self.coordinator.workers_for(transaction, idle)
+        return self.workers[chosen[0] - 1] if chosen else None
+
+    def take_entry(self) -> Transaction:
+        """Read the next transaction, both parts of it where a file border splits it."""
+        entry = self.entries[self.next_entry]
+        self.next_entry += 2 if entry.part is Part.HEAD else 1
+        assert entry.transaction is not None
+        return entry.transaction
+
+    def on_dispatch(self, worker: Worker) -> None:
+        """Give the next transaction to a worker and queue it for its commit."""
+        transaction = self.take_entry()
+        self.coordinator.on_dispatched(transaction, worker.number)
+        self.register_for_commit(worker, transaction)
+        worker.assign(transaction)
+        self.record(EventKind.SCHEDULED, worker)
+
+    def register_for_commit(self, worker: Worker, transaction: Transaction) -> None:
+        """Queue the transaction for its engine commit, in dispatch order."""
+        del worker
+        self.commit_order.register(transaction.id)
+
+    def on_skip(self) -> None:
+        """Pass over a transaction that was executed before (GTID auto-skip, worker bitmap)."""
+        transaction = self.take_entry()
+        self.coordinator.on_skipped(transaction)
+        self.record(EventKind.SKIPPED, transaction=transaction.id)
+
+    def on_rotation(self) -> None:
+        """Follow the source's log into its next file; everything before is done."""
+        self.next_entry += 1
+        self.coordinator.on_rotation()
+        self.record(EventKind.RELAY_ROTATED)
+
+    # The workers.
+
+    def step_of(self, worker: Worker) -> Callable[[], None] | None:
+        """Return what the worker does next; None while it must wait."""
+        if worker.stage is Stage.ASSIGNED:
+            return lambda: self.on_begin(worker)
+        if worker.stage is Stage.RETRYING:
+            return (lambda: self.on_begin(worker)) if self.may_retry(worker) else None
+        if worker.stage is Stage.FINISHED:
+            is_turn = self.commit_order.is_turn_of(worker.job_id)
+            return (lambda: self.on_engine_commit(worker)) if is_turn else None
+        if worker.waits_for_row is not None:
+            holder = self.store.holders.get(worker.waits_for_row, worker.job_id)
+            if holder != worker.job_id:
+                return None
+        return lambda: self.on_row(worker)
+
+    def may_retry(self, worker: Worker) -> bool:
+        """Return whether everything before has committed, so that nobody can be in the way."""
+        return self.commit_order.is_turn_of(worker.job_id)
+
+    def on_begin(self, worker: Worker) -> None:
+        """Begin an attempt."""
+        worker.stage = Stage.APPLYING
+        self.record(EventKind.BEGUN, worker)
+
+    def on_row(self, worker: Worker) -> None:
+        """Take the next lock or apply the next row; after the last, be ready to commit."""
+        worker.waits_for_row = None
+        extra = self.extra_locks.get(worker.job_id)
+        if extra is not None and (holder := self.store.lock(worker.job_id, extra)) is not None:
+            self.on_lock_wait(worker, extra, holder)
+            return
+        row = worker.row
+        if row is not None:
+            applied = self.store.apply(worker.job_id, row)
+            if applied.outcome is Outcome.LOCK_WAIT:
+                assert applied.holder is not None
+                self.on_lock_wait(worker, item_of(row), applied.holder)
+                return
+            self.record_row(worker, applied.outcome)
+            if applied.outcome not in (Outcome.OK, Outcome.DISCARDED):
+                self.on_error(worker)
+                return
+            worker.next_row += 1
+        if worker.row is None:
+            worker.stage = Stage.FINISHED
+
+    def on_engine_commit(self, worker: Worker) -> None:
+        """Commit in the engine, let the next in the queue go, and tell the coordinator."""
+        transaction = worker.job_id
+        self.store.engine_commit(transaction)
+        self.executed.append(transaction)
+        self.record(EventKind.ENGINE_COMMITTED, worker)
+        self.commit_order.on_engine_commit(transaction)
+        self.report(worker)
+
+    def report(self, worker: Worker) -> None:
+        """Tell the coordinator that the worker's transaction is done; all in one step here."""
+        self.coordinator.on_done(worker.job_id)
+        worker.release()
+
+    def on_lock_wait(self, worker: Worker, item: Item, holder: TransactionId) -> None:
+        """Wait for the row, unless whoever holds it waits for this worker's commit."""
+        self.record(
+            EventKind.ROW_APPLIED,
+            worker,
+            outcome=Outcome.LOCK_WAIT,
+            other=holder,
+            row=worker.next_row if worker.row else None,
+            items=frozenset({item}),
+        )
+        worker.waits_for_row = item
+        other = next(w for w in self.busy_workers if w.job_id == holder)
+        if self.must_yield(other, to=worker):
+            self.on_deadlock(other, to=worker)
+        elif self.must_yield(worker, to=other):
+            self.on_deadlock(worker, to=other)
+
+    def must_yield(self, holder: Worker, *, to: Worker) -> bool:
+        """Return whether ``holder`` can only commit after ``to``, which waits for its row."""
+        if isinstance(self.commit_order, NoCommitOrder):
+            return (
+                holder.waits_for_row is not None
+                and self.store.holders.get(holder.waits_for_row) == to.job_id
+                and self.commit_order.is_before(to.job_id, holder.job_id)
+            )
+        return self.commit_order.is_before(to.job_id, holder.job_id)
+
+    def on_deadlock(self, victim: Worker, *, to: Worker) -> None:
+        """Roll the victim back; its rows are free for the one that must commit first."""
+        self.store.roll_back(victim.job_id)
+        self.record(EventKind.ROLLED_BACK, victim, other=to.job_id, note="commit order deadlock")
+        if victim.attempt > RETRIES_MAX:
+            self.on_error(victim)
+            return
+        victim.begin_again()
+        self.record(EventKind.RETRIED, victim)
+
+    def on_error(self, worker: Worker) -> None:
+        """Stop: the transaction failed for good, and whatever is under way is rolled back."""
+        self.has_failed = True
+        for other in self.busy_workers:
+            self.store.roll_back(other.job_id)
+            if other is not worker:
+                self.record(EventKind.ROLLED_BACK, other)
+        self.record(EventKind.FAILED, worker)
+
+    # What happens beside.
+
+    def on_read(self) -> None:
+        """Let a reader take a snapshot."""
+        self.reads_left -= 1
+        self.read(READER)
+
+    def read(self, session: str) -> None:
+        """Record what a session sees in one snapshot."""
+        self.record(EventKind.READ, session=session, observed=self.store.snapshot())
+
+    def on_checkpoint(self) -> None:
+        """Save the position up to which everything has been executed."""
+        self.checkpoints_left -= 1
+        saved = self.recovery.on_checkpoint(self)
+        self.record(EventKind.POSITION_SAVED, transactions=tuple(saved))
+
+    def on_crash(self) -> None:
+        """Lose everything that is not durable, and start again."""
+        self.crashes_left -= 1
+        self.store.crash()
+        for worker in self.workers:
+            worker.release()
+        self.record(EventKind.CRASHED)
+        self.record(EventKind.RECOVERED, transactions=tuple(self.executed))
+        self.coordinator, self.commit_order = self.new_coordinator(), self.new_commit_order()
+        self.next_entry = self.recovery.first_entry(self)
+
+    # Recording.
+
+    def record(self, kind: EventKind, worker: Worker | None = None, **fields: object) -> None:
+        """Record an event, with the worker's transaction and attempt where there is a worker."""
+        if worker is not None:
+            fields = {"worker": worker.number, "transaction": worker.job_id,
+                      "attempt": worker.attempt, **fields}  # fmt: skip
+        self.recorder.record(kind, **fields)
+
+    def record_row(self, worker: Worker, outcome: Outcome) -> None:
+        """Record how the worker's present row change ended."""
+        row = worker.row
+        assert row is not None
+        self.record(EventKind.ROW_APPLIED, worker, outcome=outcome, row=worker.next_row,
+                    items=frozenset({item_of(row)}))  # fmt: skip

@@ -1,0 +1,136 @@
+"""A coordinator that sleeps while it waits for the low-water mark, and workers that wake it.
+
+The steps are those between which another thread may run. The coordinator publishes the number that
+it waits for (``min_waited``), then takes the lock, looks at the low-water mark and sleeps if it is
+too low. A worker marks its job done, then reads ``min_waited``; where somebody waits it takes the
+lock, reads it again and signals if the mark has reached it.
+
+Source: ``Mts_submode_logical_clock::wait_for_last_committed_trx``,
+``Slave_worker::slave_worker_ends_group``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from paraply.reference_impl.applier.coordinator import UNDEFINED, LogicalClock
+from paraply.reference_impl.applier.replica import Replica, Step
+from paraply.reference_impl.applier.source_log import Part
+from paraply.reference_impl.applier.worker import Stage, Worker
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.transactions import Transaction
+
+COORDINATOR = 0
+
+
+class SleepingReplica(Replica):
+    """A replica in which waiting for last_committed is a sleep, not a look at every step."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.min_waited = UNDEFINED
+        """The last_committed that the coordinator waits for; UNDEFINED when it does not."""
+        self.is_asleep = False
+        self.reports: dict[int, Callable[[Worker], None]] = {}
+        """By worker, what it does next to tell that its job is done."""
+
+    # The coordinator.
+
+    def coordinator_steps(self) -> Iterator[Step]:
+        """Yield nothing while it sleeps; else publish, look and sleep, or go on."""
+        if self.is_asleep:
+            return
+        waiting = self.must_wait_for_mark()
+        if self.min_waited != UNDEFINED:
+            yield Step("look at the low-water mark", self.on_look)
+        elif waiting is not None:
+            yield Step("publish what it waits for", lambda: self.on_publish(waiting))
+        else:
+            yield from super().coordinator_steps()
+
+    def must_wait_for_mark(self) -> Transaction | None:
+        """Return the next transaction if only the low-water mark holds it back."""
+        coordinator = self.coordinator
+        if self.next_entry == len(self.entries) or not isinstance(coordinator, LogicalClock):
+            return None
+        entry = self.entries[self.next_entry]
+        if entry.transaction is None or entry.part is Part.TAIL:
+            return None
+        if self.recovery.is_skipped(self, entry.transaction):
+            return None
+        opens_group = coordinator.opens_group(coordinator.usable(entry.transaction.timestamp))
+        if opens_group or coordinator.may_dispatch(entry.transaction):
+            return None
+        return entry.transaction
+
+    def on_publish(self, transaction: Transaction) -> None:
+        """Say which number is waited for, before looking whether it is reached."""
+        assert transaction.timestamp is not None
+        self.min_waited = transaction.timestamp.last_committed
+
+    def on_look(self) -> None:
+        """Under the lock: go on if the mark has reached the number, else sleep."""
+        waiting = self.must_wait_for_mark()
+        if waiting is None:
+            self.min_waited = UNDEFINED
+        else:
+            self.sleep(waiting)
+
+    def sleep(self, waiting: Transaction) -> None:
+        """Sleep until a worker signals."""
+        self.is_asleep = True
+        self.recorder.record(EventKind.SLEPT, worker=COORDINATOR, transaction=waiting.id)
+
+    def on_signal(self) -> None:
+        """Wake the coordinator; it looks again."""
+        if self.is_asleep:
+            self.is_asleep = False
+            self.recorder.record(EventKind.WOKEN, worker=COORDINATOR)
+
+    # The workers.
+
+    def report(self, worker: Worker) -> None:
+        """Tell the coordinator in steps of their own."""
+        worker.stage = Stage.REPORTING
+        self.reports[worker.number] = self.on_mark_done
+
+    def step_of(self, worker: Worker) -> Callable[[], None] | None:
+        """Return the next step of a report, or what a worker does otherwise."""
+        if worker.stage is Stage.REPORTING:
+            return lambda: self.reports[worker.number](worker)
+        return super().step_of(worker)
+
+    def on_mark_done(self, worker: Worker) -> None:
+        """Mark the job done."""
+        self.coordinator.on_done(worker.job_id)
+        self.reports[worker.number] = self.on_read_min_waited
+
+    def on_read_min_waited(self, worker: Worker) -> None:
+        """Read, without the lock, whether anybody waits."""
+        if self.min_waited == UNDEFINED:
+            worker.release()
+        else:
+            self.reports[worker.number] = self.on_signal_if_reached
+
+    def on_signal_if_reached(self, worker: Worker) -> None:
+        """Under the lock: read it again, and signal if the mark has reached it."""
+        coordinator = self.coordinator
+        assert isinstance(coordinator, LogicalClock)
+        if UNDEFINED != self.min_waited <= coordinator.low_water_mark():
+            self.on_signal()
+        worker.release()
+
+    # What ends a run, or begins it anew.
+
+    def on_error(self, worker: Worker) -> None:
+        """Let those that have committed be; stop the others."""
+        for other in self.busy_workers:
+            if other.stage is Stage.REPORTING:
+                other.release()
+        super().on_error(worker)
+
+    def on_crash(self) -> None:
+        """Forget who waits for whom."""
+        self.min_waited, self.is_asleep = UNDEFINED, False
+        super().on_crash()

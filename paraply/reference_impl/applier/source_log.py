@@ -1,0 +1,217 @@
+"""What the replica is given: a source executes transactions one by one and logs them.
+
+The write sets, the operations, where the clock burns a number, where the binary log rotates and
+where the relay log begins a new file are choices; before and after images and timestamps follow
+from them, so that a replica that keeps the rules must end in the source's state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from paraply.reference_impl.certification.dialects import Dialect
+from paraply.reference_impl.certification.lc_sn import ParallelizationIndexes
+from paraply.reference_impl.choices import Writes, choose_writes
+from paraply.reference_impl.recorder import Recorder
+from paraply.vocabulary.log import Operation
+from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.timestamps import LogicalTimestamp
+from paraply.vocabulary.transactions import RowWrite, Transaction, TransactionId, TransactionKind
+from paraply.vocabulary.write_set import Item
+
+TABLE = "d.t"
+
+
+class Part(Enum):
+    """How much of a transaction an entry of the relay log holds."""
+
+    WHOLE = "whole"
+    HEAD = "head"
+    """Its GTID event and some rows; the rest is in the next file."""
+    TAIL = "tail"
+    """The rest, without a GTID event."""
+    ROTATE = "rotate"
+    """No transaction: the source's log goes on in a new file, its clock starts again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of the relay log; ``transaction`` is None for a rotation."""
+
+    part: Part
+    transaction: Transaction | None = None
+
+
+@dataclass(slots=True)
+class RelayLog:
+    """The relay log as files of entries, in the order in which the source committed."""
+
+    files: list[list[Entry]] = field(default_factory=lambda: [[]])
+
+    def append(self, entry: Entry) -> None:
+        """Write an entry to the newest file."""
+        self.files[-1].append(entry)
+
+    def new_file(self) -> None:
+        """Begin a new file (max_relay_log_size, FLUSH RELAY LOGS)."""
+        self.files.append([])
+
+    def entries(self, first_file: int = 0) -> list[Entry]:
+        """Return all entries from the beginning of a file on."""
+        return [entry for entries in self.files[first_file:] for entry in entries]
+
+    def file_of_first_missing(self, executed: Sequence[TransactionId]) -> int:
+        """Return the file that holds the beginning of the first transaction not executed."""
+        done = set(executed)
+        for number, entries in enumerate(self.files):
+            for entry in entries:
+                if entry.transaction is not None and entry.transaction.id not in done:
+                    return number
+        return len(self.files) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceSettings:
+    """What the source may do beside plain row changes."""
+
+    barriers: bool
+    rotations: int
+    """How often the source's log, and as often the relay log, may go on in a new file."""
+    collections: int
+    """How often garbage collection may open a new window."""
+    sessions: int
+    view_changes: int
+    """How often a view change of a group is logged, with (0, 0)."""
+
+
+class Source:
+    """Executes transactions serially and writes them to a relay log, stamped as AL1 stamps."""
+
+    def __init__(self, rows: Sequence[str], dialect: Dialect, settings: SourceSettings) -> None:
+        self.settings = settings
+        self.dialect = dialect
+        self.clock = 0
+        self.indexes = ParallelizationIndexes(dialect)
+        self.item_writers: dict[Item, int] = {}
+        self.values: dict[Item, object] = {}
+        self.writers: dict[str, tuple[int, ...]] = dict.fromkeys(rows, ())
+        self.log = RelayLog()
+        self.relay_files_left = self.rotations_left = settings.rotations
+        self.collections_left = settings.collections
+        self.view_changes_left = settings.view_changes
+
+    def execute(self, schedule: Schedule, recorder: Recorder, count: int) -> RelayLog:
+        """Run ``count`` transactions and return the relay log that holds them."""
+        for number in range(count):
+            if number:
+                self._between(schedule, recorder)
+            self._one(schedule, recorder)
+        return self.log
+
+    def _between(self, schedule: Schedule, recorder: Recorder) -> None:
+        """Let something happen between two transactions, or plainly nothing."""
+        options: list[Callable[[Schedule], None]] = []
+        if self.relay_files_left:
+            options.append(self.on_relay_log_full)
+        if self.rotations_left:
+            options.append(self.on_source_rotated)
+        if self.collections_left and self.item_writers:
+            options.append(self.on_garbage_collected)
+        if self.view_changes_left:
+            options.append(lambda _: self.on_view_change(recorder))
+        # Asked in two steps, so that random runs are not torn into pieces of one transaction.
+        if options and schedule.choose_index(2, "does anything happen between"):
+            schedule.choose(options, "what happens between")(schedule)
+
+    def on_relay_log_full(self, schedule: Schedule) -> None:
+        """Begin a new relay log file."""
+        self.relay_files_left -= 1
+        self.new_relay_file(schedule)
+
+    def on_source_rotated(self, schedule: Schedule) -> None:
+        """Go on in a new binary log: its clock starts again."""
+        del schedule
+        self.rotations_left -= 1
+        self.log.append(Entry(Part.ROTATE))
+        self.clock += 1
+        self.indexes = ParallelizationIndexes(self.dialect)
+        self.item_writers.clear()
+
+    def on_garbage_collected(self, schedule: Schedule) -> None:
+        """Purge all items and open a new window."""
+        del schedule
+        self.collections_left -= 1
+        self.indexes.on_garbage_collected()
+        self.item_writers.clear()
+
+    def new_relay_file(self, schedule: Schedule) -> None:
+        """Begin a new relay log file, between transactions and never inside one."""
+        del schedule  # A server that allowed it inside one would have something to choose.
+        self.log.new_file()
+
+    def on_view_change(self, recorder: Recorder) -> None:
+        """Log a view change; the counters of an existing member go on (EX7)."""
+        self.view_changes_left -= 1
+        transaction = Transaction(
+            id=recorder.next_id(),
+            kind=TransactionKind.VIEW_CHANGE,
+            timestamp=self.indexes.on_view_change(),
+            clock=self.clock,
+        )
+        recorder.add(transaction)
+        self.log.append(Entry(Part.WHOLE, transaction))
+
+    def _one(self, schedule: Schedule, recorder: Recorder) -> None:
+        kind, items = self.choose_writes(schedule)
+        transaction_id = recorder.next_id()
+        session = schedule.choose_index(self.settings.sessions, "session") + 1
+        transaction = Transaction(
+            id=transaction_id,
+            kind=kind,
+            session=f"s{session}",
+            write_set=frozenset(items),
+            timestamp=self.stamp(kind, items),
+            clock=self.clock,
+            rows=tuple(self._write(schedule, transaction_id, item) for item in items),
+        )
+        recorder.add(transaction)
+        for item in items:
+            self.writers[item] += (transaction_id,)
+        self.log.append(Entry(Part.WHOLE, transaction))
+
+    def choose_writes(self, schedule: Schedule) -> Writes:
+        """Return what the next transaction writes, its rows in the order of its statements."""
+        return choose_writes(schedule, self.writers, barriers=self.settings.barriers)
+
+    def choose_operation(self, schedule: Schedule) -> Operation:
+        """Return what is done to a row that is there."""
+        return schedule.choose([Operation.UPDATE, Operation.DELETE], "operation")
+
+    def stamp(self, kind: TransactionKind, items: Sequence[Item]) -> LogicalTimestamp | None:
+        """Return last_committed and sequence_number as AL1 gives them."""
+        number = self.indexes.sequence_number
+        if kind is TransactionKind.ROWS:
+            found = [self.item_writers.get(item) for item in items]
+            timestamp = self.indexes.on_remote_with_items(found)
+        else:
+            timestamp = self.indexes.on_remote_barrier()
+        self.item_writers.update(dict.fromkeys(items, number))
+        return timestamp
+
+    def _write(self, schedule: Schedule, writer: TransactionId, item: Item) -> RowWrite:
+        """Insert a row that is not there; change or delete one that is."""
+        present = self.values.get(item)
+        if present is None:
+            operation = Operation.INSERT
+        else:
+            operation = self.choose_operation(schedule)
+        value = None if operation is Operation.DELETE else int(writer)
+        self.values[item] = value
+        return RowWrite(
+            table=TABLE,
+            operation=operation,
+            before=None if present is None else (item, present),
+            after=None if value is None else (item, value),
+        )

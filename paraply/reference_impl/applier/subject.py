@@ -1,0 +1,166 @@
+"""The parallel applier as a subject under test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from paraply.reference_impl.applier.replica import ApplierParts, Budget, Replica
+from paraply.reference_impl.applier.sleeping import SleepingReplica
+from paraply.reference_impl.applier.source_log import Source, SourceSettings
+from paraply.reference_impl.certification.dialects import DIALECTS
+from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.subject import (
+    KnownBreaches,
+    Option,
+    Subject,
+    Workload,
+    register_subject,
+)
+from paraply.vocabulary.history import History, OptionValue
+from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.transactions import TransactionId
+from paraply.vocabulary.write_set import Item
+
+MEMBER = "r1"
+
+
+class ApplierSubject(Subject):
+    """A replica; mutants put other parts into it. The dialect is the scheduling type."""
+
+    name = "applier"
+    meaning = "a multi-threaded replica: coordinator, workers, commit order, crash recovery"
+    source = "WL#8440, WL#7165"
+    dialects = ("logical_clock", "logical_clock_unordered", "database", "database_unordered")
+    options = (
+        Option(name="workers", default=2, least=1, meaning="replica_parallel_workers"),
+        Option(
+            name="stamps",
+            default="mysql_8_0",
+            meaning="dialect of the LC/SN in the log",
+            choices=tuple(DIALECTS),
+        ),
+        Option(
+            name="barriers", default=True, small=False, meaning="log transactions without write set"
+        ),
+        Option(
+            name="rotations",
+            default=1,
+            small=0,
+            meaning="new files of the source's and the relay log",
+        ),
+        Option(
+            name="collections", default=1, small=0, meaning="garbage collections that open windows"
+        ),
+        Option(name="view_changes", default=0, meaning="view changes of a group in the log"),
+        Option(
+            name="sessions", default=2, small=1, least=1, meaning="client sessions at the source"
+        ),
+        Option(name="extra_locks", default=False, meaning="lock rows beside those written"),
+        Option(
+            name="recovery",
+            default="gtid",
+            meaning="after a crash: gtid or positions",
+            choices=("gtid", "positions"),
+        ),
+        Option(
+            name="sleeps",
+            default=False,
+            meaning="the coordinator sleeps until a worker signals, instead of looking again",
+        ),
+        Option(name="reads", default=2, small=0, meaning="snapshots that a reader takes"),
+        Option(name="crashes", default=0, meaning="how often the replica crashes"),
+        Option(name="checkpoints", default=0, meaning="how often the position is saved"),
+    )
+    _out_of_order = frozenset({
+        "engine_commits_follow_the_log", "sessions_keep_their_order", "readers_see_prefixes",
+        "reads_never_go_back",
+    })  # fmt: skip
+    breaks: ClassVar[Mapping[str, frozenset[str]]] = {
+        "logical_clock_unordered": _out_of_order,
+        # By schema, LC and SN are ignored, which is safe: conflicts stay in one worker.
+        "database": frozenset({"starts_respect_last_committed"}),
+        "database_unordered": _out_of_order | {"starts_respect_last_committed"},
+    }
+    breaks_where = (
+        KnownBreaches(
+            where="stamps=wl8440_literal",
+            applies=lambda options: options["stamps"] == "wl8440_literal",
+            breaks=frozenset({"no_conflicting_parallel_apply", "rows_apply_as_logged"}),
+            because="step 1 of AL1 lets transactions without write set overlap with what is before "
+            "them; the applier keeps to the log it is given",
+            dialects=frozenset({"logical_clock", "logical_clock_unordered"}),
+        ),
+    )
+    areas: ClassVar[frozenset[str]] = frozenset(
+        {"apply/parallel_apply", "apply/commit_order", "readers/replica_reads", "apply/wake_ups"}
+    )
+
+    def __init__(self, parts: ApplierParts = ApplierParts()) -> None:  # noqa: B008 - frozen
+        self.parts = parts
+
+    def simulate(
+        self,
+        schedule: Schedule,
+        workload: Workload,
+        dialect: str,
+        options: Mapping[str, OptionValue],
+        recorder: Recorder,
+    ) -> tuple[str, ...]:
+        """Let a source write a log, then apply it until nothing can move."""
+        parts = self.parts
+        source: Source = parts.source(
+            workload.row_names,
+            DIALECTS[str(options["stamps"])],
+            SourceSettings(
+                barriers=bool(options["barriers"]),
+                rotations=int(options["rotations"]),
+                collections=int(options["collections"]),
+                sessions=int(options["sessions"]),
+                view_changes=int(options["view_changes"]),
+            ),
+        )
+        log = source.execute(schedule, recorder, workload.transactions)
+        by_clock = dialect.startswith("logical_clock")
+        is_ordered = not dialect.endswith("_unordered")
+        by_gtid = options["recovery"] == "gtid"
+        locks = extra_locks(schedule, workload, recorder) if options["extra_locks"] else {}
+        sleeping = parts.sleeping_replica or SleepingReplica
+        replica = (sleeping if options["sleeps"] else parts.replica or Replica)(
+            log,
+            recorder,
+            store=parts.store(workload.row_names),
+            coordinator=parts.logical_clock if by_clock else parts.database,
+            commit_order=parts.commit_order if is_ordered else parts.no_commit_order,
+            recovery=(parts.gtid_recovery if by_gtid else parts.position_recovery)(),
+            workers=int(options["workers"]),
+            budget=Budget(
+                reads=int(options["reads"]),
+                crashes=int(options["crashes"]),
+                checkpoints=int(options["checkpoints"]),
+            ),
+            extra_locks=locks,
+        )
+        replica.run(schedule)
+        return (MEMBER,)
+
+
+def extra_locks(
+    schedule: Schedule, workload: Workload, recorder: Recorder
+) -> dict[TransactionId, Item]:
+    """Choose for each transaction a row that it locks beside those it writes, or none."""
+    chosen: dict[TransactionId, Item] = {}
+    for transaction in recorder.transactions:
+        others: list[str] = [r for r in workload.row_names if r not in transaction.write_set]
+        row = schedule.choose(["", *others], "extra lock")
+        if row:
+            chosen[transaction.id] = row
+    return chosen
+
+
+APPLIER = register_subject(ApplierSubject())
+
+
+def apply(schedule: Schedule, **options: OptionValue) -> History:
+    """Run the applier once with its default workload; for examples and tests."""
+    return APPLIER.run(schedule, Workload(options=options))

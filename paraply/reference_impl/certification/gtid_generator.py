@@ -1,0 +1,100 @@
+"""Automatic GTIDs: the same number on every member, with and without assignment blocks.
+
+Source: ``Gtid_generator_for_sidno`` in plugin/group_replication/src/certification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from collections.abc import Set as AbstractSet
+
+from paraply.reference_impl.certification.gtids import GROUP_NAME, Gtid
+from paraply.vocabulary.errors import ParaplyError, register
+
+GTIDS_EXHAUSTED = register(
+    "P402",
+    "no GTID number up to {greatest} is free",
+    "run with fewer transactions or without specified GTIDs near the end of the range",
+)
+
+NUMBER_MAX = 2**63 - 2
+"""Greatest GTID number a server assigns."""
+
+
+class GtidGenerator:
+    """Hands out GTID numbers of the group.
+
+    With ``block_size`` 1 each transaction gets the lowest free number. With a larger one, every
+    member draws from a block of its own, so that the numbers of one member follow each other.
+    What it hands out depends only on the stream so far and on the numbers taken.
+    """
+
+    def __init__(self, block_size: int = 1) -> None:
+        self.block_size = block_size
+        self.blocks: dict[str, tuple[int, int]] = {}
+        """Member -> first number to try and last number of its block."""
+        self.free: list[tuple[int, int]] = []
+        self.assigned_in_blocks = 0
+
+    def next_gtid(self, origin: str | None, taken: AbstractSet[Gtid]) -> Gtid:
+        """Return the next GTID for a transaction of ``origin``, None for a view change."""
+        numbers = self.numbers_taken(taken)
+        if self.block_size <= 1 or origin is None:
+            lowest = first_free(1, NUMBER_MAX, numbers)
+            if lowest is None:
+                raise ParaplyError(GTIDS_EXHAUSTED, greatest=NUMBER_MAX)
+            return Gtid(GROUP_NAME, lowest)
+        # After as many assignments as a block has, holes are handed out anew.
+        if self.assigned_in_blocks % (self.block_size + 1) == 0:
+            self.compute_intervals(taken)
+        if origin not in self.blocks:
+            self.reserve_block(origin)
+        number = first_free(*self.blocks[origin], numbers)
+        while number is None:
+            self.reserve_block(origin)
+            number = first_free(*self.blocks[origin], numbers)
+        self.blocks[origin] = (number, self.blocks[origin][1])
+        self.assigned_in_blocks += 1
+        return Gtid(GROUP_NAME, number)
+
+    def numbers_taken(self, taken: AbstractSet[Gtid]) -> Container[int]:
+        """Return the numbers of the group that are taken."""
+        return {gtid.number for gtid in taken if gtid.source == GROUP_NAME}
+
+    def compute_intervals(self, taken: AbstractSet[Gtid]) -> None:
+        """Take back every block; the free intervals are what is not taken."""
+        self.blocks.clear()
+        self.free = []
+        start = 1
+        for gtid in sorted(taken):
+            if gtid.source == GROUP_NAME:
+                if gtid.number > start:
+                    self.free.append((start, gtid.number - 1))
+                start = gtid.number + 1
+        self.free.append((start, NUMBER_MAX))
+
+    def on_view_change(self, taken: AbstractSet[Gtid]) -> None:
+        """Begin anew, as a joiner must: every member then reserves the same blocks."""
+        self.assigned_in_blocks = 0
+        self.compute_intervals(taken)
+
+    def reserve_block(self, origin: str) -> None:
+        """Give ``origin`` the front of the first free interval, all of it if it is short."""
+        if not self.free:
+            raise ParaplyError(GTIDS_EXHAUSTED, greatest=NUMBER_MAX)
+        start, end = self.free[0]
+        last = min(end, start + self.block_size - 1)
+        self.blocks[origin] = (start, last)
+        if last == end:
+            self.free.pop(0)
+        else:
+            self.free[0] = (last + 1, end)
+
+
+def first_free(start: int, end: int, numbers: Container[int]) -> int | None:
+    """Return the first number in [start, end] that is not taken, None if none is."""
+    while start <= end:
+        if start not in numbers:
+            return start
+        start += 1
+    return None

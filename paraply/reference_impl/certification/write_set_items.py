@@ -1,0 +1,136 @@
+"""Write-set items as the server composes them: one text per key value of a changed row, hashed.
+
+The text is the index name, schema, table and key values, each but the first followed by its
+length: ``PRIMARY½test½4t1½21½1`` is the row 1 of test.t1. Its XXH64 hash is the item.
+
+Source: ``add_pke`` in sql/rpl_write_set_handler.cc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+
+from paraply.reference_impl.certification.sort_keys import sort_key
+from paraply.reference_impl.certification.xxh64 import xxh64
+from paraply.vocabulary.log import ABSENT, RowImage
+from paraply.vocabulary.schema import Column, ForeignKey, KeyPart, TableSchema, UniqueKey
+from paraply.vocabulary.write_set import WriteSet
+
+SEPARATOR = "½".encode()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemComposer:
+    """Composes the items of row changes; ``tables`` holds every schema by ``schema.table``.
+
+    ``foreign_key_checks`` is the session variable: without it no parent item is composed.
+    """
+
+    tables: Mapping[str, TableSchema] = field(default_factory=dict)
+    foreign_key_checks: bool = True
+
+    def write_set(
+        self, table: TableSchema, before: RowImage | None, after: RowImage | None
+    ) -> WriteSet:
+        """Return the hashed items of one changed row: both images, an unchanged key once."""
+        return frozenset(xxh64(text) for text in self.compose(table, before, after))
+
+    def compose(
+        self, table: TableSchema, before: RowImage | None, after: RowImage | None
+    ) -> tuple[bytes, ...]:
+        """Return the texts that are hashed, before image first, in the order of the keys."""
+        texts: list[bytes] = []
+        for image in (before, after):
+            if image is not None:
+                for key in table.unique_keys:
+                    texts.extend(self.unique_key_items(table, key, image))
+                for foreign_key in table.foreign_keys:
+                    texts.extend(self.parent_items(foreign_key, table, image))
+        return tuple(dict.fromkeys(texts))
+
+    def unique_key_items(
+        self, table: TableSchema, key: UniqueKey, image: RowImage
+    ) -> Iterator[bytes]:
+        """Yield the items of one PRIMARY or UNIQUE key; none if a part is NULL.
+
+        A key with a prefix part yields two: one of the prefixes and one of the whole columns,
+        since members of the versions before the fix of bug 111027 compose the latter.
+        """
+        parts = [(table.columns[part.column], image[part.column]) for part in key.parts]
+        if any(value is None or value is ABSENT for _, value in parts):
+            return
+        head = head_of(key.name, table.name)
+        # An index over a JSON array holds each of its elements.
+        alternatives = [value if isinstance(value, list) else [value] for _, value in parts]
+        for values in product(*alternatives):
+            yield head + b"".join(
+                self.part_text(column, value, part)
+                for (column, _), value, part in zip(parts, values, key.parts, strict=True)
+            )
+            if any(part.prefix_length for part in key.parts):
+                yield head + b"".join(
+                    with_length(self.value_text(column, value))
+                    for (column, _), value in zip(parts, values, strict=True)
+                )
+
+    def parent_items(
+        self, foreign_key: ForeignKey, table: TableSchema, image: RowImage
+    ) -> Iterator[bytes]:
+        """Yield the item of the parent row that a child refers to.
+
+        It is the same text that the parent's own unique key composes, so that child and parent
+        meet in it (and two children of one parent as well: bug 110071). A NULL part is left out
+        of the text. No item ties a child to a parent whose columns are not a unique key.
+        """
+        parent = self.tables.get(foreign_key.parent)
+        if parent is None or not self.foreign_key_checks:
+            return
+        key = referenced_key(parent, foreign_key)
+        if key is None:
+            return
+        text = head_of(key.name, parent.name)
+        for position, part in zip(foreign_key.columns, key.parts, strict=True):
+            if image[position] is not None and image[position] is not ABSENT:
+                text += self.part_text(table.columns[position], image[position], part)
+        yield text
+
+    def part_text(self, column: Column, value: object, part: KeyPart) -> bytes:
+        """Return one key value, cut to the indexed prefix, followed by its length."""
+        if part.prefix_length and isinstance(value, str | bytes):
+            value = value[: part.prefix_length]
+        return with_length(self.value_text(column, value))
+
+    def value_text(self, column: Column, value: object) -> bytes:
+        """Return one value: a sort key for text, the bytes of a binary string, else its text."""
+        if isinstance(value, bytes):
+            return value
+        if isinstance(value, str) and column.collation:
+            return sort_key(value, column.collation)
+        return str(value).encode()
+
+
+def head_of(index: str, table: str) -> bytes:
+    """Return the part of the text before the values; ``table`` is ``schema.table``."""
+    schema_name, _, table_name = table.partition(".")
+    return (
+        index.encode()
+        + SEPARATOR
+        + with_length(schema_name.encode())
+        + with_length(table_name.encode())
+    )
+
+
+def with_length(text: bytes) -> bytes:
+    """Return ``text``, the separator and the length of ``text`` in bytes."""
+    return text + SEPARATOR + str(len(text)).encode()
+
+
+def referenced_key(parent: TableSchema, foreign_key: ForeignKey) -> UniqueKey | None:
+    """Return the parent's unique key over exactly the referenced columns, None if none is."""
+    for key in parent.unique_keys:
+        names = tuple(parent.columns[part.column].name for part in key.parts)
+        if names == foreign_key.parent_columns:
+            return key
+    return None

@@ -1,0 +1,161 @@
+"""A replication channel into a group: its worker certifies, is rolled back and tries again.
+
+With replica_preserve_commit_order a worker whose transaction is certified already may be rolled
+back for the sake of an earlier one. It sends the same transaction, with the same GTID, once more.
+The group has one primary, so rows are not compared; only the GTID decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import ClassVar
+
+from paraply.reference_impl.certification.certifier import CertificationRequest, Certifier
+from paraply.reference_impl.certification.dialects import DIALECTS
+from paraply.reference_impl.certification.gtids import GROUP_NAME, Gtid
+from paraply.reference_impl.certification.parts import STANDARD_PARTS, Parts
+from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.subject import Option, Subject, Workload, register_subject
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import OptionValue
+from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.transactions import Transaction, TransactionId
+
+PRIMARY = "r1"
+
+
+class CertifierRetriesSubject(Subject):
+    """The primary's certifier, fed by a channel whose worker may have to begin again."""
+
+    name = "certifier_retries"
+    meaning = "a channel into a group: certified, rolled back for commit order, certified again"
+    source = "MySQL bug 34157846; Certifier::certify, specified GTIDs"
+    dialects = ("mysql_8_4", *(name for name in DIALECTS if name != "mysql_8_4"))
+    options = (
+        Option(name="rollbacks", default=1, meaning="certified transactions that are rolled back"),
+        Option(name="reuses", default=1, meaning="transactions sent under an executed GTID"),
+    )
+    breaks: ClassVar[Mapping[str, frozenset[str]]] = {
+        name: frozenset({"retries_are_certified_again"})
+        for name, dialect in DIALECTS.items()
+        if not dialect.may_certify_gtid_again
+    }
+    areas: ClassVar[frozenset[str]] = frozenset({"certification/retries"})
+
+    def __init__(self, parts: Parts = STANDARD_PARTS) -> None:
+        self.parts = parts
+
+    def simulate(
+        self,
+        schedule: Schedule,
+        workload: Workload,
+        dialect: str,
+        options: Mapping[str, OptionValue],
+        recorder: Recorder,
+    ) -> tuple[str, ...]:
+        """Send transactions until all are executed or refused."""
+        certifier = self.parts.build(self.parts.dialect(dialect))
+        certifier.detects_conflicts = False
+        channel = _Channel(certifier, recorder, workload)
+        channel.rollbacks_left = int(options["rollbacks"])
+        channel.reuses_left = int(options["reuses"])
+        recorder.record(EventKind.STARTED, member=PRIMARY)
+        while happenings := channel.happenings():
+            recorder.next_step()
+            schedule.choose(happenings, "what happens next")()
+        return (PRIMARY,)
+
+
+class _Channel:
+    """What the channel's worker and the primary do."""
+
+    def __init__(self, certifier: Certifier, recorder: Recorder, workload: Workload) -> None:
+        self.certifier = certifier
+        self.recorder = recorder
+        self.rows = workload.row_names
+        self.unsent = workload.transactions
+        self.rollbacks_left = self.reuses_left = 0
+        self.certified: list[tuple[TransactionId, Gtid]] = []
+        """Certified and not yet executed, in order."""
+        self.executed: list[Gtid] = []
+        self.attempts: dict[TransactionId, int] = {}
+
+    def happenings(self) -> list[Callable[[], None]]:
+        """Return what can happen next."""
+        found: list[Callable[[], None]] = []
+        if self.certified:
+            found.append(self.execute)
+        if self.unsent:
+            found.append(self.send)
+        if self.certified and self.rollbacks_left:
+            found.append(self.roll_back)
+        if self.executed and self.reuses_left:
+            found.append(self.reuse)
+        return found
+
+    def send(self) -> None:
+        """Send the next transaction of the channel, under the next GTID of its source."""
+        self.unsent -= 1
+        self.submit(Gtid(GROUP_NAME, len(self.attempts) + 1))
+
+    def reuse(self) -> None:
+        """Send another transaction under a GTID that is executed."""
+        self.reuses_left -= 1
+        self.submit(self.executed[-1])
+
+    def submit(self, gtid: Gtid) -> None:
+        """List a transaction and certify it."""
+        number = self.recorder.next_id()
+        row = self.rows[int(number) % len(self.rows)]
+        transaction = self.recorder.add(
+            Transaction(id=number, gtid=str(gtid), origin=PRIMARY, write_set=frozenset({row}))
+        )
+        self.recorder.record(EventKind.SUBMITTED, member=PRIMARY, transaction=transaction)
+        self.certify(transaction, gtid)
+
+    def certify(self, transaction: TransactionId, gtid: Gtid) -> None:
+        """Ask the certifier, and remember what it certified."""
+        attempt = self.attempts[transaction] = self.attempts.get(transaction, 0) + 1
+        decision = self.certifier.on_transaction_delivered(
+            CertificationRequest(
+                origin=PRIMARY,
+                snapshot_version=frozenset(self.executed),
+                items=tuple(self.recorder.transactions[int(transaction) - 1].write_set),
+                specified_gtid=gtid,
+            ),
+            is_local=True,
+            gtid_executed=frozenset(self.executed),
+        )
+        self.recorder.record(
+            EventKind.CERTIFIED,
+            member=PRIMARY,
+            transaction=transaction,
+            attempt=attempt,
+            outcome=decision.outcome,
+            gtid=str(decision.gtid or ""),
+            note=decision.reason,
+        )
+        if decision.is_positive:
+            self.certified.append((transaction, gtid))
+
+    def execute(self) -> None:
+        """Commit the first certified transaction in the engine."""
+        transaction, gtid = self.certified.pop(0)
+        self.executed.append(gtid)
+        self.recorder.record(EventKind.ENGINE_COMMITTED, member=PRIMARY, transaction=transaction)
+
+    def roll_back(self) -> None:
+        """Roll the last certified transaction back, and certify it again."""
+        self.rollbacks_left -= 1
+        transaction, gtid = self.certified.pop()
+        attempt = self.attempts[transaction]
+        self.recorder.record(
+            EventKind.ROLLED_BACK, member=PRIMARY, transaction=transaction, attempt=attempt
+        )
+        self.recorder.record(
+            EventKind.RETRIED, member=PRIMARY, transaction=transaction, attempt=attempt + 1
+        )
+        self.certify(transaction, gtid)
+
+
+CERTIFIER_RETRIES = register_subject(CertifierRetriesSubject())

@@ -1,0 +1,205 @@
+"""One certifier as a subject: every stream of a small scope, without the rest of the group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from paraply.reference_impl.certification.dialects import DIALECTS
+from paraply.reference_impl.certification.gtids import GROUP_NAME, Gtid
+from paraply.reference_impl.certification.parts import STANDARD_PARTS, Parts
+from paraply.reference_impl.certifier_run import ELSEWHERE, HERE, CertifierRun
+from paraply.reference_impl.choices import choose_writes
+from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.subject import (
+    KnownBreaches,
+    Option,
+    Subject,
+    Workload,
+    register_subject,
+)
+from paraply.vocabulary.history import OptionValue
+from paraply.vocabulary.schedule import Schedule
+
+BROKEN_BY_TIMESTAMPS: Mapping[str, frozenset[str]] = {
+    "wl8440_literal": frozenset(
+        {
+            "barriers_are_ordered_with_all",
+            "last_committed_is_below_sequence_number",
+            "last_committed_is_minimal",
+        }
+    ),
+    "mysql_8_0": frozenset({"sequence_numbers_are_contiguous"}),
+    "mysql_8_3": frozenset({"sequence_numbers_are_contiguous"}),
+}
+"""What a dialect breaks through the timestamps that it gives, in a certifier and in a group."""
+_VIEW_CHANGES = frozenset(
+    {
+        "a_view_change_is_logged",
+        "a_view_changes_while_transactions_are_queued",
+        "view_changes_are_zero_zero",
+        "view_changes_are_applied_alone",
+    }
+)
+WITHOUT_VIEW_CHANGES: Mapping[str, frozenset[str]] = {
+    name: _VIEW_CHANGES for name, dialect in DIALECTS.items() if not dialect.logs_view_change
+}
+"""Properties of logged view changes, for the dialects that log none: servers from 8.3 on."""
+
+
+class CertifierSubject(Subject):
+    """A certifier that is told of remote and local transactions, collections and views."""
+
+    name = "certifier"
+    meaning = "one certifier of group replication: conflicts, GTIDs, last_committed"
+    source = "WL#8440, algorithm AL1"
+    dialects = tuple(DIALECTS)
+    options = (
+        Option(name="collections", default=2, small=1, meaning="how often garbage is collected"),
+        Option(name="views", default=1, small=0, meaning="how often somebody else joins"),
+        Option(name="locals", default=True, meaning="some transactions are local"),
+        Option(name="lag", default=1, meaning="certified transactions a snapshot may lack"),
+        Option(
+            name="barriers",
+            default=True,
+            meaning="submit transactions without write set",
+        ),
+        Option(name="duplicates", default=False, meaning="an item may come twice in a write set"),
+        Option(name="specified", default=False, meaning="some transactions bring their GTID"),
+    )
+    breaks = BROKEN_BY_TIMESTAMPS
+    breaks_where = (
+        KnownBreaches(
+            where="specified=true",
+            applies=lambda options: bool(options["specified"]),
+            breaks=frozenset(
+                {"gtids_are_unique", "first_certified_wins", "certification_info_is_bounded"}
+            ),
+            because="a GTID that is certified and not yet executed may be certified again; whoever "
+            "has seen one of its two transactions passes for having seen both",
+            dialects=frozenset(
+                name for name, dialect in DIALECTS.items() if dialect.may_certify_gtid_again
+            ),
+        ),
+    )
+    areas: ClassVar[frozenset[str]] = frozenset(
+        {
+            "certification/decisions",
+            "certification/timestamps",
+            "certification/garbage_collection",
+            "group/view_change",
+        }
+    )
+    # There is one member, nobody comes to rest or recovers, and no session logs.
+    unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
+        "": frozenset({
+            "two_members_certify_one_transaction",
+            "members_decide_alike",
+            "a_group_comes_to_rest",
+            "members_execute_the_same",
+            "a_member_collects_after_broadcasts",
+            "stable_set_is_executed_everywhere",
+            "certification_info_is_bounded",
+            "a_session_logs_two_transactions",
+            "timestamps_keep_session_order",
+            "a_joiner_certifies",
+            "joiners_certify_as_their_donors",
+            "two_members_pass_a_view",
+            "no_delivery_crosses_a_view",
+            "a_member_recovers_from_a_donor",
+            "recovery_reaches_the_view_change",
+        }),
+        **WITHOUT_VIEW_CHANGES,
+    }  # fmt: skip
+
+    def __init__(self, parts: Parts = STANDARD_PARTS) -> None:
+        self.parts = parts
+
+    def simulate(
+        self,
+        schedule: Schedule,
+        workload: Workload,
+        dialect: str,
+        options: Mapping[str, OptionValue],
+        recorder: Recorder,
+    ) -> tuple[str, ...]:
+        """Feed the certifier as many transactions as the workload has."""
+        run = CertifierRun(self.parts.build(self.parts.dialect(dialect)), recorder)
+        _Stream(run, schedule, workload, options).feed()
+        return (HERE, ELSEWHERE)
+
+
+class _Stream:
+    """What comes next, by the schedule's choice."""
+
+    def __init__(
+        self,
+        run: CertifierRun,
+        schedule: Schedule,
+        workload: Workload,
+        options: Mapping[str, OptionValue],
+    ) -> None:
+        self.run = run
+        self.schedule = schedule
+        self.options = options
+        self.transactions = workload.transactions
+        self.collections = int(options["collections"])
+        self.views = int(options["views"])
+        self.writers: dict[str, tuple[int, ...]] = dict.fromkeys(workload.row_names, ())
+
+    def feed(self) -> None:
+        """Let one thing happen after the other until all transactions were submitted."""
+        while self.transactions:
+            happenings = [self.deliver_remote]
+            if self.options["locals"]:
+                happenings.append(self.deliver_local)
+            if self.collections and len(self.run.certified) > self.run.stable:
+                happenings.append(self.collect)
+            if self.views:
+                happenings.append(self.change_view)
+            self.schedule.choose(happenings, "what happens next")()
+
+    def deliver_remote(self) -> None:
+        """Deliver a transaction of another member, whose snapshot may lack the newest ones."""
+        newest = len(self.run.certified)
+        lag_max = min(int(self.options["lag"]), newest - self.run.stable)
+        lag = self.schedule.choose(lag_max + 1, "transactions the snapshot lacks")
+        self.deliver(ELSEWHERE, newest - lag)
+
+    def deliver_local(self) -> None:
+        """Deliver a transaction of this member, which has committed all before it."""
+        self.deliver(HERE, len(self.run.certified))
+
+    def deliver(self, origin: str, snapshot: int) -> None:
+        """Deliver one transaction with a write set of the schedule's choice."""
+        self.transactions -= 1
+        kind, items = choose_writes(
+            self.schedule, self.writers, barriers=bool(self.options["barriers"])
+        )
+        number = self.run.recorder.next_id()
+        for item in items:
+            self.writers[item] = (*self.writers[item], number)
+        if self.options["duplicates"] and items and self.schedule.choose(2, "item twice"):
+            items = (*items, items[0])
+        specified = self.choose_gtid() if self.options["specified"] else None
+        self.run.deliver(items, kind=kind, origin=origin, snapshot=snapshot, specified=specified)
+
+    def choose_gtid(self) -> Gtid | None:
+        """Return None for an automatic GTID, or one from 1 to one past the greatest used."""
+        greatest = max((gtid.number for _, gtid in self.run.certified), default=0)
+        number = self.schedule.choose(greatest + 2, "specified GTID")
+        return Gtid(GROUP_NAME, number) if number else None
+
+    def collect(self) -> None:
+        """Collect, with all or all but the newest stable."""
+        self.collections -= 1
+        longer = len(self.run.certified) - self.run.stable
+        self.run.collect(len(self.run.certified) - self.schedule.choose(longer, "not yet stable"))
+
+    def change_view(self) -> None:
+        """Let somebody else join."""
+        self.views -= 1
+        self.run.change_view()
+
+
+CERTIFIER = register_subject(CertifierSubject())

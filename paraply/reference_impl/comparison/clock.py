@@ -1,0 +1,388 @@
+"""The simulated clock: workers, row locks and commits, moment by moment.
+
+At each moment commits end first, then attempts are undone, then whoever has applied its last row
+starts its commit if it may, then the coordinator gives out what it can, and then every worker that
+has a row event applies it, in the order of their numbers; the next moment is a tick later. A scheme
+is a subclass: it says who may be given out (:meth:`Clock.place`) and how commits are ordered.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from paraply.reference_impl.comparison.runs import NEVER, NEWS_EVERY, Advance, Run, no_news
+from paraply.reference_impl.comparison.tasks import NOBODY, RowEvent, Task, TaskLog
+
+
+@dataclass(slots=True)
+class Moment:
+    """What happens at one moment, by worker."""
+
+    ended: list[int] = field(default_factory=list)
+    undone: list[int] = field(default_factory=list)
+    ready: list[int] = field(default_factory=list)
+    moving: list[int] = field(default_factory=list)
+    is_awaited: bool = False
+    """Whether the coordinator looks again, whatever happens."""
+
+
+class Clock:
+    """One log under one scheme, from the first transaction until nothing can move."""
+
+    commits_in_order: ClassVar[bool] = False
+    shares_syncs: ClassVar[bool] = False
+    """Whether commits that are ready at one moment are one group."""
+    resolves_deadlocks: ClassVar[bool] = True
+    """Whether a cycle of waits costs its latest transaction an attempt, or lasts for ever."""
+
+    def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
+        count = log.count + 1
+        self.log, self.tasks = log, log.tasks
+        self.workers = max(1, workers)
+        self.advance = advance
+        self.now = 0
+        self.agenda: dict[int, Moment] = {}
+        self.moments: list[int] = []
+        self.queues: list[deque[int]] = [deque() for _ in range(self.workers + 1)]
+        self.idle = list(range(1, self.workers + 1))
+        self.position = [0] * (self.workers + 1)
+        self.blocked: list[int | None] = [None] * (self.workers + 1)
+        """Worker -> the key that it waits for."""
+        self.held_back: list[int] = []
+        """Workers whose transaction may not begin yet."""
+        self.worker_of = [0] * count
+        self.next = 1
+        self.completed = 0
+        self.begun, self.done, self.committing = ([NEVER] * count for _ in range(3))
+        self.done[NOBODY] = self.committing[NOBODY] = self.begun[NOBODY] = 0
+        self.touched: list[list[int]] = [[] for _ in range(count)]
+        self.is_ready = bytearray(count)
+        self.before, self.after = self.lanes()
+        self.holders: dict[int, int] = {}
+        self.held: dict[int, list[int]] = {}
+        self.sharers: dict[int, set[int]] = {}
+        """Key -> tasks that read it and have not committed."""
+        self.shared: dict[int, list[int]] = {}
+        self.waiters: dict[int, deque[int]] = {}
+        self.undone_for: dict[int, int] = {}
+        """Task -> the oldest of the cycle that it was undone for."""
+        self.awaiting: dict[int, list[int]] = {}
+        """Task -> workers that go on when it has committed."""
+        self.versions: dict[int, int] = {}
+        self.misapplied = self.retries = self.syncs = 0
+        self.synced_at = NEVER
+
+    # To be overridden.
+
+    def place(self, number: int) -> int:
+        """Return the worker that gets the next transaction of the log, 0 while it must wait."""
+        del number
+        return self.idle[0] if self.idle else 0
+
+    def may_begin(self, number: int) -> bool:
+        """Return whether a transaction that has a worker may begin."""
+        del number
+        return True
+
+    def may_apply(self, worker: int, number: int, row: RowEvent) -> bool:
+        """Return whether a row event may be applied; if not, see to it that the worker moves on."""
+        del worker, number, row
+        return True
+
+    def on_misapplied(self, worker: int, number: int) -> bool:
+        """Return whether the attempt goes on after a row that is not as the source had it."""
+        del worker, number
+        self.misapplied += 1
+        return True
+
+    def on_done(self, task: Task) -> None:
+        """Take note that a transaction has committed."""
+
+    def order_of(self, worker: int) -> int:
+        """Return by what workers that move at one moment are put in order: the oldest first.
+
+        Of those who want one row, so, the oldest gets it, and deadlocks cannot go on for ever.
+        """
+        return self.queues[worker][0]
+
+    def lanes(self) -> tuple[list[int], list[int]]:
+        """Return who commits right before and right after each transaction: one lane for all."""
+        count = len(self.tasks)
+        return [0, *range(count - 1)], [*range(1, count), NOBODY]
+
+    # The run.
+
+    def run(self) -> Run:
+        """Apply the log until nothing can move."""
+        self.settle()
+        while self.moments:
+            self.now = heapq.heappop(self.moments)
+            moment = self.agenda[self.now]
+            for worker in moment.ended:
+                self.on_commit_ended(worker)
+            for worker in moment.undone:
+                self.on_undone(worker)
+            for worker in moment.ready:
+                self.on_rows_done(worker)
+            if moment.ended or moment.ready or moment.undone or moment.is_awaited:
+                self.settle()
+            moment.moving.sort(key=self.order_of)
+            for worker in moment.moving:
+                self.on_row(worker)
+            del self.agenda[self.now]
+        return Run(
+            workers=self.workers, begun=self.begun, done=self.done, touched=self.touched,
+            misapplied=self.misapplied, retries=self.retries, syncs=self.syncs,
+            versions=self.versions,
+        )  # fmt: skip
+
+    def at(self, time: int) -> Moment:
+        """Return what is to happen at a moment from now on."""
+        moment = self.agenda.get(time)
+        if moment is None:
+            moment = self.agenda[time] = Moment()
+            heapq.heappush(self.moments, time)
+        return moment
+
+    def settle(self) -> None:
+        """Give out and begin all that may; this takes no time."""
+        moved = True
+        while moved:
+            moved = False
+            for worker in list(self.held_back):
+                if self.may_begin(self.queues[worker][0]):
+                    self.held_back.remove(worker)
+                    self.begin(worker)
+                    moved = True
+            while self.next < len(self.tasks) and (worker := self.place(self.next)):
+                self.assign(worker, self.next)
+                moved = True
+
+    def assign(self, worker: int, number: int) -> None:
+        """Put the next transaction into a worker's queue."""
+        self.next += 1
+        self.worker_of[number] = worker
+        queue = self.queues[worker]
+        queue.append(number)
+        if len(queue) == 1:
+            if self.idle[0] == worker:
+                heapq.heappop(self.idle)
+            else:
+                self.idle.remove(worker)
+                heapq.heapify(self.idle)
+            self.on_first(worker)
+
+    def on_first(self, worker: int) -> None:
+        """Begin what is first in the worker's queue, or hold it back."""
+        if self.may_begin(self.queues[worker][0]):
+            self.begin(worker)
+        else:
+            self.held_back.append(worker)
+
+    def begin(self, worker: int) -> None:
+        """Begin a transaction."""
+        number = self.queues[worker][0]
+        self.begun[number] = self.now
+        self.position[worker] = 0
+        if self.tasks[number].rows:
+            self.at(self.now).moving.append(worker)
+        else:
+            self.on_rows_done(worker)
+
+    # Rows.
+
+    def on_row(self, worker: int) -> None:
+        """Apply the next row event, or wait for what it needs."""
+        number = self.queues[worker][0]
+        rows = self.tasks[number].rows
+        row = rows[self.position[worker]]
+        if not self.may_apply(worker, number, row) or not self.lock(worker, number, row):
+            return
+        self.touched[number].append(self.now)
+        if self.is_misapplied(number, row) and not self.on_misapplied(worker, number):
+            return
+        self.position[worker] += 1
+        after = self.at(self.now + 1)
+        (after.ready if self.position[worker] == len(rows) else after.moving).append(worker)
+
+    def lock(self, worker: int, number: int, row: RowEvent) -> bool:
+        """Lock the keys of a row event; return False and queue up where another holds one."""
+        holders = self.holders
+        for key in row.writes:
+            holder = holders.get(key)
+            if holder is None and (not self.sharers or self.may_exclude(number, key)):
+                holders[key] = number
+                self.held.setdefault(number, []).append(key)
+            elif holder != number:
+                return self.wait(worker, key)
+        for key in row.reads:
+            if holders.get(key, number) != number:
+                return self.wait(worker, key)
+            self.sharers.setdefault(key, set()).add(number)
+            self.shared.setdefault(number, []).append(key)
+        return True
+
+    def may_exclude(self, number: int, key: int) -> bool:
+        """Return whether nobody else reads a key."""
+        return not self.sharers.get(key, set()) - {number}
+
+    def wait(self, worker: int, key: int) -> bool:
+        """Queue up for a key; return False."""
+        self.waiters.setdefault(key, deque()).append(worker)
+        self.blocked[worker] = key
+        self.on_wait(worker)
+        return False
+
+    def is_misapplied(self, number: int, row: RowEvent) -> bool:
+        """Return whether a row is not as its last writer before, by the log, left it."""
+        versions = self.versions
+        keys = row.writes + row.reads if row.reads else row.writes
+        for key, expected in zip(keys, row.expected, strict=True):
+            if expected != number and versions.get(key, NOBODY) != expected:
+                return True
+        return False
+
+    def release(self, number: int) -> None:
+        """Free the row locks of a transaction; who waits for one tries again."""
+        for key in self.held.pop(number, ()):
+            self.hand_on(key)
+        for key in self.shared.pop(number, ()):
+            readers = self.sharers.get(key, set())
+            readers.discard(number)
+            if not readers:
+                self.sharers.pop(key, None)
+                self.wake(key)
+
+    def hand_on(self, key: int) -> None:
+        """Free a key that was locked by one."""
+        del self.holders[key]
+        self.wake(key)
+
+    def wake(self, key: int) -> None:
+        """Let everybody who waits for a key try again."""
+        for worker in self.waiters.pop(key, ()):
+            self.blocked[worker] = None
+            self.at(self.now).moving.append(worker)
+
+    # Commits.
+
+    def on_rows_done(self, worker: int) -> None:
+        """Start the commit, if it is the transaction's turn."""
+        number = self.queues[worker][0]
+        self.is_ready[number] = True
+        self.try_commit(number)
+        if self.resolves_deadlocks and self.committing[number] == NEVER:
+            self.on_wait(worker)
+
+    def try_commit(self, number: int) -> None:
+        """Start the commits of a transaction, and of those that it lets go, if they may."""
+        while number and self.is_ready[number] and self.is_turn_of(number):
+            self.committing[number] = self.now
+            self.is_ready[number] = False
+            self.at(self.now + 1).ended.append(self.worker_of[number])
+            if not self.shares_syncs or self.synced_at != self.now:
+                self.syncs += 1
+                self.synced_at = self.now
+            if not (self.commits_in_order and self.shares_syncs):
+                return
+            number = self.after[number]
+
+    def is_turn_of(self, number: int) -> bool:
+        """Return whether a transaction may start its commit now."""
+        if not self.commits_in_order:
+            return True
+        stage = self.committing if self.shares_syncs else self.done
+        return stage[self.before[number]] != NEVER
+
+    def on_commit_ended(self, worker: int) -> None:
+        """Make the changes visible, and let go whoever waited for them."""
+        number = self.queues[worker].popleft()
+        task = self.tasks[number]
+        self.done[number] = self.now
+        self.completed += 1
+        if self.completed % NEWS_EVERY == 0:
+            self.advance(self.completed)
+        for row in task.rows:
+            for key in row.writes:
+                self.keep(key, number)
+        self.release(number)
+        for waiting in self.awaiting.pop(number, ()):
+            self.at(self.now).moving.append(waiting)
+        self.on_done(task)
+        if self.commits_in_order and not self.shares_syncs:
+            self.try_commit(self.after[number])
+        if self.queues[worker]:
+            self.on_first(worker)
+        else:
+            heapq.heappush(self.idle, worker)
+
+    def keep(self, key: int, number: int) -> None:
+        """Leave a transaction's change of a key."""
+        self.versions[key] = number
+
+    # Cycles of waits.
+
+    def on_wait(self, worker: int) -> None:
+        """Undo the latest transaction of each cycle that the worker's wait closes."""
+        while self.resolves_deadlocks and (cycle := self.cycle_through(worker)):
+            victim = max(cycle, key=self.number_of)
+            self.undone_for[self.number_of(victim)] = min(map(self.number_of, cycle))
+            self.undo(victim)
+
+    def number_of(self, worker: int) -> int:
+        """Return the transaction that a worker has under way."""
+        return self.queues[worker][0]
+
+    def cycle_through(self, worker: int) -> list[int]:
+        """Return the workers of a cycle of waits, none where there is no cycle."""
+        seen: set[int] = set()
+        paths = [[worker]]
+        while paths:
+            path = paths.pop()
+            for other in self.waits_for(path[-1]):
+                if other == worker:
+                    return path
+                if other not in seen:
+                    seen.add(other)
+                    paths.append([*path, other])
+        return []
+
+    def waits_for(self, worker: int) -> list[int]:
+        """Return the workers whose transactions have to commit first."""
+        key = self.blocked[worker]
+        if key is not None:
+            number = self.number_of(worker)
+            holder = self.holders.get(key)
+            holders = self.sharers.get(key, set()) - {number} if holder is None else {holder}
+            return [self.worker_of[one] for one in sorted(holders)]
+        queue = self.queues[worker]
+        if self.commits_in_order and queue and self.is_ready[queue[0]]:
+            return [self.worker_of[self.before[queue[0]]]]
+        return []
+
+    def undo(self, worker: int) -> None:
+        """Take back an attempt: its locks are free in a tick, and then it begins again."""
+        number = self.queues[worker][0]
+        key = self.blocked[worker]
+        if key is not None:
+            self.waiters[key].remove(worker)
+            self.blocked[worker] = None
+        self.retries += 1
+        self.is_ready[number] = False
+        self.touched[number].clear()
+        self.position[worker] = 0
+        self.at(self.now + 1).undone.append(worker)
+
+    def on_undone(self, worker: int) -> None:
+        """Free the locks; begin again when whom it was undone for, or all before it, are done."""
+        number = self.queues[worker][0]
+        self.release(number)
+        first = self.before[number] if self.commits_in_order else self.undone_for[number]
+        # Begun at once, it might take again what it was undone for, and so on for ever.
+        if self.done[first] == NEVER:
+            self.awaiting.setdefault(first, []).append(worker)
+        else:
+            self.at(self.now).moving.append(worker)

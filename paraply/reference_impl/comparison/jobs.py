@@ -1,0 +1,107 @@
+"""The serial applier, and P1 of WL#4648 with C0, C1, C2 and C3."""
+
+from __future__ import annotations
+
+from paraply.reference_impl.comparison.clock import Clock
+from paraply.reference_impl.comparison.runs import NEVER, Advance, no_news
+from paraply.reference_impl.comparison.tasks import NOBODY, RowEvent, TaskLog
+from paraply.reference_impl.wl4648.coordinator import JOBS_PER_WORKER
+
+
+class Serial(Clock):
+    """One transaction after the other."""
+
+    def __init__(self, log: TaskLog, workers: int = 1, advance: Advance = no_news) -> None:
+        del workers
+        super().__init__(log, 1, advance)
+
+
+class Blind(Clock):
+    """C0: whoever is idle takes the next job. A cycle of waits stays, as in the document."""
+
+    resolves_deadlocks = False
+
+    def order_of(self, worker: int) -> int:
+        """Return the worker's number, as in the reference; nobody is undone here."""
+        return worker
+
+
+class Timestamps(Blind):
+    """C0 with conflict resolution: a change that is older than the row it meets is discarded."""
+
+    def is_misapplied(self, number: int, row: RowEvent) -> bool:
+        """Return False: a row that is older or newer than expected is no error here."""
+        del number, row
+        return False
+
+    def keep(self, key: int, number: int) -> None:
+        """Leave the newer version."""
+        self.versions[key] = max(self.versions.get(key, NOBODY), number)
+
+
+class InOrder(Blind):
+    """C1: commits in the source's order, one by one; no notion of conflict."""
+
+    commits_in_order = True
+
+
+class Breaking(Blind):
+    """C2: a job that conflicts with one not committed, when it is read, waits for all before it."""
+
+    def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
+        super().__init__(log, workers, advance)
+        self.limit = JOBS_PER_WORKER * self.workers
+        self.read = 1
+        """The next group to be read from the relay log."""
+        self.tags: set[int] = set()
+
+    def place(self, number: int) -> int:
+        """Fill the job list; give out its head, which waits for everybody at a tag."""
+        while self.read < min(len(self.tasks), number + self.limit):
+            if self.has_conflict(self.read):
+                self.tags.add(self.read)
+            self.read += 1
+        if number in self.tags and self.completed < number - 1:
+            return 0
+        return super().place(number)
+
+    def has_conflict(self, number: int) -> bool:
+        """Return whether an earlier job that has not committed conflicts with this one."""
+        task = self.tasks[number]
+        if task.is_barrier:
+            return self.completed < number - 1
+        return self.done[task.barrier_before] == NEVER or any(
+            self.done[other] == NEVER for row in task.rows for other in row.follows
+        )
+
+
+class BreakingInOrder(Breaking):
+    """C2, and commits in the source's order."""
+
+    commits_in_order = True
+
+
+class Graph(Blind):
+    """C3: a row event waits until whoever it must follow has committed."""
+
+    def place(self, number: int) -> int:
+        """Give out at once, but for a barrier: it waits for all, and all wait for it."""
+        task = self.tasks[number]
+        is_held = task.is_barrier and self.completed < number - 1
+        if is_held or self.done[task.barrier_before] == NEVER:
+            return 0
+        return super().place(number)
+
+    def may_apply(self, worker: int, number: int, row: RowEvent) -> bool:
+        """Wait for the first that has not committed; the others are asked for after it."""
+        for other in row.follows:
+            if self.done[other] == NEVER:
+                self.awaiting.setdefault(other, []).append(worker)
+                return False
+        return True
+
+
+class GraphInOrder(Graph):
+    """C3, and commits in the source's order."""
+
+    commits_in_order = True

@@ -1,0 +1,110 @@
+"""A real log made ready for the clock: its transactions with the keys that an audit gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+
+from paraply.reference_impl.comparison.tasks import LogBuilder, RowEvent, Task, TaskLog
+from paraply.reference_impl.mariadb.source import ALLOW_PARALLEL, WAITED
+from paraply.vocabulary.keys import ConflictKey, RowKeys
+from paraply.vocabulary.log import LoggedKind, LoggedTransaction, RowChange
+from paraply.vocabulary.timestamps import LogicalTimestamp
+
+
+class LoggedTasks:
+    """Adds the transactions of a log, in order, with keys filled in.
+
+    A row event locks every PRIMARY and UNIQUE key of its images; keys that foreign keys add stand
+    at the first row event. Where keys are not known, two changes of a table follow each other;
+    where they are known in part only, such a change follows, and is followed by, every change of
+    the table, as the audit has it. XA, statements, DDL, view changes and incidents are barriers.
+
+    Args:
+        keys: who knows the tables at the transaction that is added.
+    """
+
+    def __init__(self, keys: RowKeys) -> None:
+        self.keys = keys
+        self.builder = LogBuilder()
+        self.keys_of_table: dict[str, int] = {}
+        self.groups = 0
+        self.has_stamps = self.has_commit_ids = False
+        self._last: dict[int, tuple[Hashable, int]] = {}
+        """Domain -> what its last transaction's group goes by, and the group."""
+
+    def add(self, txn: LoggedTransaction) -> Task:
+        """Add one transaction."""
+        is_empty = txn.kind is LoggedKind.EMPTY
+        is_barrier = txn.is_barrier or "ddl" in txn.flags
+        task = self.builder.add(() if is_empty else self._rows(txn), is_barrier=is_barrier)
+        task.has_missing_keys = bool(txn.unkeyed_tables)
+        if txn.last_committed is not None and txn.sequence_number is not None:
+            self.has_stamps = True
+            task.stamp = LogicalTimestamp.as_recorded(txn.last_committed, txn.sequence_number)
+        self.has_commit_ids |= txn.commit_id is not None
+        task.clock = txn.clock
+        task.domain = txn.domain or 0
+        task.group = self._group(txn)
+        task.is_marked = txn.domain is not None and (
+            WAITED in txn.flags or ALLOW_PARALLEL not in txn.flags
+        )
+        return task
+
+    def log(self) -> TaskLog:
+        """Return what was added."""
+        log = self.builder.log()
+        log.keys_of_table = self.keys_of_table
+        return log
+
+    def _group(self, txn: LoggedTransaction) -> int:
+        """Return the commit group: by commit id; in a log of MySQL by last_committed."""
+        mark: Hashable = None
+        if txn.commit_id is not None:
+            mark = (txn.clock, txn.commit_id)
+        elif txn.domain is None and txn.last_committed is not None:
+            mark = (txn.clock, txn.last_committed)
+        domain = txn.domain or 0
+        last_mark, group = self._last.get(domain, (None, 0))
+        if mark is None or mark != last_mark or txn.is_barrier:
+            self.groups += 1
+            group = self.groups
+        self._last[domain] = (None if txn.is_barrier else mark, group)
+        return group
+
+    def _rows(self, txn: LoggedTransaction) -> list[RowEvent]:
+        left = set(txn.keys)
+        rows = [self._row(row, left) for row in txn.rows]
+        tables = {row.table for row in rows}
+        for table in sorted(txn.undecoded_tables - tables):
+            rows.append(RowEvent(table=table, writes=()))
+            tables.add(table)
+        if not rows:
+            return rows
+        first = rows[0]
+        first.writes += self._numbers(left)
+        first.reads += self._numbers(txn.shared_keys)
+        blurred = txn.partly_keyed_tables | txn.reached_tables
+        for table in sorted(txn.unkeyed_tables):
+            first.writes += (self.builder.key(f"{table} without a key"),)
+        for table in sorted(tables | blurred):
+            whole = (self.builder.key(f"{table} as a whole"),)
+            if table in blurred:
+                first.writes += whole
+            else:
+                first.reads += whole
+        return rows
+
+    def _row(self, row: RowChange, left: set[ConflictKey]) -> RowEvent:
+        found: dict[ConflictKey, None] = {}
+        for image in (row.before, row.after):
+            known = None if image is None else self.keys.keys_of(row.table, image)
+            found.update(dict.fromkeys(known or ()))
+        left.difference_update(found)
+        if row.table not in self.keys_of_table:
+            schema = self.keys.schema_of(row.table)
+            self.keys_of_table[row.table] = len(schema.unique_keys) if schema else 0
+        # A value that a row left out (minimal images) is among the transaction's keys already.
+        return RowEvent(table=row.table, writes=tuple(map(self.builder.key, found)))
+
+    def _numbers(self, keys: Iterable[ConflictKey]) -> tuple[int, ...]:
+        return tuple(map(self.builder.key, sorted(keys, key=str)))

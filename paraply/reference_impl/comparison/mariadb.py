@@ -1,0 +1,202 @@
+"""MariaDB's parallel modes on the clock, by commit groups, domains and marks of the log.
+
+What the rules are is said in :mod:`paraply.reference_impl.mariadb`; this is the same in few steps
+per transaction, and the tests hold it to the very moments of that one.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from functools import partial
+
+from paraply.reference_impl.comparison.clock import Clock
+from paraply.reference_impl.comparison.runs import NEVER, Advance, no_news
+from paraply.reference_impl.comparison.tasks import NOBODY, RowEvent, Task, TaskLog
+from paraply.reference_impl.mariadb.modes import Mode
+
+QUEUED_MAX = 2
+"""Transactions that a worker's queue holds, as in
+:class:`paraply.reference_impl.mariadb.driver.Settings`.
+"""
+
+
+@dataclass(slots=True)
+class Lane:
+    """What one domain is scheduled by."""
+
+    slots: list[int]
+    """Workers by turn, 0 for a slot without one."""
+    next_slot: int = 0
+    last: int = NOBODY
+    queued: int = 0
+    committing: int = 0
+    """Transactions that have started to commit, less those that took it back."""
+    waits_for: int = NEVER
+    """Of the batch that is open: how many must have started to commit; NEVER before the first."""
+    is_mixed: bool = False
+    is_closed: bool = False
+
+
+class ParallelMode(Clock):
+    """One replica with slave_parallel_mode."""
+
+    commits_in_order = shares_syncs = True
+
+    def __init__(
+        self, log: TaskLog, workers: int, advance: Advance = no_news, *, mode: Mode
+    ) -> None:
+        self.mode = mode
+        super().__init__(log, workers if mode else 1, advance)
+        count = log.count + 1
+        self.lane_of: dict[int, Lane] = {}
+        self.wait_count = [0] * count
+        self.may_fail, self.must_wait = bytearray(count), bytearray(count)
+        self.slot_of: dict[int, tuple[int, int]] = {}
+        """Worker -> the domain and slot that have it while it has something to do."""
+
+    def lanes(self) -> tuple[list[int], list[int]]:
+        """Return the order within each domain."""
+        if self.mode <= Mode.MINIMAL:
+            return super().lanes()
+        count = len(self.tasks)
+        before, after = [NOBODY] * count, [NOBODY] * count
+        last: dict[int, int] = {}
+        for task in self.tasks[1:]:
+            before[task.number] = last.get(task.domain, NOBODY)
+            after[before[task.number]] = task.number
+            last[task.domain] = task.number
+        after[NOBODY] = NOBODY
+        return before, after
+
+    def lane(self, task: Task) -> Lane:
+        """Return the lane of a transaction's domain, as far as the mode looks at domains."""
+        domain = task.domain if self.mode > Mode.MINIMAL else 0
+        if domain not in self.lane_of:
+            self.lane_of[domain] = Lane([0] * self.workers)
+        return self.lane_of[domain]
+
+    def place(self, number: int) -> int:
+        """Deal to the domain's next slot: its worker if that has room, else an idle one."""
+        task = self.tasks[number]
+        if self.completed < number - 1 and (
+            not self.mode or task.clock != self.tasks[number - 1].clock
+        ):
+            return 0
+        lane = self.lane(task)
+        worker = lane.slots[lane.next_slot]
+        if worker:
+            return worker if len(self.queues[worker]) < QUEUED_MAX else 0
+        return self.idle[0] if self.idle else 0
+
+    def assign(self, worker: int, number: int) -> None:
+        """Decide about the batch, then queue."""
+        task = self.tasks[number]
+        lane = self.lane(task)
+        self.decide(lane, task)
+        lane.queued += 1
+        lane.last = number
+        lane.slots[lane.next_slot] = worker
+        self.slot_of[worker] = (task.domain if self.mode > Mode.MINIMAL else 0, lane.next_slot)
+        lane.next_slot = (lane.next_slot + 1) % len(lane.slots)
+        super().assign(worker, number)
+
+    def decide(self, lane: Lane, task: Task) -> None:
+        """Put a transaction into the open batch of its domain, or into a new one behind it."""
+        number = task.number
+        self.must_wait[number] = task.is_barrier
+        if lane.waits_for != NEVER:
+            before = self.tasks[lane.last]
+            is_together = self.mode > Mode.MINIMAL and lane.last and before.group == task.group
+            lane.is_mixed |= not is_together
+            lane.is_closed |= task.is_barrier
+            if not lane.is_mixed and not lane.is_closed:
+                self.wait_count[number] = lane.waits_for
+                return
+            if self.mode >= Mode.OPTIMISTIC and not lane.is_closed:
+                self.wait_count[number] = lane.waits_for
+                is_held = task.is_marked and self.mode < Mode.AGGRESSIVE
+                self.must_wait[number] |= is_held
+                self.may_fail[number] = not is_held
+                return
+        lane.waits_for = self.wait_count[number] = lane.queued
+        lane.is_mixed, lane.is_closed = False, task.is_barrier
+
+    def may_begin(self, number: int) -> bool:
+        """Wait for the batch before to start its commits; where it matters, for all before."""
+        lane = self.lane(self.tasks[number])
+        if lane.committing < self.wait_count[number]:
+            return False
+        return not self.must_wait[number] or self.done[self.before[number]] != NEVER
+
+    def on_rows_done(self, worker: int) -> None:
+        """Start to commit, which lets the next batch begin; a DDL does so when it is done."""
+        task = self.tasks[self.queues[worker][0]]
+        if not task.is_barrier:
+            self.lane(task).committing += 1
+        super().on_rows_done(worker)
+
+    def on_done(self, task: Task) -> None:
+        """Count a DDL, and give a worker without anything to do back to the pool."""
+        lane = self.lane(task)
+        lane.committing += task.is_barrier
+        worker = self.worker_of[task.number]
+        if not self.queues[worker]:
+            domain, slot = self.slot_of.pop(worker)
+            self.lane_of[domain].slots[slot] = 0
+
+    def on_misapplied(self, worker: int, number: int) -> bool:
+        """Take the error of a speculative attempt for a conflict."""
+        if not self.may_fail[number]:
+            return super().on_misapplied(worker, number)
+        self.undo(worker)
+        return False
+
+    def hand_on(self, key: int) -> None:
+        """Give a row to who stood first in its queue, if nobody waits to read it."""
+        queue = self.waiters.get(key)
+        if not queue or any(key not in self.next_row(worker).writes for worker in queue):
+            super().hand_on(key)
+            return
+        worker = self.heir_of(queue)
+        heir = self.queues[worker][0]
+        self.holders[key] = heir
+        self.held.setdefault(heir, []).append(key)
+        self.blocked[worker] = None
+        self.at(self.now).moving.append(worker)
+
+    def order_of(self, worker: int) -> int:
+        """Return the worker's number, as in the reference; row queues are fair by themselves."""
+        return worker
+
+    def next_row(self, worker: int) -> RowEvent:
+        """Return the row event that a worker applies next."""
+        return self.tasks[self.queues[worker][0]].rows[self.position[worker]]
+
+    def heir_of(self, queue: deque[int]) -> int:
+        """Return the first who stands in nobody's way; who has the row too early is killed."""
+        while True:
+            worker = queue.popleft()
+            number = self.queues[worker][0]
+            earliest = min((self.queues[other][0] for other in queue), default=number)
+            if earliest >= number or not self.may_fail[number]:
+                return worker
+            self.may_fail[number] = False
+            self.blocked[worker] = None
+            self.retries += 1
+            self.touched[number].clear()
+            self.position[worker] = 0
+            self.on_undone(worker)
+
+    def undo(self, worker: int) -> None:
+        """Take back the attempt, and its commit start; the next attempt takes no risk."""
+        number = self.queues[worker][0]
+        if self.is_ready[number]:
+            self.lane(self.tasks[number]).committing -= 1
+        self.may_fail[number] = False
+        super().undo(worker)
+
+
+def parallel_mode(mode: Mode) -> partial[ParallelMode]:
+    """Return what makes the clock of a mode."""
+    return partial(ParallelMode, mode=mode)

@@ -1,0 +1,208 @@
+"""What a run on the clock comes to: speed, order, positions, and the bounds it is held against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paraply.reference_impl.comparison.runs import NEVER, Run
+from paraply.reference_impl.comparison.tasks import RowEvent, Task, TaskLog
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What no run can beat, in ticks; a speed-up is the work over a makespan.
+
+    Attributes:
+        work: of the serial applier: a tick per row event, a tick per commit.
+        critical_path: the longest chain of row events and commits, where a row event follows the
+            commit of every transaction that it conflicts with, the row event before it in its
+            transaction, and a commit the last row event. It binds every applier that keeps
+            dependencies and applies a transaction as one; whoever cuts transactions into parts,
+            or merges them, or does not keep dependencies, may fall below.
+        workers: number of workers.
+    """
+
+    work: int
+    critical_path: int
+    workers: int
+
+    @property
+    def makespan_min(self) -> int:
+        """Return the fewest ticks: the critical path, or an equal share of the work."""
+        return max(self.critical_path, -(-self.work // self.workers))
+
+    @property
+    def speedup_max(self) -> float:
+        """Return the greatest speed-up; 1.0 for an empty log."""
+        return self.work / self.makespan_min if self.makespan_min else 1.0
+
+
+def bounds_of(log: TaskLog, workers: int) -> Bounds:
+    """Return the bounds of a log for a number of workers; without any, the serial applier's."""
+    done = [0] * len(log.tasks)
+    latest = 0
+    for task in log.tasks[1:]:
+        now = latest if task.is_barrier else done[task.barrier_before]
+        for row in task.rows:
+            for other in row.follows:
+                now = max(now, done[other])
+            now += 1
+        done[task.number] = now + 1
+        latest = max(latest, now + 1)
+    return Bounds(work=log.work, critical_path=latest, workers=max(1, workers))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """One applier on one log.
+
+    Attributes:
+        makespan: ticks, or None where the applier stalled.
+        applied: transactions that had committed at the end.
+        out_of_order: transactions that committed before an earlier one.
+        overlaps: row events that were applied before a transaction that they conflict with had
+            committed; of an attempt that survived.
+        misapplied: row events that met a row as another transaction left it than at the source; a
+            strict replica stops at the first.
+        partly_visible: transactions of which other transactions could see a part.
+        ends_as_serial: whether every row was written last by whoever wrote it last in the log.
+        gap_max: the most transactions that had committed past the first that had not; 0: one
+            position was enough at each moment.
+        gap_ticks: ticks with a gap.
+        domain_gap_max: the same within each replication domain, the greatest of all.
+        retries: attempts that were undone.
+        syncs: syncs of the replica's log.
+    """
+
+    makespan: int | None
+    applied: int
+    out_of_order: int
+    overlaps: int
+    misapplied: int
+    partly_visible: int
+    ends_as_serial: bool
+    gap_max: int
+    gap_ticks: int
+    domain_gap_max: int
+    retries: int
+    syncs: int
+
+    def speedup(self, work: int) -> float | None:
+        """Return how many times faster than the serial applier; None where it stalled."""
+        if self.makespan is None:
+            return None
+        return work / self.makespan if self.makespan else 1.0
+
+
+def measured(log: TaskLog, run: Run) -> Measured:
+    """Return what a run of a log comes to."""
+    order = sorted(
+        (number for number in range(1, len(run.done)) if run.done[number] != NEVER),
+        key=lambda number: (run.done[number], number),
+    )
+    gap_max, gap_ticks = _gaps(order, run)
+    return Measured(
+        makespan=run.makespan if run.has_finished else None,
+        applied=len(order),
+        out_of_order=_out_of_order(run),
+        overlaps=sum(1 for _ in _overlaps(log, run)),
+        misapplied=run.misapplied,
+        partly_visible=_partly_visible(log, run),
+        ends_as_serial=run.has_finished
+        and all(run.versions.get(key) == last for key, last in log.last_writers.items()),
+        gap_max=gap_max,
+        gap_ticks=gap_ticks,
+        domain_gap_max=max((
+            _gaps([n for n in order if log.tasks[n].domain == domain], run,
+                  [task.number for task in log.tasks[1:] if task.domain == domain])[0]
+            for domain in log.domains), default=0) if len(log.domains) > 1 else gap_max,
+        retries=run.retries,
+        syncs=run.syncs,
+    )  # fmt: skip
+
+
+def _out_of_order(run: Run) -> int:
+    latest, count = 0, 0
+    for done in run.done[1:]:
+        if done == NEVER:
+            # It never commits, so that whatever comes after it and does overtakes it.
+            latest = 1 << 62
+            continue
+        count += done < latest
+        latest = max(latest, done)
+    return count
+
+
+def _overlaps(log: TaskLog, run: Run) -> Iterator[tuple[int, int]]:
+    """Yield (earlier, later) for each row event, and each barrier, that came too soon."""
+    jobs = run.job_of
+    latest = latest_number = 0
+    for task in log.tasks[1:]:
+        number = task.number
+        if task.is_barrier:
+            if NEVER != run.begun[number] < latest:
+                yield latest_number, number
+        elif run.touched[number]:
+            barrier = task.barrier_before
+            if barrier and not _has_ended(run.done[barrier], run.touched[number][0]):
+                yield barrier, number
+            for row, touched in zip(task.rows, run.touched[number], strict=False):
+                for other in row.follows:
+                    if jobs and jobs[other] == jobs[number]:
+                        continue
+                    if not _has_ended(_settled(log.tasks[other], row, run), touched):
+                        yield other, number
+        done = run.done[number]
+        if done == NEVER or done > latest:
+            latest, latest_number = (1 << 62 if done == NEVER else done), number
+
+
+def _settled(other: Task, row: RowEvent, run: Run) -> int:
+    """Return when what a row event must follow of another transaction was there."""
+    if not run.settled:
+        return run.done[other.number]
+    mine = {*row.writes, *row.reads}
+    shared = {key for one in other.rows for key in one.writes if key in mine}
+    # Whoever only read a key is out of the way when it is done.
+    return max(
+        (run.settled_at(other.number, key) for key in shared), default=run.done[other.number]
+    )
+
+
+def _has_ended(done: int, moment: int) -> bool:
+    return done != NEVER and done <= moment
+
+
+def _partly_visible(log: TaskLog, run: Run) -> int:
+    if not run.settled:
+        return 0
+    return sum(
+        len({run.settled[task.number, key] for row in task.rows for key in row.writes}) > 1
+        for task in log.tasks[1:]
+    )
+
+
+def _gaps(order: list[int], run: Run, numbers: list[int] | None = None) -> tuple[int, int]:
+    """Return the most that had committed past the first that had not, and for how many ticks.
+
+    ``order`` is by the end of the commits; commits of one moment count as one.
+    """
+    wanted = numbers if numbers is not None else range(1, len(run.done))
+    place_of = {number: place for place, number in enumerate(wanted)}
+    committed = bytearray(len(place_of) + 1)
+    mark = count = gap_max = gap_ticks = 0
+    began = NEVER
+    for at, number in enumerate(order):
+        committed[place_of[number]] = 1
+        count += 1
+        while committed[mark]:
+            mark += 1
+        moment = run.done[number]
+        if at + 1 < len(order) and run.done[order[at + 1]] == moment:
+            continue
+        if began != NEVER:
+            gap_ticks += moment - began
+        gap_max = max(gap_max, count - mark)
+        began = moment if count > mark else NEVER
+    return gap_max, gap_ticks

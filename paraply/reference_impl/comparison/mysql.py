@@ -1,0 +1,117 @@
+"""MySQL's appliers on the clock: LOGICAL_CLOCK and DATABASE, each with and without commit order."""
+
+from __future__ import annotations
+
+from paraply.reference_impl.applier.coordinator import UNDEFINED
+from paraply.reference_impl.comparison.clock import Clock
+from paraply.reference_impl.comparison.runs import NEVER, Advance, no_news
+from paraply.reference_impl.comparison.tasks import Task, TaskLog
+
+
+class LogicalClock(Clock):
+    """LOGICAL_CLOCK with replica_preserve_commit_order=ON, by the stamps of the log.
+
+    As :class:`paraply.reference_impl.applier.coordinator.LogicalClock` decides it, with its fences:
+    a gap, a number 0, a new binary log.
+    """
+
+    commits_in_order = shares_syncs = True
+
+    def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
+        super().__init__(log, workers, advance)
+        self.last_number = UNDEFINED
+        self.group_began = 1
+        """The first transaction of the group assigned queue."""
+        self.prefix = 0
+        """The last transaction of the longest prefix of the log that has committed."""
+
+    def place(self, number: int) -> int:
+        """Wait for all where a group opens, else for every number up to last_committed."""
+        task = self.tasks[number]
+        if number > 1 and task.clock != self.tasks[number - 1].clock:
+            if self.completed < number - 1:
+                return 0
+            self.last_number = UNDEFINED
+        lc, sn = self.usable(task)
+        is_idle = self.completed == number - 1
+        if self.opens_group(lc, sn):
+            if not is_idle:
+                return 0
+        elif not is_idle and not self.has_committed_up_to(lc):
+            return 0
+        worker = super().place(number)
+        if worker:
+            if self.opens_group(lc, sn):
+                self.group_began = number
+            self.last_number = sn
+        return worker
+
+    def usable(self, task: Task) -> tuple[int, int]:
+        """Return last_committed and sequence_number, 0 and 0 where they contradict themselves."""
+        if task.stamp is None:
+            return UNDEFINED, UNDEFINED
+        lc, sn = int(task.stamp.last_committed), int(task.stamp.sequence_number)
+        after_first = self.last_number != UNDEFINED
+        if after_first and ((lc and sn <= lc) or (sn and sn <= self.last_number)):
+            return UNDEFINED, UNDEFINED
+        return lc, sn
+
+    def opens_group(self, lc: int, sn: int) -> bool:
+        """Return whether the numbers say nothing about what came before."""
+        return UNDEFINED in (self.last_number, lc, sn) or sn > self.last_number + 1
+
+    def has_committed_up_to(self, last_committed: int) -> bool:
+        """Return whether the low-water mark has reached last_committed."""
+        while self.prefix + 1 < len(self.tasks) and self.done[self.prefix + 1] != NEVER:
+            self.prefix += 1
+        if self.prefix < self.group_began:
+            return False
+        stamp = self.tasks[self.prefix].stamp
+        return stamp is not None and last_committed <= stamp.sequence_number
+
+
+class LogicalClockUnordered(LogicalClock):
+    """LOGICAL_CLOCK with replica_preserve_commit_order=OFF; the binary log still groups commits."""
+
+    commits_in_order = False
+
+
+class Database(Clock):
+    """DATABASE: a schema is bound to a worker while a transaction that changes it is under way.
+
+    A transaction over several schemas waits until at most one worker has them.
+    """
+
+    commits_in_order = shares_syncs = True
+
+    def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
+        super().__init__(log, workers, advance)
+        self.schemas = [
+            frozenset(table.partition(".")[0] for table in task.tables) for task in self.tasks
+        ]
+        self.running: dict[int, int] = {}
+        """Transaction under way -> its worker."""
+
+    def place(self, number: int) -> int:
+        """Wait for all before and after a barrier, else for whoever has one of the schemas."""
+        schemas = self.schemas[number]
+        if self.running:
+            if self.tasks[number].is_barrier or self.done[self.tasks[number].barrier_before] < 0:
+                return 0
+            # The worker that has a schema is busy with it: it takes one transaction at a time.
+            if any(schemas & self.schemas[other] for other in self.running):
+                return 0
+        worker = super().place(number)
+        if worker:
+            self.running[number] = worker
+        return worker
+
+    def on_done(self, task: Task) -> None:
+        """Free the schemas."""
+        del self.running[task.number]
+
+
+class DatabaseUnordered(Database):
+    """DATABASE with replica_preserve_commit_order=OFF."""
+
+    commits_in_order = False

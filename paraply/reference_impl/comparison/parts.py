@@ -1,0 +1,138 @@
+"""P2 and P3 of WL#4648 on the clock: transactions cut into parts, each with a commit of its own.
+
+A part waits for nobody but its worker, so that one pass in log order finds every moment.
+"""
+
+from __future__ import annotations
+
+import heapq
+
+from paraply.reference_impl.comparison.runs import NEWS_EVERY, Advance, Run, no_news
+from paraply.reference_impl.comparison.tasks import NOBODY, RowEvent, Task, TaskLog
+from paraply.reference_impl.wl4648.coordinator import JOBS_PER_WORKER
+
+
+class Parts:
+    """What P2 and P3 share: the cutting, and what a part leaves."""
+
+    def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
+        self.log, self.advance = log, advance
+        self.workers = max(1, workers)
+        self.free = [0] * self.workers
+        """When each worker has nothing to do."""
+        count = log.count + 1
+        self.run_so_far = Run(
+            workers=self.workers, begun=[0] * count, done=[0] * count,
+            touched=[[] for _ in range(count)],
+        )  # fmt: skip
+
+    def worker_of(self, row: RowEvent) -> int:
+        """Return the worker, from 0, that a row event is for."""
+        raise NotImplementedError
+
+    def parts_of(self, task: Task) -> dict[int, list[int]]:
+        """Return the places of the row events of each worker's part; a DDL has one without any."""
+        parts: dict[int, list[int]] = {}
+        for place, row in enumerate(task.rows):
+            parts.setdefault(self.worker_of(row), []).append(place)
+        return parts or {0: []}
+
+    def apply(self, task: Task, worker: int, places: list[int], begun: int) -> None:
+        """Let a worker apply the rows of a part, from a moment on."""
+        touched = self.run_so_far.touched[task.number]
+        touched.extend([0] * (len(task.rows) - len(touched)))
+        for step, place in enumerate(places):
+            touched[place] = begun + step
+        self.free[worker] = begun + len(places)
+
+    def settle(self, task: Task, places: list[int], done: int) -> None:
+        """Note when a part has committed."""
+        run = self.run_so_far
+        run.syncs += 1
+        run.done[task.number] = max(run.done[task.number], done)
+        for place in places:
+            for key in task.rows[place].writes:
+                run.settled[task.number, key] = max(done, run.settled.get((task.number, key), 0))
+
+    def tell(self, number: int) -> None:
+        """Report progress now and then."""
+        if number % NEWS_EVERY == 0:
+            self.advance(number)
+
+    def finish(self) -> Run:
+        """Find out what is left in each row: whatever part wrote it last."""
+        run = self.run_so_far
+        for (number, key), done in run.settled.items():
+            present = run.versions.get(key, NOBODY)
+            if done >= run.settled.get((present, key), 0):
+                run.versions[key] = number
+        return run
+
+
+class ByTable(Parts):
+    """P2: a worker executes all events on its tables, in the source's order.
+
+    At most twice as many parts as there are workers wait in their queues.
+    """
+
+    def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
+        super().__init__(log, workers, advance)
+        tables = sorted({row.table for task in log.tasks for row in task.rows})
+        self.worker_by_table = {table: place % self.workers for place, table in enumerate(tables)}
+
+    def worker_of(self, row: RowEvent) -> int:
+        """Return the table's worker."""
+        return self.worker_by_table[row.table]
+
+    def run(self) -> Run:
+        """Hand out the parts of one transaction after the other."""
+        queued: list[int] = []
+        limit = JOBS_PER_WORKER * self.workers
+        handed_out = 0
+        for task in self.log.tasks[1:]:
+            while queued and (queued[0] <= handed_out or len(queued) >= limit):
+                handed_out = max(handed_out, heapq.heappop(queued))
+            if task.is_barrier:
+                handed_out = max(handed_out, *self.free)
+            parts = self.parts_of(task)
+            self.run_so_far.begun[task.number] = handed_out
+            for worker, places in parts.items():
+                begun = max(handed_out, self.free[worker])
+                if begun > handed_out:
+                    heapq.heappush(queued, begun)
+                self.apply(task, worker, places, begun)
+                self.free[worker] += 1
+                self.settle(task, places, self.free[worker])
+            if task.is_barrier:
+                handed_out = max(self.free)
+            self.tell(task.number)
+        return self.finish()
+
+
+class ByRow(Parts):
+    """P3: rows are hashed to workers; the parts of one transaction commit when all are prepared."""
+
+    def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
+        super().__init__(log, workers, advance)
+        order = sorted(range(len(log.keys)), key=log.keys.__getitem__)
+        self.worker_by_key = [0] * len(order)
+        for place, key in enumerate(order):
+            self.worker_by_key[key] = place % self.workers
+
+    def worker_of(self, row: RowEvent) -> int:
+        """Return the worker of the row's first key."""
+        return self.worker_by_key[row.writes[0]] if row.writes else 0
+
+    def run(self) -> Run:
+        """Take one transaction at a time."""
+        now = 0
+        for task in self.log.tasks[1:]:
+            parts = self.parts_of(task)
+            self.run_so_far.begun[task.number] = now
+            for worker, places in parts.items():
+                self.apply(task, worker, places, now)
+            now += max(map(len, parts.values())) + 1
+            for places in parts.values():
+                self.settle(task, places, now)
+            self.tell(task.number)
+        return self.finish()

@@ -1,0 +1,88 @@
+"""Requirements of WL#4648 on the clock: unfair dealing (E3), and a coordinator that naps (1, 2)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from paraply.reference_impl.comparison.jobs import Blind
+from paraply.reference_impl.comparison.runs import Advance, no_news
+from paraply.reference_impl.comparison.tasks import TaskLog
+from paraply.reference_impl.wl4648.coordinator import JOBS_PER_WORKER
+
+NAP_SHRINKS = 0.9
+"""A worker that finds J empty makes the nap a tenth shorter: "the constant is heuristics"."""
+
+
+class DealtInBlocks(Blind):
+    """P1+C0 in which jobs are dealt instead of popped, some in a row to each worker by turn.
+
+    The more in a row, the less fair at any moment; in the end everybody has had as many.
+    """
+
+    def __init__(
+        self, log: TaskLog, workers: int, advance: Advance = no_news, *, block: int = 1
+    ) -> None:
+        super().__init__(log, workers, advance)
+        self.block = block
+
+    def place(self, number: int) -> int:
+        """Deal to the worker whose turn it is, if it has room for a job more."""
+        worker = (number - 1) // self.block % self.workers + 1
+        return worker if len(self.queues[worker]) < JOBS_PER_WORKER * self.block else 0
+
+
+class DealtInBlocksInOrder(DealtInBlocks):
+    """The same with C1."""
+
+    commits_in_order: ClassVar[bool] = True
+
+
+class Napping(Blind):
+    """P1+C0 with a coordinator that fills J, naps, and fills it again.
+
+    Args:
+        jobs_per_worker: J has room for so many jobs per worker.
+        nap: ticks between two looks at J.
+        adapts: whether a worker that finds J empty makes the nap shorter.
+    """
+
+    def __init__(
+        self,
+        log: TaskLog,
+        workers: int,
+        advance: Advance = no_news,
+        *,
+        jobs_per_worker: int = JOBS_PER_WORKER,
+        nap: int = 1,
+        adapts: bool = False,
+    ) -> None:
+        super().__init__(log, workers, advance)
+        self.limit = jobs_per_worker * self.workers
+        self.nap, self.adapts = float(nap), adapts
+        self.read = 1
+        """The next group to be read from the relay log."""
+        self.wakes_at = 0
+        self.hungry_ticks = 0
+        """Ticks that workers waited for a job that was still in the relay log, all together."""
+        self.longest_list = 0
+        self._looked_at = self._hungry = 0
+
+    def settle(self) -> None:
+        """Count who was hungry; fill J where the nap is over; pop."""
+        self.hungry_ticks += self._hungry * (self.now - self._looked_at)
+        if self.now >= self.wakes_at:
+            self.read = min(len(self.tasks), self.next + self.limit)
+            self.longest_list = max(self.longest_list, self.read - self.next)
+        super().settle()
+        if self.now >= self.wakes_at and self.read < len(self.tasks):
+            self.wakes_at = self.now + max(1, int(self.nap))
+            self.at(self.wakes_at).is_awaited = True
+        is_short = self.next == self.read < len(self.tasks)
+        hungry = len(self.idle) if is_short else 0
+        if self.adapts and hungry > self._hungry:
+            self.nap *= NAP_SHRINKS
+        self._hungry, self._looked_at = hungry, self.now
+
+    def place(self, number: int) -> int:
+        """Pop what is in J."""
+        return super().place(number) if number < self.read else 0

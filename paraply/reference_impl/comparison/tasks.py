@@ -1,0 +1,188 @@
+"""A log made ready for the clock: keys as numbers, and for each row event whom it must follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from paraply.reference_impl.applier.row_store import item_of
+from paraply.vocabulary.timestamps import LogicalTimestamp
+from paraply.vocabulary.transactions import Transaction
+
+NOBODY = 0
+"""Stands for the state before the log where a number of a task is asked for."""
+
+
+@dataclass(slots=True, kw_only=True)
+class RowEvent:
+    """One row event.
+
+    Attributes:
+        table: as the log spells it.
+        writes: keys that it changes, as numbers; it locks them until the commit.
+        reads: keys that must stay as they are (parents of a foreign key); readers share the lock.
+        expected: the task that wrote each of ``writes`` and ``reads`` last before this one.
+        follows: whoever must have committed before: writers of its keys and, for those it writes,
+            readers since. In the log's order, without its own task.
+    """
+
+    table: str
+    writes: tuple[int, ...]
+    reads: tuple[int, ...] = ()
+    expected: tuple[int, ...] = ()
+    follows: tuple[int, ...] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class Task:
+    """One transaction of the log.
+
+    Attributes:
+        number: its place in the log, from 1.
+        rows: its row events in order; a DDL has none, and is a barrier.
+        is_barrier: nothing is known of its keys: alone, after all before and before all after it.
+        barrier_before: the last barrier before it, NOBODY for none.
+        stamp: last_committed and sequence_number, if any.
+        clock: run of the logical clock.
+        group: commit group at the source; equal numbers next to each other are one group.
+        domain: MariaDB's replication domain.
+        is_marked: it had waited for a row lock at the source, or must not run in parallel.
+        has_missing_keys: it changed a table whose keys are not known.
+    """
+
+    number: int
+    rows: tuple[RowEvent, ...]
+    is_barrier: bool = False
+    barrier_before: int = NOBODY
+    stamp: LogicalTimestamp | None = None
+    clock: int = 0
+    group: int = 0
+    domain: int = 0
+    is_marked: bool = False
+    has_missing_keys: bool = False
+
+    @property
+    def cost(self) -> int:
+        """Return the ticks that it takes by itself: one per row event, and one for the commit."""
+        return len(self.rows) + 1
+
+    @property
+    def tables(self) -> set[str]:
+        """Return the tables that it changes."""
+        return {row.table for row in self.rows}
+
+
+@dataclass(slots=True)
+class TaskLog:
+    """The tasks of a log and what they have in common.
+
+    ``tasks[0]`` is a stand-in for the state before the log, so that a number is an index.
+    """
+
+    tasks: list[Task]
+    keys: list[str]
+    """Name of each key, by number."""
+    last_writers: dict[int, int]
+    """Key -> the task that wrote it last in the log."""
+    conflicts: int = 0
+    """Pairs of a row event and a task that it must follow."""
+    keys_of_table: dict[str, int] = field(default_factory=dict)
+    """Table -> how many PRIMARY and UNIQUE keys it has; one where nothing is said."""
+
+    @property
+    def count(self) -> int:
+        """Return the number of transactions."""
+        return len(self.tasks) - 1
+
+    @property
+    def work(self) -> int:
+        """Return the ticks of a serial applier."""
+        return sum(task.cost for task in self.tasks[1:])
+
+    @property
+    def domains(self) -> list[int]:
+        """Return the replication domains."""
+        return sorted({task.domain for task in self.tasks[1:]})
+
+
+@dataclass(slots=True)
+class LogBuilder:
+    """Adds transactions in log order; keys are named, and numbered as they come."""
+
+    numbers: dict[object, int] = field(default_factory=dict)
+    names: list[str] = field(default_factory=list)
+    tasks: list[Task] = field(default_factory=lambda: [Task(number=NOBODY, rows=())])
+    writers: dict[int, int] = field(default_factory=dict)
+    readers: dict[int, list[int]] = field(default_factory=dict)
+    """Key -> tasks that read it since it was written last."""
+    barrier: int = NOBODY
+    conflicts: int = 0
+
+    def key(self, key: object) -> int:
+        """Return the number of a key."""
+        number = self.numbers.get(key)
+        if number is None:
+            number = self.numbers[key] = len(self.names)
+            self.names.append(str(key))
+        return number
+
+    def add(self, rows: Iterable[RowEvent], *, is_barrier: bool = False) -> Task:
+        """Add a transaction; the caller fills in stamps, group, domain and marks."""
+        number = len(self.tasks)
+        done = tuple(rows)
+        for row in done:
+            self._follow(number, row)
+        task = Task(number=number, rows=done, is_barrier=is_barrier, barrier_before=self.barrier)
+        self.tasks.append(task)
+        if is_barrier:
+            self.barrier = number
+        return task
+
+    def _follow(self, number: int, row: RowEvent) -> None:
+        found = set()
+        expected = []
+        for key in row.writes:
+            writer = self.writers.get(key, NOBODY)
+            expected.append(writer)
+            found.add(writer)
+            if key in self.readers:
+                found.update(self.readers.pop(key))
+            self.writers[key] = number
+        for key in row.reads:
+            writer = self.writers.get(key, NOBODY)
+            expected.append(writer)
+            found.add(writer)
+            self.readers.setdefault(key, []).append(number)
+        found -= {NOBODY, number}
+        row.expected = tuple(expected)
+        row.follows = tuple(sorted(found)) if len(found) > 1 else tuple(found)
+        self.conflicts += len(found)
+
+    def log(self) -> TaskLog:
+        """Return what was added."""
+        return TaskLog(self.tasks, self.names, self.writers, self.conflicts)
+
+
+def task_log(
+    log: Sequence[Transaction],
+    *,
+    stamps: Sequence[LogicalTimestamp] | None = None,
+    groups: Sequence[int] | None = None,
+) -> TaskLog:
+    """Return the tasks of transactions with rows, each row a key.
+
+    ``stamps`` and ``groups`` are those of the log, one per transaction; without stamps, the
+    transactions' own.
+    """
+    builder = LogBuilder()
+    for place, transaction in enumerate(log):
+        rows = (
+            RowEvent(table=row.table, writes=(builder.key(item_of(row)),))
+            for row in transaction.rows
+        )
+        task = builder.add(rows, is_barrier=transaction.is_barrier)
+        task.stamp = stamps[place] if stamps is not None else transaction.timestamp
+        task.group = groups[place] if groups is not None else place + 1
+        task.clock = transaction.clock
+        task.domain = transaction.domain or 0
+    return builder.log()

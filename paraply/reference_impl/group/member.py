@@ -1,0 +1,372 @@
+"""One member: its certifier, its relay log, what it has executed, and its place in the stream.
+
+Handlers are called with the messages of the total order, one after the other. Source: WL#8440;
+applier.cc, certification_handler.cc and recovery.cc of plugin/group_replication/src.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import Enum
+
+from paraply.reference_impl.certification.certifier import PreemptiveCollection
+from paraply.reference_impl.certification.dialects import Dialect
+from paraply.reference_impl.certification.gtids import NO_GTIDS, Gtid, GtidSet, format_gtid_set
+from paraply.reference_impl.certification.parts import Parts
+from paraply.reference_impl.group.messages import (
+    BacklogAppliedMessage,
+    DonorState,
+    ExecutedSetMessage,
+    OnlineMessage,
+    RelayEntry,
+    TransactionMessage,
+    ViewChangeMessage,
+)
+from paraply.reference_impl.group.sessions import Session
+from paraply.reference_impl.group.settings import Settings
+from paraply.reference_impl.recorder import Recorder
+from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.timestamps import may_overlap
+from paraply.vocabulary.transactions import TransactionId
+from paraply.vocabulary.write_set import Item
+
+
+class Status(Enum):
+    """What a member may do."""
+
+    OFFLINE = "offline"
+    RECOVERING = "recovering"
+    """In the view, and taking from a donor what it missed."""
+    CATCHING_UP = "catching up"
+    """Recovered: it certifies the stream, and is not yet online."""
+    ONLINE = "online"
+
+
+class Member:
+    """A server of the group.
+
+    What it executed, its binary log and its relay log survive a crash; the rest begins anew.
+    ``next_message`` is its place in the total order; ``view``, ``online`` and ``primary`` are
+    what it knows at that place. ``sessions`` are its local transactions that have not ended.
+    """
+
+    def __init__(
+        self, name: str, parts: Parts, dialect: Dialect, settings: Settings, recorder: Recorder
+    ) -> None:
+        self.name = name
+        self.parts = parts
+        self.dialect = dialect
+        self.settings = settings
+        self.recorder = recorder
+        self.status = Status.OFFLINE
+        self.next_message = 0
+        self.executed: GtidSet = NO_GTIDS
+        self.binlog: list[tuple[TransactionId, Gtid]] = []
+        self.relay_log: list[RelayEntry] = []
+        self.transaction_of: dict[Gtid, TransactionId] = {}
+        self.start()
+
+    def start(self) -> None:
+        """Begin with a new certifier; what is durable stays."""
+        self.certifier = self.parts.build(
+            self.dialect,
+            block_size=self.settings.block_size,
+            detects_conflicts=not self.settings.is_single_primary,
+            preemptive=PreemptiveCollection(
+                is_on=self.settings.collects_preemptively,
+                rows_threshold=max(1, self.settings.preemptive_rows_threshold),
+            ),
+        )
+        self.collection = self.parts.collection()
+        self.view: ViewChangeMessage | None = None
+        self.online: frozenset[str] = frozenset()
+        self.primary = ""
+        self.sessions: dict[TransactionId, Session] = {}
+        self.must_apply_first: GtidSet = NO_GTIDS
+        self.is_backlog_announced = True
+        self.has_announced_online = False
+        self.donor_states: dict[int, DonorState] = {}
+
+    # Messages of the total order.
+
+    def on_transaction(self, message: TransactionMessage) -> None:
+        """Certify a transaction; commit it if it is local, queue it if it is remote."""
+        transaction = message.transaction
+        is_local = transaction in self.sessions
+        decision = self.certifier.on_transaction_delivered(
+            message.request, is_local=is_local, gtid_executed=self.executed
+        )
+        self.recorder.record(EventKind.DELIVERED, member=self.name, transaction=transaction)
+        self.recorder.record(
+            EventKind.CERTIFIED,
+            member=self.name,
+            transaction=transaction,
+            outcome=decision.outcome,
+            timestamp=decision.timestamp,
+            gtid=str(decision.gtid or ""),
+            note=decision.reason,
+        )
+        if decision.gtid is None:
+            if self.sessions.pop(transaction, None):
+                self.recorder.record(
+                    EventKind.ROLLED_BACK, member=self.name, transaction=transaction
+                )
+        elif is_local:
+            self.on_certified_here(transaction, decision.gtid)
+        elif decision.timestamp is not None:
+            self.transaction_of[decision.gtid] = transaction
+            self.relay_log.append(
+                RelayEntry(
+                    transaction=transaction,
+                    gtid=decision.gtid,
+                    timestamp=decision.timestamp,
+                    items=message.request.items,
+                    alters=message.alters,
+                )
+            )
+
+    def on_certified_here(self, transaction: TransactionId, gtid: Gtid) -> None:
+        """Tell the session of a certified transaction, which keeps its locks until it commits."""
+        self.sessions[transaction].gtid = gtid
+        if not self.settings.sessions_commit_apart:
+            self.commit_session(transaction, gtid)
+
+    def on_executed_set(self, message: ExecutedSetMessage) -> None:
+        """Take a member's executed set; collect when it completes the round."""
+        stable = self.collection.on_executed_set(message.sender, message.executed, self.reporters())
+        if stable is not None:
+            self.collect(stable)
+
+    def reporters(self) -> frozenset[str]:
+        """Return the members that a round of collection waits for."""
+        if self.view is None or not self.dialect.recovering_members_report:
+            return self.online
+        return frozenset(self.view.members)
+
+    def collect(self, stable: GtidSet) -> None:
+        """Purge certification info of what is stable."""
+        purged = self.certifier.on_stable_set(stable)
+        if purged is not None:
+            self.record_collection(purged)
+
+    def record_collection(self, purged: frozenset[Item]) -> None:
+        """Write down what was purged, and on the ground of which stable set."""
+        stable = self.certifier.stable_set
+        self.recorder.record(
+            EventKind.GARBAGE_COLLECTED,
+            member=self.name,
+            items=purged,
+            gtid_set=format_gtid_set(stable),
+            transactions=self.transactions_in(stable),
+        )
+
+    def on_view_change(self, message: ViewChangeMessage) -> None:
+        """Install a view: log it, collect if somebody joined, and be ready to be a donor."""
+        self.view = message
+        if not self.online <= frozenset(message.members):
+            self.learn_online(self.online & frozenset(message.members))
+        self.collection.on_view_change()
+        # A joiner comes with its donor's information, which is collected already.
+        if message.joined not in (None, self.name) and self.dialect.collects_on_join:
+            reports = [message.executed[m] for m in message.members if m in self.online]
+            if reports:
+                self.collect(self.collection.compute_stable_set(reports))
+        donor_state = self.donor_state()
+        view_gtid = self.certifier.on_view_change()
+        if view_gtid is not None and message.transaction is not None:
+            self.log_view_change(message.transaction, view_gtid, message.view)
+        self.donor_states[message.view] = replace(donor_state, view_gtid=view_gtid)
+        self.recorder.record(
+            EventKind.VIEW_INSTALLED,
+            member=self.name,
+            view=message.view,
+            members=message.members,
+        )
+        self.on_members_known()
+
+    def donor_state(self) -> DonorState:
+        """Return what a joiner of this view gets from this member as its donor."""
+        return DonorState(
+            certification_info=self.certifier.export_certification_info(),
+            extracted=self.certifier.group_gtid_executed,
+            stable_set=self.certifier.stable_set,
+            online=self.online,
+            detects_conflicts=self.certifier.detects_conflicts,
+            view_gtid=None,
+        )
+
+    def log_view_change(self, transaction: TransactionId, gtid: Gtid, view: int) -> None:
+        """Put the view change into the relay log, to be applied alone."""
+        timestamp = self.certifier.indexes.on_view_change()
+        self.recorder.record(
+            EventKind.CERTIFIED,
+            member=self.name,
+            transaction=transaction,
+            outcome=Outcome.POSITIVE,
+            timestamp=timestamp,
+            gtid=str(gtid),
+            view=view,
+        )
+        self.transaction_of[gtid] = transaction
+        self.relay_log.append(RelayEntry(transaction=transaction, gtid=gtid, timestamp=timestamp))
+
+    def on_online(self, message: OnlineMessage) -> None:
+        """Learn that a member has finished recovery."""
+        self.learn_online(self.online | {message.member})
+        if message.member == self.name:
+            self.status = Status.ONLINE
+            self.must_apply_first = frozenset(entry.gtid for entry in self.relay_log)
+        self.on_members_known()
+
+    def learn_online(self, online: frozenset[str]) -> None:
+        """Take note of who has finished recovery."""
+        self.online = online
+        self.recorder.record(EventKind.ONLINE, member=self.name, members=tuple(sorted(online)))
+
+    def on_members_known(self) -> None:
+        """Elect the first online member of the view, where there is to be one primary."""
+        if not self.settings.is_single_primary or self.view is None:
+            return
+        candidates = [member for member in self.view.members if member in self.online]
+        if not candidates or self.primary in candidates:
+            return
+        is_failover = bool(self.primary)
+        self.primary = candidates[0]
+        if is_failover:
+            self.on_new_primary()
+
+    def on_new_primary(self) -> None:
+        """Detect conflicts until the new primary has applied what the old one left behind."""
+        self.certifier.detects_conflicts = True
+        if self.primary == self.name:
+            self.must_apply_first |= frozenset(entry.gtid for entry in self.relay_log)
+            self.is_backlog_announced = False
+
+    def on_backlog_applied(self, message: BacklogAppliedMessage) -> None:
+        """Stop detecting conflicts: from here on the primary sees all that it conflicts with."""
+        if message.primary == self.primary:
+            self.certifier.detects_conflicts = False
+
+    # What a member does at its own pace.
+
+    def may_write(self) -> bool:
+        """Return whether a client may change rows here."""
+        if self.status is not Status.ONLINE:
+            return False
+        if self.settings.is_single_primary and self.primary != self.name:
+            return False
+        return not self.settings.waits_for_backlog or self.has_applied_backlog()
+
+    def has_applied_backlog(self) -> bool:
+        """Return whether all that was certified before it came to power is executed here."""
+        return self.must_apply_first <= self.executed
+
+    def locks(self, items: tuple[Item, ...], alters: str = "") -> bool:
+        """Return whether a session holds a lock that is in the way of such a transaction."""
+        return any(
+            session.locks_row(items) or session.locks_table(items, alters)
+            for session in self.sessions.values()
+        )
+
+    def committing(self) -> list[tuple[TransactionId, Gtid]]:
+        """Return the sessions' transactions that are certified and have yet to commit."""
+        sessions = self.sessions.items()
+        return [(one, session.gtid) for one, session in sessions if session.gtid is not None]
+
+    def commit_session(self, transaction: TransactionId, gtid: Gtid) -> None:
+        """Let a session commit in the engine, and release its locks."""
+        del self.sessions[transaction]
+        self.commit(transaction, gtid)
+
+    def applicable(self) -> list[RelayEntry]:
+        """Return the entries of the relay log that may be applied next, the oldest first."""
+        if self.settings.preserves_commit_order:
+            return self.ready_among(1)
+        return self.ready_among(len(self.relay_log))
+
+    def ready_among(self, count: int) -> list[RelayEntry]:
+        """Return those of the first entries that wait for no other entry and for no session."""
+        ready: list[RelayEntry] = []
+        for position, entry in enumerate(self.relay_log[:count]):
+            waits = any(
+                not may_overlap(earlier.timestamp, entry.timestamp)
+                for earlier in self.relay_log[:position]
+            )
+            # Whoever was certified before a view change commits before it.
+            waits = waits or (entry.timestamp.is_view_change and bool(self.committing()))
+            if not waits and not self.locks(entry.items, entry.alters):
+                ready.append(entry)
+        return ready
+
+    def apply(self, entry: RelayEntry) -> None:
+        """Apply and commit one entry of the relay log, unless its GTID was executed already."""
+        self.relay_log.remove(entry)
+        if entry.gtid in self.executed:
+            self.recorder.record(
+                EventKind.SKIPPED,
+                member=self.name,
+                transaction=entry.transaction,
+                gtid=str(entry.gtid),
+            )
+        else:
+            self.commit(entry.transaction, entry.gtid)
+
+    def commit(self, transaction: TransactionId, gtid: Gtid) -> None:
+        """Make a transaction part of what this server has executed."""
+        self.executed |= {gtid}
+        self.binlog.append((transaction, gtid))
+        self.transaction_of[gtid] = transaction
+        self.recorder.record(
+            EventKind.ENGINE_COMMITTED, member=self.name, transaction=transaction, gtid=str(gtid)
+        )
+
+    def collect_preemptively(self) -> None:
+        """Forget certification info once it is too large: on a timer of this member's own."""
+        purged = self.certifier.on_preemptive_collection()
+        if purged is not None:
+            self.record_collection(purged)
+
+    # Recovery of a joiner.
+
+    def has_passed_view(self, view: int) -> bool:
+        """Return whether this member has installed a view with this number or a later one."""
+        return self.view is not None and self.view.view >= view
+
+    def missing_from(self, donor: Member) -> tuple[TransactionId, Gtid] | None:
+        """Return the next transaction of the donor's binary log that is not executed here."""
+        for transaction, gtid in donor.binlog:
+            if gtid not in self.executed:
+                return transaction, gtid
+        return None
+
+    def has_recovered(self, state: DonorState) -> bool:
+        """Return whether recovery is over.
+
+        WAIT_UNTIL_VIEW_CHANGE stops after the transaction that logs the view change; where it
+        is not logged, recovery stops once all that the donor had certified is executed.
+        """
+        if state.view_gtid is not None:
+            return state.view_gtid in self.executed
+        return state.extracted <= self.executed
+
+    def on_recovered(self, state: DonorState) -> None:
+        """Take over the donor's certification state; from here on certify the stream."""
+        self.status = Status.CATCHING_UP
+        self.certifier.import_certification_info(
+            state.certification_info, state.extracted, self.executed
+        )
+        if self.dialect.hands_on_stable_set:
+            self.certifier.stable_set = state.stable_set
+        self.certifier.detects_conflicts = state.detects_conflicts
+        self.recorder.record(
+            EventKind.RECOVERED,
+            member=self.name,
+            gtid_set=format_gtid_set(self.executed),
+            transactions=self.transactions_in(self.executed),
+        )
+        self.learn_online(state.online)
+
+    def transactions_in(self, gtids: GtidSet) -> tuple[TransactionId, ...]:
+        """Return the transactions of this history that the GTIDs name, as far as known here."""
+        known = (self.transaction_of.get(gtid) for gtid in gtids)
+        return tuple(sorted({transaction for transaction in known if transaction is not None}))

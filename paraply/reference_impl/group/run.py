@@ -1,0 +1,253 @@
+"""A run of a group: which actions are possible, how many are left, and the choice among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from functools import partial
+
+from paraply.reference_impl.choices import choose_writes
+from paraply.reference_impl.group.group import Group
+from paraply.reference_impl.group.member import Member, Status
+from paraply.reference_impl.group.messages import ExecutedSetMessage, TransactionMessage
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.schedule import ExhaustiveSchedule, Schedule
+from paraply.vocabulary.transactions import TransactionKind
+
+TABLE = "d.t"
+"""The table of all rows, where its definition may change."""
+STEPS_MAX = 100_000
+"""A run that takes more steps has a fault that lets it go on for ever."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Budget:
+    """How often something may still happen; each action takes one from its own."""
+
+    transactions: int
+    broadcasts: int
+    joins: int
+    departures: int
+    timers: int = 0
+    sessions: int = 1
+    """Undecided local transactions that a member may have at a time."""
+    barriers: bool = True
+    """Whether transactions without write set, and CREATE TABLE ... SELECT, are submitted."""
+    alterations: int = 0
+    """How often the table's definition may still be changed."""
+    is_ddl_apart: bool = True
+    """Whether the operator lets no DDL run beside users of its table on other members."""
+
+
+class Reach(Enum):
+    """Whom an action concerns."""
+
+    MEMBER = "member"
+    """The member alone: it changes nothing that another one sees."""
+    ORDER = "order"
+    """The member and the end of the total order."""
+    GROUP = "group"
+    """Anybody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something that may happen now; ``owner`` is the number of the member that does it."""
+
+    name: str
+    act: Callable[[], None]
+    owner: int = 0
+    reach: Reach = Reach.GROUP
+
+
+class GroupRun:
+    """Lets one thing happen after the other until nothing is left to happen."""
+
+    def __init__(
+        self, group: Group, schedule: Schedule, budget: Budget, rows: tuple[str, ...]
+    ) -> None:
+        self.group = group
+        self.schedule = schedule
+        self.budget = budget
+        self.rows = rows
+        self.writers: dict[str, tuple[int, ...]] = dict.fromkeys(rows, ())
+        self.last: Action | None = None
+        self.offered: frozenset[str] = frozenset()
+        """Names of what could have happened in place of the last action."""
+
+    def run(self) -> None:
+        """Choose among the possible actions until there are none; then the group is at rest."""
+        for _ in range(STEPS_MAX):
+            actions = self.actions()
+            if not actions:
+                break
+            action = self.schedule.choose(actions, "what happens next")
+            if isinstance(self.schedule, ExhaustiveSchedule) and self.is_out_of_order(action):
+                self.schedule.skip_subtree()
+                return
+            self.last, self.offered = action, frozenset(one.name for one in actions)
+            self.group.recorder.next_step()
+            action.act()
+        for member in self.group.members.values():
+            if member.status is Status.ONLINE and not member.relay_log:
+                self.group.recorder.record(EventKind.STOPPED, member=member.name, note="at rest")
+
+    def is_out_of_order(self, action: Action) -> bool:
+        """Return whether the action could as well have come before the last one.
+
+        Steps that concern two different members alone, or one of them and the end of the total
+        order, lead to the same histories at every member in either order. Of all such runs an
+        enumeration takes the one in which steps come as early as they can, those of the first
+        members first: the least of the class in lexicographic order has no such pair of steps.
+        """
+        last = self.last
+        if last is None or action.reach is not Reach.MEMBER or action.owner == last.owner:
+            return False
+        comes_first = last.reach is Reach.ORDER or (
+            last.reach is Reach.MEMBER and action.owner < last.owner
+        )
+        return comes_first and action.name in self.offered
+
+    def actions(self) -> list[Action]:
+        """Return what may happen now, the plainest first."""
+        found: list[Action] = []
+        for member in self.group.members.values():
+            if member.status is Status.OFFLINE:
+                if self.budget.joins and self.has_online_member():
+                    found.append(Action(f"{member.name} joins", partial(self.join, member)))
+                continue
+            found.extend(self.actions_of(member))
+        return found
+
+    def actions_of(self, member: Member) -> list[Action]:
+        """Return what one member of the view may do."""
+        group = self.group
+        found: list[Action] = []
+        owner = list(group.members).index(member.name)
+
+        def offer(what: str, act: Callable[[], None], reach: Reach = Reach.GROUP) -> None:
+            found.append(Action(f"{member.name} {what}", act, owner, reach))
+
+        is_certifying = member.status in (Status.ONLINE, Status.CATCHING_UP)
+        has_message = member.next_message < len(group.total_order)
+        if is_certifying and has_message:
+            message = group.total_order[member.next_message]
+            reach = Reach.MEMBER if isinstance(message, TransactionMessage) else Reach.GROUP
+            offer("delivers", lambda: group.deliver_next(member), reach)
+        for entry in member.applicable():
+            act = partial(member.apply, entry)
+            offer(f"applies T{entry.transaction}", act, Reach.MEMBER)
+        for transaction, gtid in member.committing():
+            act = partial(member.commit_session, transaction, gtid)
+            offer(f"commits T{transaction}", act, Reach.MEMBER)
+        has_session = len(member.sessions) < self.budget.sessions
+        if member.may_write() and has_session and self.budget.transactions:
+            rows, ddl = self.may_use_table(member), self.may_alter_table(member)
+            if rows or ddl or self.budget.barriers:
+                act = partial(self.submit, member, rows=rows, ddl=ddl)
+                offer("submits", act, Reach.ORDER)
+        if member.status is Status.RECOVERING:
+            if group.may_step_recovery(member):
+                offer("recovers", lambda: group.step_recovery(member))
+            elif group.has_lost_its_donors(member):
+                offer("gives up", lambda: group.leave(member))
+        if member.status is Status.CATCHING_UP and self.may_declare_online(member):
+            offer("is online", lambda: self.declare_online(member))
+        if not member.is_backlog_announced and member.has_applied_backlog():
+            offer("applied its backlog", lambda: group.announce_backlog_applied(member))
+        if self.budget.broadcasts and not self.is_broadcasting(member):
+            offer("broadcasts", lambda: self.broadcast(member))
+        if self.budget.timers:
+            offer("looks at its memory", lambda: self.look_at_memory(member))
+        if self.budget.departures and self.may_depart(member):
+            offer("crashes", lambda: self.depart(member, group.crash))
+            offer("leaves", lambda: self.depart(member, group.leave))
+        return found
+
+    def may_declare_online(self, member: Member) -> bool:
+        """Return whether a joiner has certified and applied what it found, and not said so."""
+        return (
+            not member.relay_log
+            and not member.has_announced_online
+            and member.next_message > 0
+            and member.view is not None
+        )
+
+    def declare_online(self, member: Member) -> None:
+        """Let a joiner say that it is ready."""
+        member.has_announced_online = True
+        self.group.declare_online(member)
+
+    def has_online_member(self) -> bool:
+        """Return whether somebody can be a donor."""
+        return any(
+            self.group.members[name].status is Status.ONLINE for name in self.group.view_members
+        )
+
+    def may_depart(self, member: Member) -> bool:
+        """Return whether another online member stays."""
+        return any(
+            self.group.members[name].status is Status.ONLINE
+            for name in self.group.view_members
+            if name != member.name
+        )
+
+    def may_use_table(self, member: Member) -> bool:
+        """Return whether a session gets its shared metadata lock, and no DDL is on its way."""
+        is_altered = any(session.alters for session in member.sessions.values())
+        on_its_way = any(
+            isinstance(message, TransactionMessage) and message.alters
+            for message in self.group.total_order[member.next_message :]
+        ) or any(entry.alters for entry in member.relay_log)
+        return not (is_altered or (self.budget.is_ddl_apart and on_its_way))
+
+    def may_alter_table(self, member: Member) -> bool:
+        """Return whether a session gets its exclusive metadata lock, and nothing is on its way."""
+        is_used = any(session.alters or session.items for session in member.sessions.values())
+        is_behind = member.next_message < len(self.group.total_order) or member.relay_log
+        return bool(self.budget.alterations) and not (
+            is_used or (self.budget.is_ddl_apart and is_behind)
+        )
+
+    def submit(self, member: Member, *, rows: bool, ddl: bool) -> None:
+        """Execute a transaction with a write set of the schedule's choice."""
+        kind, items = choose_writes(
+            self.schedule, self.writers, barriers=self.budget.barriers, rows=rows, ddl=ddl
+        )
+        if member.locks(items):
+            # It would wait for the lock; another time, then.
+            return
+        self.budget.transactions -= 1
+        alters = TABLE if kind is TransactionKind.DDL else ""
+        self.budget.alterations -= bool(alters)
+        transaction = self.group.submit(member, items, kind=kind, alters=alters)
+        for item in items:
+            self.writers[item] = (*self.writers[item], transaction)
+
+    def is_broadcasting(self, member: Member) -> bool:
+        """Return whether the last broadcast of ``member`` has yet to come back to it."""
+        return any(
+            isinstance(message, ExecutedSetMessage) and message.sender == member.name
+            for message in self.group.total_order[member.next_message :]
+        )
+
+    def broadcast(self, member: Member) -> None:
+        """Send a member's executed set."""
+        self.budget.broadcasts -= 1
+        self.group.broadcast_executed_set(member)
+
+    def look_at_memory(self, member: Member) -> None:
+        """Let the timer of preemptive collection strike."""
+        self.budget.timers -= 1
+        member.collect_preemptively()
+
+    def join(self, member: Member) -> None:
+        """Let a server join."""
+        self.budget.joins -= 1
+        self.group.join(member)
+
+    def depart(self, member: Member, how: Callable[[Member], None]) -> None:
+        """Let a member crash or leave."""
+        self.budget.departures -= 1
+        how(member)

@@ -1,0 +1,49 @@
+"""Replicas on which an assumption of conservative batches (A8, A9) does not hold.
+
+Nothing is done wrong here by the scheduler: what it relies on is not so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from paraply.reference_impl.mariadb.groups import EventGroup, Stage, Step
+from paraply.reference_impl.mariadb.mutants import parallel_mutant
+from paraply.reference_impl.mariadb.replica import ParallelReplica
+
+
+class FailsInCommit(ParallelReplica):
+    """A temporary error strikes who has started to commit: the position row may be locked, too."""
+
+    def other_steps(self) -> Iterator[Step]:
+        """Let a lock wait time out also in the commit."""
+        yield from super().other_steps()
+        for queue in self.queues.values():
+            if self.timeouts_left and queue and queue[0].stage is Stage.COMMITTING:
+                yield Step("timeout in the commit", partial(self.on_timeout, queue[0]))
+
+
+class RetriesBesideTheKilled(ParallelReplica):
+    """A retry needs no lock beside its rows, and so begins while whoever was killed holds it."""
+
+    def lock_beside(self, group: EventGroup) -> bool:
+        """Lock nothing in a retry: the gap that the first attempt met may be gone."""
+        return group.attempt > 1 or super().lock_beside(group)
+
+
+_FAMILY = "MariaDB kills and retries"
+
+parallel_mutant(
+    "started_commit_fails_for_a_moment", source="proofs, assumption A8; retry_event_group",
+    family=_FAMILY, dialect="conservative", timeouts=1,
+    fault="a transaction is tried again when the next batch runs because it was to commit",
+    caught_by="sound_log_never_fails", replica=FailsInCommit,
+)  # fmt: skip
+parallel_mutant(
+    "kill_outlives_its_reason", source="proofs, assumption A9; wait_for_pending_deadlock_kill",
+    family=_FAMILY, dialect="conservative", timeouts=1, extra_locks="domain", eager=True,
+    transactions=3, rows=2,
+    fault="a transaction is rolled back for one that has begun again and waits for it no more",
+    caught_by="sound_log_never_fails", replica=RetriesBesideTheKilled,
+)  # fmt: skip

@@ -1,0 +1,150 @@
+"""How long a parallel mode takes on a simulated clock: every worker executes one row per tick.
+
+A row event, a DDL and the sync of a commit group cost a tick each; reading the relay log, dealing
+groups, waiting, rolling back and the engine commit cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from paraply.reference_impl.applier.row_store import RowStore, Version, item_of, value_of
+from paraply.reference_impl.mariadb.driver import Settings
+from paraply.reference_impl.mariadb.groups import Stage, Step
+from paraply.reference_impl.mariadb.modes import Mode, Rules
+from paraply.reference_impl.mariadb.replica import ParallelReplica
+from paraply.reference_impl.mariadb.source import GroupCommitSource, GroupSettings
+from paraply.reference_impl.recorder import Recorder
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import History, HistoryHeader
+from paraply.vocabulary.schedule import SeededSchedule
+from paraply.vocabulary.transactions import INITIAL_STATE, Transaction, TransactionId
+
+TICKS_MAX = 1_000_000
+"""No replica needs as many ticks as this; one that stalls is found long before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """What a run on the clock came to.
+
+    Attributes:
+        ticks: until the log was applied, or nothing could move.
+        has_finished: whether all of it was applied.
+        engine_commits: transaction -> the tick at the end of which it committed in the engine.
+        commit_groups: how often the replica's binary log was synced.
+        retries: attempts that were undone and begun again.
+        history: the run, its times in ticks.
+    """
+
+    ticks: int
+    has_finished: bool
+    engine_commits: dict[TransactionId, int]
+    commit_groups: int
+    retries: int
+    history: History
+
+
+def timing(
+    log: Sequence[Transaction], mode: Mode, *, workers: int, domain_workers: int = 0
+) -> Timing:
+    """Apply a source's log, with as many rows per tick as there are workers that can execute one.
+
+    Without workers the driver applies everything itself, as in mode none. Every transaction has
+    its rows, and where it matters its domain, commit id and flags.
+    """
+    recorder = Recorder()
+    recorder.transactions = list(log)
+    replica = ParallelReplica(
+        log,
+        recorder,
+        Settings(
+            rules=Rules(mode if workers else Mode.NONE),
+            workers=max(1, workers),
+            domain_workers=domain_workers,
+        ),
+        store=store_before(log),
+    )
+    replica.on_start()
+    while recorder.now < TICKS_MAX and not replica.has_failed:
+        while (step := next(free_steps(replica), None)) is not None:
+            step.act()
+        # Who may move is decided before anybody does: a tick is the same moment for all.
+        acts = list(costly_steps(replica))
+        if not acts:
+            break
+        recorder.next_step()
+        for step in acts:
+            step.act()
+    replica.on_end()
+    history = recorder.history(HistoryHeader())
+    events = list(history.events_of(EventKind.ENGINE_COMMITTED))
+    return Timing(
+        ticks=recorder.now,
+        has_finished=replica.is_idle and not replica.rest and not replica.has_failed,
+        engine_commits={one.transaction: one.time for one in events if one.transaction is not None},
+        commit_groups=replica.groups_made,
+        retries=sum(1 for _ in history.events_of(EventKind.RETRIED)),
+        history=history,
+    )
+
+
+def _executes(replica: ParallelReplica, worker: int) -> bool:
+    """Return whether the worker is among its rows, or before a statement."""
+    queue = replica.queues[worker]
+    return bool(queue) and queue[0].stage is Stage.APPLYING and queue[0].killed_by is None
+
+
+def free_steps(replica: ParallelReplica) -> Iterator[Step]:
+    """Yield what costs no time, the engine commits first."""
+    for step in replica.commit_steps():
+        if step.act != replica.on_group_flushed:
+            yield step
+    yield from replica.kill_steps()
+    for worker, queue in replica.queues.items():
+        if queue and not _executes(replica, worker):
+            act = replica.step_of(queue[0])
+            if act is not None:
+                yield Step("free", act)
+    yield from replica.driver_steps()
+
+
+def costly_steps(replica: ParallelReplica) -> Iterator[Step]:
+    """Yield what everybody who can does in one tick: workers their rows, a leader its sync."""
+    for worker, queue in replica.queues.items():
+        if _executes(replica, worker):
+            act = replica.step_of(queue[0])
+            if act is not None:
+                yield Step("row", act)
+    if replica.binlog_queue:
+        yield Step("sync", replica.on_group_flushed)
+
+
+def store_before(log: Iterable[Transaction]) -> RowStore:
+    """Return a store in which every row is what the first change of it in the log expects."""
+    store = RowStore()
+    for transaction in log:
+        for row in transaction.rows:
+            if item_of(row) not in store.versions:
+                found = [Version(INITIAL_STATE, value_of(row.before))] if row.before else []
+                store.versions[item_of(row)] = found
+    return store
+
+
+class SmallTransactions(GroupCommitSource):
+    """Transactions of one or two rows: the sets of many rows are too many to list."""
+
+    def row_sets(self, rows: dict[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
+        """Return each row alone and each pair of neighbours."""
+        names = sorted(rows)
+        return [*((name,) for name in names), *pairwise(names)]
+
+
+def sample_log(
+    rows: Sequence[str], transactions: int, *, domains: str = "one", seed: int = 0
+) -> tuple[Transaction, ...]:
+    """Return a log of small transactions; few rows make many conflicts."""
+    source = SmallTransactions(rows, GroupSettings(domains=domains))
+    return source.write(SeededSchedule(seed), Recorder(), transactions)

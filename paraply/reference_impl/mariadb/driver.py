@@ -1,0 +1,191 @@
+"""The SQL driver thread: reads the relay log, decides batches, deals groups to the worker pool."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paraply.reference_impl.applier.row_store import RowStore
+from paraply.reference_impl.mariadb.groups import Entry, EventGroup, Stage, Step
+from paraply.reference_impl.mariadb.modes import Rules
+from paraply.reference_impl.recorder import Recorder
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.mariadb_gtid import MariadbPosition, parse_mariadb_gtid
+from paraply.vocabulary.transactions import Transaction, TransactionId
+from paraply.vocabulary.write_set import Item
+
+MEMBER = "r1"
+SOURCE = "source"
+"""Whose log is applied; it has no events."""
+ALL_DOMAINS = -1
+"""The one entry of a mode that knows no domains."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Server variables, and how often things happen that nobody needs for progress."""
+
+    rules: Rules
+    workers: int = 2
+    """slave_parallel_threads: the pool of all domains."""
+    domain_workers: int = 0
+    """slave_domain_parallel_threads; 0 for the whole pool."""
+    queued_max: int = 2
+    """Groups that a worker's queue holds (slave_parallel_max_queued, in bytes, on servers)."""
+    retries_max: int = 10
+    """slave_transaction_retries."""
+    is_eager: bool = False
+    """Steps that only open what comes next are taken at once: see ``take_silent_steps``."""
+    reads: int = 0
+    stops: int = 0
+    """STOP SLAVE, with START SLAVE after it."""
+    failures: int = 0
+    """Errors from outside that stop the replica until it is started again."""
+    timeouts: int = 0
+    """Temporary errors from outside (innodb_lock_wait_timeout)."""
+
+
+class Driver:
+    """What the driver thread knows: the rest of the log, entries by domain, workers' queues."""
+
+    def __init__(
+        self,
+        log: Sequence[Transaction],
+        recorder: Recorder,
+        settings: Settings,
+        *,
+        store: RowStore,
+        extra_locks: dict[TransactionId, Item] | None = None,
+    ) -> None:
+        self.log = tuple(log)
+        """The source's transactions, each with GTID, domain, commit id and flags."""
+        self.recorder = recorder
+        self.settings = settings
+        self.rules = settings.rules
+        self.store = store
+        self.extra_locks = extra_locks or {}
+        """Rows that a transaction locks beside those it writes."""
+        self.reads_left, self.stops_left = settings.reads, settings.stops
+        self.failures_left, self.timeouts_left = settings.failures, settings.timeouts
+        self.rest: deque[Transaction] = deque(self.log)
+        self.entries: dict[int, Entry] = {}
+        self.queues: dict[int, deque[EventGroup]] = {
+            number: deque() for number in range(1, settings.workers + 1)
+        }
+        self.owners: dict[int, tuple[int, int]] = {}
+        """Worker -> the domain and the slot that hold it while it has something to do."""
+        self.position = MariadbPosition()
+        self.executed: list[TransactionId] = []
+        self.is_stopping = False
+        self.has_failed = False
+        """An error that came from the log stopped the replica for good."""
+        self.sub_id = 0
+        self.source_run = 0
+        """The source's run, from 0, that the last group dealt belongs to."""
+
+    @property
+    def under_way(self) -> list[EventGroup]:
+        """Return the groups that were given to workers and are not done, in the log's order."""
+        groups = [group for queue in self.queues.values() for group in queue]
+        return sorted(groups, key=lambda group: group.sub_id)
+
+    @property
+    def is_idle(self) -> bool:
+        """Return whether no worker has anything to do."""
+        return not any(self.queues.values())
+
+    def driver_steps(self) -> Iterator[Step]:
+        """Yield: give the next group to a worker, if its domain's next worker has room."""
+        if self.is_stopping or not self.rest or self.must_drain(self.rest[0]):
+            return
+        entry, worker = self.entry_of(self.rest[0]), None
+        if self.rules.mode or self.is_idle:
+            worker = self.worker_for(entry)
+        if worker is not None:
+            yield Step("queue", lambda: self.on_queue(entry, worker))
+
+    def must_drain(self, transaction: Transaction) -> bool:
+        """Return whether the source restarted here and somebody is still at work.
+
+        A format description event with a creation time waits for all workers: what comes after it
+        may bear the commit ids of what comes before.
+        """
+        return transaction.clock != self.source_run and not self.is_idle
+
+    def entry_of(self, transaction: Transaction) -> Entry:
+        """Return the scheduling entry of the transaction's domain."""
+        key = self.key_of(transaction)
+        if key not in self.entries:
+            limit = self.settings.domain_workers or self.settings.workers
+            slots = min(limit, self.settings.workers) if self.rules.mode else 1
+            self.entries[key] = Entry([None] * slots)
+        return self.entries[key]
+
+    def key_of(self, transaction: Transaction) -> int:
+        """Return the domain, as far as the mode looks at it."""
+        domain = transaction.domain
+        return ALL_DOMAINS if domain is None or not self.rules.has_domains else domain
+
+    def worker_for(self, entry: Entry) -> int | None:
+        """Return the worker whose turn it is, or an idle one for a slot that has none."""
+        worker = entry.slots[entry.next_slot]
+        if worker is not None:
+            has_room = len(self.queues[worker]) < self.settings.queued_max
+            return worker if has_room else None
+        idle = (number for number, queue in self.queues.items() if not queue)
+        return next(idle, None)
+
+    def on_queue(self, entry: Entry, worker: int) -> None:
+        """Decide about the next group of the log and put it into the worker's queue."""
+        transaction = self.rest.popleft()
+        self.sub_id += 1
+        self.source_run = transaction.clock
+        decision = self.rules.decide(entry, transaction)
+        group = EventGroup(
+            transaction=transaction, sub_id=self.sub_id, entry=entry, batch=decision.batch,
+            speculation=decision.speculation, worker=worker,
+            before=entry.groups[-1] if entry.groups else None,
+        )  # fmt: skip
+        entry.queued_count += 1
+        entry.groups.append(group)
+        self.queues[worker].append(group)
+        entry.slots[entry.next_slot] = worker
+        self.owners[worker] = (self.key_of(transaction), entry.next_slot)
+        entry.next_slot = (entry.next_slot + 1) % len(entry.slots)
+        self.record(EventKind.SCHEDULED, group)
+
+    def release(self, group: EventGroup) -> None:
+        """Take a group that is done off its worker; a worker with nothing left joins the pool."""
+        group.stage = Stage.DONE
+        queue = self.queues[group.worker]
+        queue.remove(group)
+        if not queue:
+            key, slot = self.owners.pop(group.worker)
+            self.entries[key].slots[slot] = None
+
+    def resume(self) -> None:
+        """Go back to the earliest domain's place; what the position covers is not read again."""
+        reached = {gtid.domain: str(gtid) for gtid in self.position}
+        rest: deque[Transaction] = deque()
+        for transaction in self.log:
+            domain = ALL_DOMAINS if transaction.domain is None else transaction.domain
+            if domain not in reached:
+                rest.append(transaction)
+            elif reached[domain] == transaction.gtid:
+                del reached[domain]
+        self.rest = rest
+        self.entries.clear()
+
+    def advance(self, transaction: Transaction) -> None:
+        """Move the position of the transaction's domain."""
+        if transaction.gtid:
+            self.position = self.position.advance(parse_mariadb_gtid(transaction.gtid))
+
+    def record(self, kind: EventKind, group: EventGroup, /, **fields: Any) -> None:
+        """Record an event of a group."""
+        self.recorder.record(
+            kind, member=MEMBER, worker=group.worker, transaction=group.id, attempt=group.attempt,
+            **fields,
+        )  # fmt: skip

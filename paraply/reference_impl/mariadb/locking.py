@@ -1,0 +1,188 @@
+"""Row locks against commit order: waits, deadlock kills, rollback and retry.
+
+A row lock is granted to whoever stood first in its queue. The engine reports each wait; where the
+waiter comes first in the domain's order, the holder can never commit before it and is killed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from paraply.reference_impl.applier.row_store import item_of
+from paraply.reference_impl.mariadb.committing import CommittingDriver
+from paraply.reference_impl.mariadb.groups import EventGroup, Speculation, Stage, Step
+from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.transactions import RowWrite
+from paraply.vocabulary.write_set import Item
+
+
+class KillRequest(NamedTuple):
+    """Who is to be rolled back, and for whose sake."""
+
+    victim: EventGroup
+    attempt: int
+    waiter: EventGroup
+
+
+_KILLABLE = (Stage.APPLYING, Stage.ENDED, Stage.COMMITTING)
+
+
+class LockingDriver(CommittingDriver):
+    """Attempts that wait for rows, and attempts that are undone."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.waiters: list[EventGroup] = []
+        """Who waits for a row, in the order in which they came."""
+        self.kills: list[KillRequest] = []
+        """Asked for, and not yet delivered by the background thread."""
+
+    # Locks.
+
+    def lock_beside(self, group: EventGroup) -> bool:
+        """Take the lock beside the rows, if the group has one and has not begun with its rows."""
+        item = self.extra_locks.get(group.id)
+        if item is None or group.next_row:
+            return True
+        return self.lock(group, item)
+
+    def lock_row(self, group: EventGroup, row: RowWrite) -> bool:
+        """Take the lock of the row to change."""
+        return self.lock(group, item_of(row))
+
+    def lock(self, group: EventGroup, item: Item) -> bool:
+        """Return whether the group has the lock now; else it stands in the row's queue."""
+        holder = self.store.lock(group.id, item)
+        if holder is None:
+            return True
+        group.waits_for_row = item
+        self.waiters.append(group)
+        self.record(
+            EventKind.ROW_APPLIED, group, outcome=Outcome.LOCK_WAIT, other=holder,
+            row=group.next_row if item in group.transaction.write_set else None,
+            items=frozenset({item}),
+        )  # fmt: skip
+        self.on_wait_reported(group)
+        return False
+
+    def holder_for(self, group: EventGroup) -> EventGroup | None:
+        """Return the group that holds the row that another one waits for."""
+        if group.waits_for_row is None:
+            return None
+        holder = self.store.holders.get(group.waits_for_row)
+        return next((one for one in self.under_way if one.id == holder), None)
+
+    def on_locks_freed(self) -> None:
+        """Give each free row to the first who waits for it; report whom the others wait for."""
+        for waiter in list(self.waiters):
+            assert waiter.waits_for_row is not None
+            if waiter.waits_for_row not in self.store.holders:
+                self.store.lock(waiter.id, waiter.waits_for_row)
+                self.waiters.remove(waiter)
+                waiter.waits_for_row = None
+            else:
+                self.on_wait_reported(waiter)
+
+    # Deadlock kills.
+
+    def on_wait_reported(self, waiter: EventGroup) -> None:
+        """Have the holder killed, or let the engine resolve a cycle of row waits by itself."""
+        holder = self.holder_for(waiter)
+        if holder is None:
+            return
+        victim = self.cycle_victim(waiter)
+        if victim is not None:
+            self.on_temporary_error(victim, "deadlock")
+        elif self.must_kill(holder, waiter):
+            request = KillRequest(holder, holder.attempt, waiter)
+            if request not in self.kills and holder.killed_by is None:
+                self.kills.append(request)
+
+    def must_kill(self, holder: EventGroup, waiter: EventGroup) -> bool:
+        """Return whether the holder can only commit after the waiter, or may have to.
+
+        In another domain nobody can tell; a holder that speculates there is killed as well
+        (MDEV-33798).
+        """
+        if holder.entry is waiter.entry:
+            return waiter.sub_id < holder.sub_id
+        return holder.speculation is Speculation.OPTIMISTIC
+
+    def cycle_victim(self, waiter: EventGroup) -> EventGroup | None:
+        """Return who is rolled back where row waits close a cycle: the latest in it."""
+        cycle = [waiter]
+        while (holder := self.holder_for(cycle[-1])) is not None and holder not in cycle:
+            cycle.append(holder)
+        if holder is not waiter:
+            return None
+        return max(cycle, key=lambda group: group.sub_id)
+
+    def kill_steps(self) -> Iterator[Step]:
+        """Yield: the background thread delivers the next kill."""
+        if self.kills:
+            yield Step("deadlock kill", self.on_kill)
+
+    def on_kill(self) -> None:
+        """Mark the victim killed, unless its attempt is over or its commit is certain."""
+        victim, attempt, waiter = self.kills.pop(0)
+        if victim.attempt == attempt and victim.stage in _KILLABLE:
+            victim.killed_by = waiter.id
+
+    def on_killed(self, group: EventGroup) -> None:
+        """Notice the kill, at the next event or in the wait for a row or for those before."""
+        self.on_temporary_error(group, "deadlock kill")
+
+    # Rollback and retry.
+
+    def on_temporary_error(self, group: EventGroup, note: str) -> None:
+        """Take the commit start back, before the rollback frees the rows; then roll back."""
+        if group.attempt > self.settings.retries_max:
+            self.on_error(group, note)
+            return
+        self.revoke_commit_start(group)
+        group.undone_because = note
+        if group.waits_for_row is not None:
+            self.waiters.remove(group)
+            group.waits_for_row = None
+        group.stage = Stage.UNDOING
+
+    def on_rollback(self, group: EventGroup) -> None:
+        """Undo the attempt; its rows go to whoever waits."""
+        self.record(EventKind.ROLLED_BACK, group, note=group.undone_because, other=group.killed_by)
+        self.roll_back(group)
+        group.stage = Stage.RETRYING
+
+    def roll_back(self, group: EventGroup) -> None:
+        """Undo the group's changes and leave every lock queue."""
+        if group in self.waiters:
+            self.waiters.remove(group)
+        group.waits_for_row = None
+        self.store.roll_back(group.id)
+        self.on_locks_freed()
+
+    def may_retry(self, group: EventGroup) -> bool:
+        """Return whether no kill of the last attempt is pending, and all before have ended."""
+        is_awaited = any(request.victim is group for request in self.kills)
+        return self.prior_is_done(group) and not is_awaited
+
+    def on_retry(self, group: EventGroup) -> None:
+        """Begin again, at no risk now; after an error among those before there is no retry."""
+        if self.prior_has_failed(group):
+            group.has_failed, group.stage = True, Stage.FAILING
+            return
+        group.begin_again()
+        self.record(EventKind.RETRIED, group)
+        group.stage = Stage.APPLYING
+        self.record(EventKind.BEGUN, group)
+
+    def on_error(self, group: EventGroup, note: str = "") -> None:
+        """Give the group up for good."""
+        raise NotImplementedError
+
+    def record_row(self, group: EventGroup, row: RowWrite, outcome: Outcome) -> None:
+        """Record how a row change ended."""
+        self.record(
+            EventKind.ROW_APPLIED, group, outcome=outcome, row=group.next_row,
+            items=frozenset({item_of(row)}),
+        )  # fmt: skip

@@ -1,0 +1,258 @@
+"""A MariaDB replica with parallel workers, on a schedule of choices: one history per run.
+
+Every step is atomic: the driver deals a group, a worker executes one event of its group, the thread
+for deadlock kills delivers one, a leader writes a commit group, the engine commits one of it, a
+reader takes a snapshot, STOP SLAVE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from paraply.reference_impl.applier.replica import AUDITOR, READER
+from paraply.reference_impl.mariadb.committing import PRIOR_COMMIT_FAILED
+from paraply.reference_impl.mariadb.driver import MEMBER
+from paraply.reference_impl.mariadb.groups import EventGroup, Speculation, Stage, Step
+from paraply.reference_impl.mariadb.locking import LockingDriver
+from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.schedule import Schedule
+
+FROM_OUTSIDE = "from outside"
+"""Note of a failure that has nothing to do with the log: a full disk, say."""
+_SILENT = (Stage.QUEUED, Stage.ADMITTED, Stage.RETRYING)
+_WRONG = (Outcome.MISSING_BEFORE_IMAGE, Outcome.DUPLICATE_KEY)
+
+
+class ParallelReplica(LockingDriver):
+    """One replica, from START SLAVE until everything is applied or it has failed."""
+
+    # The run.
+
+    def run(self, schedule: Schedule) -> None:
+        """Apply the log; a run that gets stuck ends without STOPPED or FAILED."""
+        self.on_start()
+        while progress := self.next_steps():
+            step = schedule.choose([*progress, *self.other_steps()], "step")
+            self.recorder.next_step()
+            step.act()
+        self.recorder.next_step()
+        self.on_end()
+
+    def next_steps(self) -> list[Step]:
+        """Return what can move now."""
+        if self.settings.is_eager:
+            self.take_silent_steps()
+        return list(self.progress_steps())
+
+    def take_silent_steps(self) -> None:
+        """Deal groups, begin and queue for the commit without asking when.
+
+        None of these takes anything from another step, and to come late is left to the step after
+        it. So every order of row changes, commit starts, kills, syncs and engine commits remains,
+        in a much smaller number of runs; where STOP SLAVE strikes, some orders are lost.
+        """
+        while True:
+            acts = [step.act for step in self.driver_steps()]
+            for queue in self.queues.values():
+                group = queue[0] if queue else None
+                if group is not None and (group.stage in _SILENT or self.is_ready(group)):
+                    act = self.step_of(group)
+                    acts += [] if act is None else [act]
+            if not acts:
+                return
+            acts[0]()
+
+    def on_start(self) -> None:
+        """START SLAVE: go on from the position of each domain."""
+        self.resume()
+        self.recorder.record(EventKind.STARTED, member=MEMBER, gtid_set=str(self.position))
+
+    def on_end(self) -> None:
+        """Look at everything once more, and stop in good order, if all is applied."""
+        if self.is_idle and not self.rest and not self.has_failed:
+            self.read(AUDITOR)
+            self.on_stopped()
+
+    def progress_steps(self) -> Iterator[Step]:
+        """Yield what moves the replica forward."""
+        if self.is_stopping and self.is_idle:
+            if not self.has_failed:
+                yield Step("stopped and started again", self.on_stopped_and_started)
+            return
+        yield from self.driver_steps()
+        for number, queue in self.queues.items():
+            act = self.step_of(queue[0]) if queue else None
+            if act is not None:
+                yield Step(f"worker {number} {queue[0].stage.value}", act)
+        yield from self.kill_steps()
+        yield from self.commit_steps()
+
+    def other_steps(self) -> Iterator[Step]:
+        """Yield what may happen beside."""
+        if self.reads_left and self.executed:
+            yield Step("read", self.on_read)
+        if self.stops_left and not self.is_stopping and not self.is_idle:
+            yield Step("stop", self.on_stop_command)
+        for queue in self.queues.values():
+            if queue and queue[0].stage is Stage.APPLYING and not queue[0].is_statement:
+                if self.timeouts_left and queue[0].is_transactional:
+                    yield Step("timeout", partial(self.on_timeout, queue[0]))
+                if self.failures_left and not self.is_stopping:
+                    yield Step("failure", partial(self.on_failure, queue[0]))
+
+    # A worker.
+
+    def step_of(self, group: EventGroup) -> Callable[[], None] | None:
+        """Return what a worker does next with its group; None while it must wait."""
+        act = None
+        match group.stage:
+            case Stage.QUEUED if self.may_enter_batch(group):
+                act = self.on_gtid_event
+            case Stage.ADMITTED if not self.must_wait(group) or self.prior_is_done(group):
+                act = self.on_begin
+            case Stage.APPLYING if group.killed_by is not None:
+                act = self.on_killed
+            case Stage.APPLYING if group.waits_for_row is None:
+                act = self.on_row
+            case Stage.ENDED:
+                act = self.on_xid if group.killed_by is None else self.on_killed
+            case Stage.COMMITTING if group.killed_by is not None:
+                act = self.on_killed
+            case Stage.COMMITTING if self.prior_has_failed(group):
+                act = self.on_prior_failed
+            case Stage.COMMITTING if self.may_queue(group):
+                act = self.on_commit_queued
+            case Stage.UNDOING:
+                act = self.on_rollback
+            case Stage.RETRYING if self.may_retry(group):
+                act = self.on_retry
+            case Stage.FAILING if self.prior_is_done(group):
+                act = self.on_failing
+            case _:
+                pass
+        return None if act is None else partial(act, group)
+
+    def must_wait(self, group: EventGroup) -> bool:
+        """Return whether the group may begin only when all before it have committed."""
+        return group.speculation is Speculation.WAIT or group.is_statement
+
+    def on_gtid_event(self, group: EventGroup) -> None:
+        """Decide whether the group runs at all: in one step with saying that it has started."""
+        if self.must_skip(group):
+            group.is_skipped = True
+            group.has_failed = group.sub_id > group.entry.stop_on_error
+            group.stage = Stage.FAILING
+        else:
+            self.note_started(group)
+            group.stage = Stage.ADMITTED
+
+    def note_started(self, group: EventGroup) -> None:
+        """Let a STOP SLAVE from now on complete the group."""
+        group.entry.largest_started = max(group.entry.largest_started, group.sub_id)
+
+    def on_begin(self, group: EventGroup) -> None:
+        """Begin the first attempt; who waited for those before learns how they ended."""
+        if self.must_wait(group) and self.prior_has_failed(group):
+            self.on_prior_failed(group)
+            return
+        group.stage = Stage.APPLYING
+        self.record(EventKind.BEGUN, group)
+
+    def on_row(self, group: EventGroup) -> None:
+        """Execute the next event: a lock, a row, or a statement that commits by itself."""
+        if group.is_statement:
+            self.on_statement(group)
+            return
+        if not self.lock_beside(group):
+            return
+        row = group.row
+        assert row is not None
+        if not self.lock_row(group, row):
+            return
+        outcome = self.store.apply(group.id, row).outcome
+        self.record_row(group, row, outcome)
+        if outcome in _WRONG:
+            self.on_row_error(group)
+            return
+        group.next_row += 1
+        if group.row is None:
+            group.stage = Stage.ENDED
+            if not group.is_transactional:
+                # What such an engine changed is there at once, for everybody and for good.
+                self.engine_commit(group, note="non-transactional")
+
+    def on_statement(self, group: EventGroup) -> None:
+        """Execute a DDL: it commits by itself, and is logged by itself."""
+        self.groups_made += 1
+        for kind in (EventKind.FLUSHED, EventKind.SYNCED):
+            self.record(kind, group, group=self.groups_made)
+        self.engine_commit(group, group=self.groups_made)
+        self.advance(group.transaction)
+        self.finish(group, has_failed=False)
+
+    # Errors.
+
+    def on_row_error(self, group: EventGroup, note: str = "") -> None:
+        """Take the error of a speculative attempt for a conflict; else give up for good."""
+        if group.speculation is Speculation.OPTIMISTIC:
+            self.on_temporary_error(group, note or "speculation failed")
+        else:
+            self.on_error(group, note)
+
+    def on_error(self, group: EventGroup, note: str = "") -> None:
+        """Give the group up: roll back, take the commit start back, and stop the replica."""
+        self.has_failed = self.has_failed or note != FROM_OUTSIDE
+        self.revoke_commit_start(group)
+        self.roll_back(group)
+        self.record(EventKind.FAILED, group, note=note or "row error")
+        group.has_failed, group.stage = True, Stage.FAILING
+        self.is_stopping = True
+        for entry in self.entries.values():
+            if entry is not group.entry:
+                entry.stop_after = self.stop_point(entry)
+
+    def on_prior_failed(self, group: EventGroup) -> None:
+        """Roll back: the group before failed, and this one must not commit without it."""
+        self.revoke_commit_start(group)
+        if group.stage is not Stage.ADMITTED and group.is_transactional:
+            self.record(EventKind.ROLLED_BACK, group, note=PRIOR_COMMIT_FAILED)
+            self.roll_back(group)
+        group.has_failed, group.stage = True, Stage.FAILING
+
+    def on_failing(self, group: EventGroup) -> None:
+        """End a group that did not commit: it fails if the one before failed, too."""
+        self.finish(group, has_failed=group.has_failed or self.prior_has_failed(group))
+
+    # What happens beside.
+
+    def on_read(self) -> None:
+        """Let a reader take a snapshot."""
+        self.reads_left -= 1
+        self.read(READER)
+
+    def read(self, session: str) -> None:
+        """Record what a session sees in one snapshot."""
+        self.recorder.record(
+            EventKind.READ, member=MEMBER, session=session, observed=self.store.snapshot()
+        )
+
+    def on_stop_command(self) -> None:
+        """STOP SLAVE."""
+        self.stops_left -= 1
+        self.on_stop()
+
+    def on_timeout(self, group: EventGroup) -> None:
+        """A lock wait timeout strikes the attempt."""
+        self.timeouts_left -= 1
+        self.on_temporary_error(group, "lock wait timeout")
+
+    def on_failure(self, group: EventGroup) -> None:
+        """Something outside of the log makes the attempt fail."""
+        self.failures_left -= 1
+        self.on_row_error(group, FROM_OUTSIDE)
+
+    def on_stopped_and_started(self) -> None:
+        """Stand still, then START SLAVE."""
+        self.on_stopped()
+        self.on_start()

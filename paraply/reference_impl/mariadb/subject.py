@@ -1,0 +1,244 @@
+"""MariaDB's parallel modes as one subject: a dialect is a mode with a rule for domains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from paraply.reference_impl.applier.row_store import RowStore
+from paraply.reference_impl.mariadb.driver import MEMBER, Settings
+from paraply.reference_impl.mariadb.modes import Mode, Rules
+from paraply.reference_impl.mariadb.replica import ParallelReplica
+from paraply.reference_impl.mariadb.source import GroupCommitSource, GroupSettings
+from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.subject import (
+    KnownBreaches,
+    Option,
+    Subject,
+    Workload,
+    register_subject,
+)
+from paraply.vocabulary.history import OptionValue
+from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.transactions import Transaction, TransactionId
+from paraply.vocabulary.write_set import Item
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """A mode, how the source sets domains, and whether its tables can all roll back."""
+
+    mode: Mode
+    domains: str = "one"
+    non_transactional: int = 0
+
+
+DIALECTS = {
+    "optimistic": Dialect(mode=Mode.OPTIMISTIC),
+    "conservative": Dialect(mode=Mode.CONSERVATIVE),
+    "aggressive": Dialect(mode=Mode.AGGRESSIVE),
+    "minimal": Dialect(mode=Mode.MINIMAL),
+    "none": Dialect(mode=Mode.NONE),
+    "optimistic_by_schema": Dialect(mode=Mode.OPTIMISTIC, domains="schema"),
+    "conservative_by_schema": Dialect(mode=Mode.CONSERVATIVE, domains="schema"),
+    "minimal_by_schema": Dialect(mode=Mode.MINIMAL, domains="schema"),
+    "optimistic_long_running": Dialect(mode=Mode.OPTIMISTIC, domains="long_running"),
+    "aggressive_non_transactional": Dialect(mode=Mode.AGGRESSIVE, non_transactional=2),
+    "conservative_non_transactional": Dialect(mode=Mode.CONSERVATIVE, non_transactional=2),
+}
+"""The default mode since 10.5 comes first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a mutant replaces."""
+
+    replica: type[ParallelReplica] = ParallelReplica
+    rules: type[Rules] = Rules
+    store: type[RowStore] = RowStore
+    source: type[GroupCommitSource] = GroupCommitSource
+
+
+_BETWEEN_DOMAINS = frozenset({
+    "no_conflicting_parallel_apply", "engine_commits_follow_the_log", "readers_see_prefixes",
+    "reads_never_go_back",
+})  # fmt: skip
+"""A DDL is in order with its own domain only, and so is everything else."""
+_SPECULATION = frozenset({"rows_apply_as_logged", "commit_groups_never_overlap"})
+_MARKS = frozenset({"marked_transactions_wait_for_all_before"})
+"""Only optimistic looks at the marks; elsewhere the batch barrier opens at the commit *start*."""
+_SEEN_AT_ONCE = frozenset({
+    "irreversible_changes_wait_for_all_before", "domains_commit_in_order",
+    "domains_are_read_in_order", "engine_commits_follow_the_log", "readers_see_prefixes",
+    "reads_never_go_back",
+})  # fmt: skip
+"""A change without transaction is there when it is executed, past the barrier: see _MARKS."""
+
+_ONE_DOMAIN = frozenset({"domains_overtake_each_other"})
+_NO_SPECULATION = frozenset({"speculation_meets_a_conflict"})
+_ONE_AT_A_TIME = _NO_SPECULATION | _ONE_DOMAIN | {
+    "attempt_is_killed_for_an_earlier_one", "only_later_transactions_are_killed",
+    "commit_start_is_revoked", "waiting_transaction_joins_the_group", "waiting_costs_no_sync",
+}  # fmt: skip
+_NOTHING_BESIDE = _ONE_AT_A_TIME | {
+    "conflicting_transactions_are_applied", "domains_apply_without_conflict",
+    "domains_commit_in_order", "domains_keep_their_worker_limit", "engine_commits_follow_the_log",
+    "error_meets_later_transactions", "no_conflicting_parallel_apply",
+    "nothing_after_an_error_is_applied", "one_group_has_two_of_a_domain",
+    "two_transactions_overlap",
+}  # fmt: skip
+
+
+class ParallelModesSubject(Subject):
+    """A replica in one of the modes."""
+
+    name = "mariadb_parallel"
+    meaning = "a MariaDB replica: parallel modes, batches, speculation, group commit, domains"
+    source = "slave_parallel_mode; sql/rpl_parallel.cc; MariaDB GTID, in-order and out-of-order"
+    dialects = tuple(DIALECTS)
+    options = (
+        Option(name="workers", default=3, greatest=64,
+               meaning="slave_parallel_threads; 0: as mode none"),
+        Option(name="domain_workers", default=0, greatest=64,
+               meaning="slave_domain_parallel_threads; 0: the whole pool"),
+        Option(name="queued_max", default=2, least=1, meaning="groups in a worker's queue"),
+        Option(name="retries_max", default=10, meaning="slave_transaction_retries"),
+        Option(name="ddl", default=1, meaning="DDLs in the log, at most"),
+        Option(name="marks", default=1,
+               meaning="transactions with WAITED or without ALLOW_PARALLEL, at most"),
+        Option(name="restarts", default=0, meaning="restarts of the source: commit ids repeat"),
+        Option(name="commit_groups", default=True, meaning="the source commits in groups"),
+        Option(name="extra_locks", default="domain", choices=("none", "domain", "any"),
+               meaning="locks beside the rows written: of rows of the domain, or of any"),
+        Option(name="eager", default=False,
+               meaning="begin and queue without asking when: fewer runs to enumerate"),
+        Option(name="reads", default=1, meaning="snapshots that a reader takes"),
+        Option(name="stops", default=1, meaning="STOP SLAVE, and START SLAVE after it"),
+        Option(name="failures", default=0, meaning="errors from outside that stop the replica"),
+        Option(name="timeouts", default=0, meaning="lock wait timeouts"),
+    )  # fmt: skip
+    areas: ClassVar[frozenset[str]] = frozenset({
+        "apply/parallel_apply", "apply/commit_order", "readers/replica_reads", "gtid/positions",
+        "apply/exactly_once",
+        "apply/mariadb_domains", "apply/mariadb_modes", "apply/mariadb_retries",
+    })  # fmt: skip
+
+    breaks: ClassVar[Mapping[str, frozenset[str]]] = {
+        "optimistic": _SPECULATION,
+        "conservative": _MARKS,
+        "aggressive": _SPECULATION | _MARKS,
+        "minimal": _MARKS,
+        "optimistic_by_schema": _SPECULATION | _BETWEEN_DOMAINS,
+        "conservative_by_schema": _MARKS | _BETWEEN_DOMAINS,
+        "minimal_by_schema": _MARKS,
+        "optimistic_long_running": _SPECULATION | _BETWEEN_DOMAINS,
+        "aggressive_non_transactional": _SPECULATION | _MARKS,
+        "conservative_non_transactional": _MARKS | _SEEN_AT_ONCE,
+    }
+    breaks_where = (
+        KnownBreaches(
+            where="retries_max=0",
+            applies=lambda options: options["retries_max"] == 0,
+            breaks=frozenset({"sound_log_never_fails", "applied_exactly_once"}),
+            because="a transaction that is killed for an earlier one is never tried again",
+            dialects=frozenset(DIALECTS) - {"none", "minimal", "minimal_by_schema"},
+        ),
+    )
+    unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
+        # No crash and no client sessions here; conflicts are not told by LC and SN.
+        "": frozenset({
+            "starts_respect_last_committed", "sessions_keep_their_order", "replica_crashes_midway",
+            "saved_positions_are_executed", "crash_finds_a_transaction_half_done",
+            "position_rows_never_wait",
+        }),
+        "optimistic": _ONE_DOMAIN,
+        "conservative": _ONE_DOMAIN | _NO_SPECULATION,
+        "aggressive": _ONE_DOMAIN,
+        "minimal": _ONE_AT_A_TIME,
+        "none": _NOTHING_BESIDE,
+        "conservative_by_schema": _NO_SPECULATION,
+        "minimal_by_schema": _ONE_AT_A_TIME,
+        "aggressive_non_transactional": _ONE_DOMAIN,
+        "conservative_non_transactional": _ONE_DOMAIN | _NO_SPECULATION,
+    }  # fmt: skip
+
+    def __init__(self, parts: Parts | None = None) -> None:
+        self.parts = parts or Parts()
+
+    def simulate(
+        self,
+        schedule: Schedule,
+        workload: Workload,
+        dialect: str,
+        options: Mapping[str, OptionValue],
+        recorder: Recorder,
+    ) -> tuple[str, ...]:
+        """Let a source write a log, then apply it until nothing can move."""
+        rules = DIALECTS[dialect]
+        source = self.parts.source(
+            workload.row_names,
+            GroupSettings(
+                domains=rules.domains, non_transactional=rules.non_transactional,
+                ddl=int(options["ddl"]), marks=int(options["marks"]),
+                restarts=int(options["restarts"]),
+                commit_groups=bool(options["commit_groups"]),
+            ),
+        )  # fmt: skip
+        log = source.write(schedule, recorder, workload.transactions)
+        locks = extra_locks(schedule, log, workload, str(options["extra_locks"]))
+        self.replica(log, workload, dialect, options, recorder, locks).run(schedule)
+        return (MEMBER,)
+
+    def replica(
+        self,
+        log: Sequence[Transaction],
+        workload: Workload,
+        dialect: str,
+        options: Mapping[str, OptionValue],
+        recorder: Recorder,
+        locks: dict[TransactionId, Item] | None = None,
+    ) -> ParallelReplica:
+        """Return a replica at the beginning of its relay log."""
+        mode, workers = DIALECTS[dialect].mode, int(options["workers"])
+        numbers = ("domain_workers", "queued_max", "retries_max", "reads", "stops",
+                   "failures", "timeouts")  # fmt: skip
+        return self.parts.replica(
+            log,
+            recorder,
+            Settings(
+                # Without a pool the driver applies everything itself, whatever the mode.
+                rules=self.parts.rules(mode if workers else Mode.NONE),
+                workers=max(1, workers),
+                is_eager=bool(options["eager"]),
+                **{name: int(options[name]) for name in numbers},
+            ),
+            store=self.parts.store(workload.row_names),
+            extra_locks=locks,
+        )
+
+
+def extra_locks(
+    schedule: Schedule, log: Sequence[Transaction], workload: Workload, rule: str
+) -> dict[TransactionId, Item]:
+    """Choose for each transaction a row that it locks beside those it writes, or none.
+
+    Such a lock (of a secondary index, or an index that the replica alone has) is in no write set,
+    so that transactions of one commit group may wait for each other.
+    """
+    chosen: dict[TransactionId, Item] = {}
+    if rule == "none":
+        return chosen
+    rows_of: dict[int | None, set[Item]] = {}
+    for one in log:
+        rows_of.setdefault(one.domain, set()).update(one.write_set)
+    for one in log:
+        if one.rows:
+            rows = rows_of[one.domain] if rule == "domain" else set(workload.row_names)
+            item = schedule.choose(["", *sorted(map(str, rows - one.write_set))], "extra lock")
+            if item:
+                chosen[one.id] = item
+    return chosen
+
+
+MARIADB_PARALLEL = register_subject(ParallelModesSubject())

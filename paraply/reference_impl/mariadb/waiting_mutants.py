@@ -1,0 +1,31 @@
+"""A replica whose group commit waits at the wrong place for the order of the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paraply.reference_impl.mariadb.groups import EventGroup, Step
+from paraply.reference_impl.mariadb.mutants import parallel_mutant
+from paraply.reference_impl.mariadb.replica import ParallelReplica
+
+
+class AsksAfterEnrolling(ParallelReplica):
+    """The leader of a commit group waits for the one before it, which may be its follower."""
+
+    def may_queue(self, group: EventGroup) -> bool:
+        """Return True: the order is asked for later."""
+        return True
+
+    def commit_steps(self) -> Iterator[Step]:
+        """Let the leader begin once the one before it has committed."""
+        for step in super().commit_steps():
+            is_leader = self.binlog_queue and step.act == self.on_group_flushed
+            if not is_leader or self.prior_is_done(self.binlog_queue[0]):
+                yield step
+
+
+parallel_mutant(
+    "order_is_asked_after_enrolling", source="MySQL bug 120281", family="MariaDB commits",
+    fault="a leader waits for a transaction that is queued behind it in the same commit group",
+    caught_by="replica_never_stalls", replica=AsksAfterEnrolling,
+)  # fmt: skip

@@ -1,0 +1,285 @@
+"""The rule of MySQL 5.6: a server's state is the set of all GTIDs it executed, without gaps.
+
+s1 writes, s2 and r1 follow it with auto-position; r1 leaves one schema out. s1 is lost and s2
+takes its place. Source: the text, "On holes"; facts on gtid_executed and gtid_purged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+from paraply.reference_impl.mariadb_gtid.workers import Step
+from paraply.reference_impl.recorder import Recorder
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.gtid_set import EMPTY_GTID_SET, Gtid, GtidSet, GtidSource
+from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.transactions import Transaction, TransactionId
+
+OPEN_MAX = 2
+"""Transactions under way at a source: two, so that one may fail after the other took a number."""
+FILTERED_SCHEMA = "db1"
+REFUSED = "1236"
+FILTERED = "filtered"
+
+
+class Executed(NamedTuple):
+    """A transaction in a binary log; an empty one stands where a filtered one was."""
+
+    transaction: TransactionId
+    gtid: Gtid
+    schema: str
+
+
+class Open(NamedTuple):
+    """A transaction that a client has begun at the source."""
+
+    schema: str
+    early: Executed | None
+    """Where numbers are given at the beginning: the transaction with its number."""
+
+
+@dataclass(eq=False)
+class GtidServer:
+    """A server with a binary log and ``gtid_executed``."""
+
+    name: str
+    source: GtidSource
+    filters: bool = False
+    is_up: bool = True
+    executed: GtidSet = EMPTY_GTID_SET
+    purged: GtidSet = EMPTY_GTID_SET
+    """``gtid_purged``: executed, and no longer in the binary log."""
+    log: list[Executed] = field(default_factory=list)
+    passed: set[TransactionId] = field(default_factory=set)
+    """What it has executed or left out."""
+    data: list[TransactionId] = field(default_factory=list)
+    last_number: int = 0
+    follows: GtidServer | None = None
+    is_connected: bool = False
+    is_refused: bool = False
+    to_come: list[Executed] = field(default_factory=list)
+    """What the source sends over the present connection."""
+    seen: int = 0
+    """How much of the source's log has been looked at since the connection began."""
+
+
+@dataclass(slots=True, kw_only=True)
+class GapBudget:
+    """How often things may happen."""
+
+    failures: int
+    restarts: int
+    purges: int
+    losses: int
+
+
+@dataclass(eq=False)
+class GapFreeServers:
+    """The three servers; ``run`` makes one history. Methods are the rules a mutant replaces."""
+
+    recorder: Recorder
+    budget: GapBudget
+    to_write: int
+    allocates_early: bool = False
+    """Whether a transaction takes its number when it begins, not when it is logged."""
+    logs_empty: bool = True
+    """Whether a filtered transaction leaves an empty one behind."""
+
+    def __post_init__(self) -> None:
+        uuids = (f"{letter * 8}-0000-0000-0000-000000000000" for letter in "ab9")
+        names = ("s1", "s2", "r1")
+        self.servers = [
+            GtidServer(n, GtidSource(u)) for n, u in zip(names, uuids, strict=True)
+        ]  # fmt: skip
+        self.source, self.second, self.replica = self.servers
+        self.replica.filters = True
+        self.second.follows = self.replica.follows = self.source
+        self.open: list[Open] = []
+
+    # The run.
+
+    def run(self, schedule: Schedule) -> None:
+        """Let things happen until nothing can, and state what everyone executed."""
+        for server in self.servers:
+            self.recorder.record(EventKind.STARTED, member=server.name)
+        while progress := list(self.progress_steps(schedule)):
+            step = schedule.choose([*progress, *self.other_steps()], "step")
+            self.recorder.next_step()
+            step.act()
+        self.recorder.next_step()
+        for server in self.servers:
+            if server.is_up:
+                follows = server.follows if server.is_connected else None
+                self.recorder.record(
+                    EventKind.STOPPED, member=server.name, gtid_set=str(server.executed),
+                    transactions=tuple(sorted(set(server.data))),
+                    members=(follows.name,) if follows else (),
+                )  # fmt: skip
+
+    def progress_steps(self, schedule: Schedule) -> Iterator[Step]:
+        """Yield clients, and replicas."""
+        if self.to_write and len(self.open) < OPEN_MAX:
+            yield Step("begin", lambda: self.on_begin(schedule))
+        for one in self.open:
+            yield Step("commit", partial(self.on_commit, one))
+        for server in self.servers:
+            if server.is_up and server.follows is not None:
+                act = self.replica_step(server)
+                if act is not None:
+                    yield Step(server.name, act)
+
+    def other_steps(self) -> Iterator[Step]:
+        """Yield failures, restarts of replication, purges and the loss of the source."""
+        if self.budget.failures:
+            for one in self.open:
+                yield Step("fail", partial(self.on_failure, one))
+        if self.budget.restarts and self.replica.is_connected:
+            yield Step("restart", self.on_restart)
+        for server in self.servers[:2]:
+            if self.budget.purges and server.is_up and self.purgeable(server):
+                yield Step(f"{server.name} purges", partial(self.on_purge, server))
+        if self.budget.losses and self.second.is_connected and not self.open:
+            yield Step("s1 is lost", self.on_lost)
+
+    # The source.
+
+    def on_begin(self, schedule: Schedule) -> None:
+        """A client begins a transaction in one of two schemas."""
+        self.to_write -= 1
+        schema = schedule.choose(("db0", FILTERED_SCHEMA), "schema")
+        self.open.append(Open(schema, self.numbered(schema) if self.allocates_early else None))
+
+    def numbered(self, schema: str) -> Executed:
+        """Give a transaction the next number of its source.
+
+        Servers take the smallest free one (measured on 9.7), which is the same while no number
+        is lost, and fills a hole of their own later; here a lost number stays lost, as in the text.
+        """
+        self.source.last_number += 1
+        gtid = Gtid(self.source.source, self.source.last_number)
+        number = self.recorder.next_id()
+        self.recorder.add(Transaction(
+            id=number, gtid=str(gtid), origin=self.source.name,
+            write_set=frozenset({f"{schema}.row{number}"}),
+        ))  # fmt: skip
+        return Executed(number, gtid, schema)
+
+    def on_commit(self, one: Open) -> None:
+        """Log a transaction, under the lock that gives the number, and commit it."""
+        self.open.remove(one)
+        self.on_committed(self.source, one.early or self.numbered(one.schema))
+
+    def on_failure(self, one: Open) -> None:
+        """A transaction cannot be logged; a number that it had is never logged."""
+        self.budget.failures -= 1
+        self.open.remove(one)
+        if one.early is not None:
+            self.record(EventKind.ROLLED_BACK, self.source, one.early)
+
+    def on_committed(self, server: GtidServer, one: Executed) -> None:
+        """Log and commit."""
+        self.on_logged(server, one)
+        server.data.append(one.transaction)
+        self.record(EventKind.ENGINE_COMMITTED, server, one)
+
+    def on_logged(self, server: GtidServer, one: Executed) -> None:
+        """Write to the binary log; the executed set grows."""
+        server.log.append(one)
+        server.executed = server.executed.add(one.gtid)
+        server.passed.add(one.transaction)
+        self.record(EventKind.FLUSHED, server, one)
+
+    # A replica.
+
+    def replica_step(self, server: GtidServer) -> Callable[[], None] | None:
+        """Return what a replica does next; None if there is nothing."""
+        source = server.follows
+        assert source is not None
+        if not server.is_connected:
+            return None if server.is_refused else (lambda: self.on_connect(server, source))
+        if self.is_behind(server, source):
+            return lambda: self.on_received(server, source)
+        return None
+
+    def is_behind(self, server: GtidServer, source: GtidServer) -> bool:
+        """Return whether the source's log has something that was not looked at."""
+        return server.seen < len(source.log)
+
+    def on_connect(self, server: GtidServer, source: GtidServer) -> None:
+        """Auto-position: the replica names what it executed, and gets all that is not in it."""
+        needed = source.executed - server.executed
+        server.is_refused = not needed.isdisjoint(source.purged)
+        server.is_connected = not server.is_refused
+        server.seen = 0
+        note = f"{REFUSED}: purged" if server.is_refused else ""
+        self.recorder.record(
+            EventKind.STARTED, member=server.name, members=(source.name,),
+            gtid_set=str(server.executed), note=note,
+        )  # fmt: skip
+
+    def on_received(self, server: GtidServer, source: GtidServer) -> None:
+        """Look at the next transaction of the source's log, and apply it unless executed."""
+        one = source.log[server.seen]
+        server.seen += 1
+        if one.gtid in server.executed:
+            return
+        self.record(EventKind.DELIVERED, server, one)
+        if not (server.filters and one.schema == FILTERED_SCHEMA):
+            self.on_committed(server, one)
+            return
+        self.record(EventKind.SKIPPED, server, one, note=FILTERED)
+        server.passed.add(one.transaction)
+        if self.logs_empty:
+            self.on_logged(server, self.empty_for(one))
+
+    def empty_for(self, one: Executed) -> Executed:
+        """Return the empty transaction that takes the place, and the GTID, of a filtered one."""
+        return one
+
+    # What happens beside.
+
+    def on_restart(self) -> None:
+        """The replica's connection is made anew."""
+        self.budget.restarts -= 1
+        self.replica.is_connected = False
+
+    def purgeable(self, server: GtidServer) -> int:
+        """Return how many transactions at the head of a log everyone has passed."""
+        others = [other for other in self.servers if other.is_up]
+        count = 0
+        for one in server.log:
+            if not all(one.transaction in other.passed for other in others):
+                break
+            count += 1
+        return count
+
+    def on_purge(self, server: GtidServer) -> None:
+        """PURGE BINARY LOGS up to where every replica has come."""
+        self.budget.purges -= 1
+        count = self.purgeable(server)
+        for one in server.log[:count]:
+            server.purged = server.purged.add(one.gtid)
+        del server.log[:count]
+        for other in self.servers:
+            if other.follows is server:
+                other.seen = max(0, other.seen - count)
+        self.recorder.record(EventKind.RELAY_ROTATED, member=server.name, note="purge")
+
+    def on_lost(self) -> None:
+        """The source is gone; s2 is written to, and r1 follows it."""
+        self.budget.losses -= 1
+        self.recorder.record(EventKind.CRASHED, member=self.source.name, note="lost for good")
+        self.source.is_up = False
+        self.source = self.second
+        self.second.follows, self.second.is_connected = None, False
+        self.replica.follows, self.replica.is_connected = self.second, False
+        self.replica.is_refused = False
+
+    def record(self, kind: EventKind, server: GtidServer, one: Executed, **fields: Any) -> None:
+        """Record an event of a transaction at a server."""
+        self.recorder.record(
+            kind, member=server.name, transaction=one.transaction, gtid=str(one.gtid), **fields
+        )

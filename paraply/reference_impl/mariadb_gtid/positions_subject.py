@@ -1,0 +1,130 @@
+"""One replica and where it keeps its position, as a subject under test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from paraply.reference_impl.mariadb_gtid.event_groups import PositionSource
+from paraply.reference_impl.mariadb_gtid.position_store import (
+    BinlogPosition,
+    PositionStore,
+    RelayLogInfo,
+    SingleRowTable,
+)
+from paraply.reference_impl.mariadb_gtid.replica import PositionReplica
+from paraply.reference_impl.mariadb_gtid.workers import MEMBER, Budget
+from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.subject import Option, Subject, Workload, register_subject
+from paraply.vocabulary.history import OptionValue
+from paraply.vocabulary.schedule import Schedule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """A way to keep the position: the store, and how the replica logs."""
+
+    store: type[PositionStore] = PositionStore
+    logs_updates: bool = True
+    syncs_binlog: bool = True
+    has_unsafe_changes: bool = False
+    """The source's log has DDL and changes of engines without transactions."""
+
+
+METHODS = {
+    "table": Method(),
+    "table_without_binlog": Method(logs_updates=False),
+    "table_unsynced_binlog": Method(syncs_binlog=False),
+    "table_with_ddl": Method(has_unsafe_changes=True),
+    "single_row": Method(store=SingleRowTable),
+    "binlog": Method(store=BinlogPosition),
+    "binlog_unsynced": Method(store=BinlogPosition, syncs_binlog=False),
+    "binlog_with_ddl": Method(store=BinlogPosition, has_unsafe_changes=True),
+    "relay_log_info": Method(store=RelayLogInfo),
+}
+"""The dialects: method 2 of the text, a table, comes first; method 1 is the binary log."""
+
+_TWICE = frozenset({"position_covers_all_that_is_applied", "no_event_is_applied_twice"})
+_LOST = frozenset({"position_covers_only_what_is_applied", "no_event_is_lost"})
+
+
+class PositionsSubject(Subject):
+    """A replica; a mutant is another class of replica or of store."""
+
+    name = "gtid_positions"
+    meaning = "a MariaDB replica that commits in groups, crashes, and starts from its position"
+    source = "More on global transaction ID in MariaDB, 2013: crash-safe slave"
+    dialects = tuple(METHODS)
+    options = (
+        Option(name="workers", default=2, least=1, greatest=16, meaning="slave_parallel_threads"),
+        Option(name="domains", default=2, least=1, greatest=8, meaning="domains in the log"),
+        Option(name="engines", default=1, least=1, greatest=4, meaning="gtid_pos_auto_engines"),
+        Option(name="rewinds", default=0, meaning="GTIDs that go back to a smaller number"),
+        Option(name="crashes", default=1, meaning="how often the replica crashes"),
+        Option(name="stops", default=1, meaning="how often it is stopped and started"),
+        Option(name="retries", default=1, meaning="temporary errors"),
+        Option(name="failures", default=0, meaning="errors that stop it until it is started"),
+        Option(name="reads", default=1, meaning="times that the position is looked at"),
+        Option(name="cleanups", default=1, meaning="deletions of old position rows"),
+    )
+    breaks: ClassVar[Mapping[str, frozenset[str]]] = {
+        "single_row": frozenset({"position_rows_never_wait"}),
+        "table_with_ddl": _TWICE,
+        "binlog_with_ddl": _TWICE,
+        "binlog_unsynced": _TWICE,
+        "relay_log_info": _TWICE | _LOST | {"stop_points_are_prefixes"},
+    }
+    areas: ClassVar[frozenset[str]] = frozenset({"gtid/positions", "apply/exactly_once"})
+    unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
+        "single_row": frozenset({"one_group_has_two_of_a_domain"}),
+        "binlog": frozenset({"position_rows_never_wait"}),
+        "binlog_unsynced": frozenset({"position_rows_never_wait"}),
+        "binlog_with_ddl": frozenset({"position_rows_never_wait"}),
+        "relay_log_info": frozenset({"position_rows_never_wait"}),
+    }  # fmt: skip
+
+    def __init__(
+        self,
+        replica: type[PositionReplica] = PositionReplica,
+        store: type[PositionStore] | None = None,
+    ) -> None:
+        self.replica_class = replica
+        self.store_class = store
+
+    def simulate(
+        self,
+        schedule: Schedule,
+        workload: Workload,
+        dialect: str,
+        options: Mapping[str, OptionValue],
+        recorder: Recorder,
+    ) -> tuple[str, ...]:
+        """Let a source write a log, and apply it until nothing can move."""
+        self.replica(schedule, workload, dialect, options, recorder).run(schedule)
+        return (MEMBER,)
+
+    def replica(
+        self,
+        schedule: Schedule,
+        workload: Workload,
+        dialect: str,
+        options: Mapping[str, OptionValue],
+        recorder: Recorder,
+    ) -> PositionReplica:
+        """Return a replica at the beginning of a log that the schedule has made."""
+        method = METHODS[dialect]
+        source = PositionSource(
+            domains=int(options["domains"]), engines=int(options["engines"]),
+            has_unsafe_changes=method.has_unsafe_changes, rewinds=int(options["rewinds"]),
+        )  # fmt: skip
+        log = source.write(schedule, recorder, workload.transactions)
+        return self.replica_class(
+            log, recorder, (self.store_class or method.store)(log),
+            Budget(**{name: int(options[name]) for name in Budget.__dataclass_fields__}),
+            workers_max=int(options["workers"]),
+            logs_updates=method.logs_updates, syncs_binlog=method.syncs_binlog,
+        )  # fmt: skip
+
+
+GTID_POSITIONS = register_subject(PositionsSubject())

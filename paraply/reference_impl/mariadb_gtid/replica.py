@@ -1,0 +1,166 @@
+"""A replica that is read, stopped and started, fails, and crashes: what its position then says.
+
+What is durable: engine commits, prepared transactions, the synced part of the binary log. The rest
+is gone after a crash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from paraply.reference_impl.mariadb_gtid.applying import ApplyingReplica
+from paraply.reference_impl.mariadb_gtid.event_groups import EventGroup, groups_after
+from paraply.reference_impl.mariadb_gtid.workers import MEMBER, Stage, Step, Worker
+from paraply.vocabulary.events import EventKind, Observation
+from paraply.vocabulary.mariadb_gtid import MariadbPosition
+from paraply.vocabulary.schedule import Schedule
+
+
+class PositionReplica(ApplyingReplica):
+    """The whole replica; ``run`` makes one history."""
+
+    # The run.
+
+    def run(self, schedule: Schedule) -> None:
+        """Apply the log until nothing can move, and stop in good order."""
+        self.on_start()
+        while progress := list(self.progress_steps()):
+            step = schedule.choose([*progress, *self.other_steps()], "step")
+            self.recorder.next_step()
+            if step.label == "crash":
+                self.on_crash(schedule)
+            else:
+                step.act()
+        self.recorder.next_step()
+        if not self.workers and not self.is_stopped:
+            self.on_stopped()
+
+    def progress_steps(self) -> Iterator[Step]:
+        """Yield what brings the replica nearer to the end of the log."""
+        if self.is_stopped:
+            if groups_after(self.log, self.store.load(self.binlog)):
+                yield Step("start", self.on_start)
+            return
+        if self.is_stopping and not self.workers:
+            yield Step("stopped", self.on_stopped)
+            return
+        if self.may_dispatch:
+            yield Step("dispatch", self.on_dispatch)
+        for worker in self.workers:
+            act = self.step_of(worker)
+            if act is not None:
+                yield Step(f"w{worker.number}", act)
+        yield from self.group_steps()
+
+    def other_steps(self) -> Iterator[Step]:
+        """Yield what may happen beside."""
+        if self.is_stopped:
+            return
+        if self.budget.crashes and (self.workers or self.data):
+            yield Step("crash", lambda: None)
+        if self.budget.stops and not self.is_stopping and (self.workers or self.data):
+            yield Step("stop", self.on_stop)
+        if self.budget.reads:
+            yield Step("show", self.on_show)
+        if self.budget.cleanups and self.store.old_rows(self.pending_rows):
+            yield Step("delete old rows", self.on_cleanup)
+        if self.store.may_sync:
+            yield Step("file synced", self.store.on_synced)
+        for worker in self.workers:
+            if worker.stage in (Stage.EXECUTED, Stage.RECORDED) and worker.group.is_transactional:
+                if self.budget.retries:
+                    yield Step("temporary error", partial(self.on_temporary_error, worker))
+            elif worker.stage is Stage.BEGUN and self.budget.failures and not self.is_stopping:
+                yield Step("failure", partial(self.on_failure, worker))
+
+    # What happens beside.
+
+    def on_show(self) -> None:
+        """Somebody reads ``@@gtid_slave_pos``, and then the data."""
+        self.budget.reads -= 1
+        seen = tuple(Observation(f"row{one}", one) for one in sorted(set(self.data)))
+        self.recorder.record(
+            EventKind.READ, member=MEMBER, session="dba", observed=seen,
+            gtid_set=str(self.shown_position()), note="gtid_slave_pos",
+        )  # fmt: skip
+
+    def shown_position(self) -> MariadbPosition:
+        """Return what ``@@gtid_slave_pos`` shows."""
+        return self.position
+
+    def on_cleanup(self) -> None:
+        """The background thread deletes old rows of the position table."""
+        self.budget.cleanups -= 1
+        self.store.delete_old(self.pending_rows)
+
+    def on_failure(self, worker: Worker) -> None:
+        """A transaction cannot be applied: nothing after it in its domain may commit."""
+        self.budget.failures -= 1
+        self.recorder.record(
+            EventKind.FAILED, member=MEMBER, worker=worker.number, attempt=worker.attempt,
+            transaction=worker.group.transaction, note="error",
+        )  # fmt: skip
+        for other in list(self.workers):
+            is_after = other.sub_id >= worker.sub_id
+            if is_after and other.group.domain == worker.group.domain:
+                self.roll_back(other)
+                self.workers.remove(other)
+        self.is_stopping = True
+
+    def on_stop(self) -> None:
+        """STOP SLAVE: what has begun is finished, nothing more begins."""
+        self.budget.stops -= 1
+        self.is_stopping = True
+
+    def on_stopped(self) -> None:
+        """Stand still in good order."""
+        self.is_stopped, self.is_stopping = True, False
+        while self.store.may_sync:
+            self.store.on_synced()
+        self.report(EventKind.STOPPED)
+
+    def on_start(self) -> None:
+        """START SLAVE: the relay log is read again from the position."""
+        self.is_stopped = False
+        self.position = self.store.load(self.binlog)
+        self.rest = self.resume(self.position)
+        self.recorder.record(EventKind.STARTED, member=MEMBER, gtid_set=str(self.position))
+
+    def resume(self, position: MariadbPosition) -> list[EventGroup]:
+        """Return what is to be applied from a position on, each domain from its own place."""
+        return groups_after(self.log, position)
+
+    # Crash and recovery.
+
+    def on_crash(self, schedule: Schedule) -> None:
+        """Lose everything volatile, decide the prepared by the binary log, load the position."""
+        self.budget.crashes -= 1
+        self.recorder.record(EventKind.CRASHED, member=MEMBER)
+        unsynced = len(self.binlog) - self.synced
+        kept = schedule.choose(range(unsynced + 1), "unsynced groups that survive")
+        tail = self.binlog[self.synced + kept :]
+        self.partial_group = tail[0] if tail else None
+        del self.binlog[self.synced + kept :]
+        self.synced = len(self.binlog)
+        self.store.on_crash()
+        for worker in sorted(self.workers, key=lambda one: one.sub_id):
+            if worker.stage in (Stage.PREPARED, Stage.IN_GROUP) and self.is_decided(worker):
+                self.data.append(worker.group.transaction)
+                self.store.on_engine_commit(worker.group, worker.row)
+                self.record(EventKind.ENGINE_COMMITTED, worker, note="recovery")
+        self.workers.clear()
+        self.queue.clear()
+        self.has_unrecorded, self.is_stopping = None, False
+        self.sub_id = self.store.highest_sub_id
+        self.position = self.recovered_position()
+        self.report(EventKind.RECOVERED)
+        self.on_start()
+
+    def is_decided(self, worker: Worker) -> bool:
+        """Return whether recovery commits a prepared transaction: the binary log has its XID."""
+        return self.logs_updates and worker.group in self.binlog[-len(self.workers) :]
+
+    def recovered_position(self) -> MariadbPosition:
+        """Return the position that a start after a crash finds."""
+        return self.store.load(self.binlog)

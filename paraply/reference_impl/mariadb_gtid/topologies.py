@@ -1,0 +1,211 @@
+"""Who writes, who follows whom, and how each arrangement goes on when a source is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from paraply.reference_impl.mariadb_gtid.binlog_files import Logged, Place
+from paraply.reference_impl.mariadb_gtid.network import SLAVE_POS, Network
+from paraply.reference_impl.mariadb_gtid.servers import Link, Server
+from paraply.reference_impl.mariadb_gtid.workers import Step
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.schedule import Schedule
+
+ELECTED = "elected"
+"""Note of the start of a server that takes a lost source's place."""
+
+
+class Failover(Network):
+    """s1 writes, s2 and s3 follow it; s1 is lost, and one of them takes its place.
+
+    The successor first reads from the other whatever that one has and it has not: with
+    several domains either may be ahead in one of them.
+    """
+
+    successor: Server | None = None
+
+    def loss_steps(self, schedule: Schedule) -> Iterator[Step]:
+        """Yield: lose s1."""
+        del schedule
+        if self.servers[0].is_up and self.servers[0].data:
+            yield Step("s1 is lost", partial(self.lose, self.servers[0]))
+
+    def topology_steps(self, schedule: Schedule) -> Iterator[Step]:
+        """Yield the election, once all that was received is applied, and then the promotion."""
+        first, *others = self.servers
+        if first.is_up or any(server.is_writable for server in others):
+            return
+        if self.successor is None:
+            if all(link.is_drained for link in self.links):
+                whole = [server for server in others if not server.filters]
+                yield Step("elect", lambda: self.on_elected(schedule.choose(whole, "successor")))
+        elif all(self.has_caught_up(link) for link in self.links):
+            yield Step("promote", partial(self.on_promoted, self.successor))
+
+    def on_elected(self, successor: Server) -> None:
+        """Let the successor read from everyone who has what it lacks."""
+        self.successor = successor
+        self.links = [
+            Link(other, successor)
+            for other in self.servers
+            if other.is_up and other is not successor and self.is_ahead(other, successor)
+        ]
+
+    def is_ahead(self, server: Server, of: Server) -> bool:
+        """Return whether a server has come further than another in some domain."""
+        return not server.state.position <= of.state.position
+
+    def has_caught_up(self, link: Link) -> bool:
+        """Return whether the replica of a link has all that its source has, or never will."""
+        return bool(link.error) or link.source.state.position <= link.replica.state.position
+
+    def on_promoted(self, successor: Server) -> None:
+        """Clients write there from now on, and the others follow."""
+        successor.is_writable = True
+        self.recorder.record(
+            EventKind.STARTED, member=successor.name, gtid_set=str(successor.position), note=ELECTED
+        )
+        self.links = [
+            Link(successor, other)
+            for other in self.servers
+            if other.is_up and other is not successor
+        ]
+
+
+class Ring(Network):
+    """Each server writes, and follows the one before it; a lost one is taken out of the ring."""
+
+    def loss_steps(self, schedule: Schedule) -> Iterator[Step]:
+        """Yield: lose s1."""
+        del schedule
+        if self.servers[0].is_up and self.servers[0].data:
+            yield Step("s1 is lost", partial(self.lose, self.servers[0]))
+
+    def lose(self, server: Server) -> None:
+        """Let the follower of the lost one follow the one before it."""
+        super().lose(server)
+        before = next(link.source for link in self.links if link.replica is server)
+        after = next(link for link in self.links if link.source is server)
+        self.links = [link for link in self.links if server not in (link.source, link.replica)]
+        self.links.append(Link(before, after.replica))
+
+
+class MultiSource(Network):
+    """s1 and s2 write, s3 follows both, s4 follows s3; s3 is lost, and s4 follows both itself."""
+
+    def loss_steps(self, schedule: Schedule) -> Iterator[Step]:
+        """Yield: lose s3."""
+        del schedule
+        if self.servers[2].is_up and self.servers[2].data:
+            yield Step("s3 is lost", partial(self.lose, self.servers[2]))
+
+    def lose(self, server: Server) -> None:
+        """Let s4 follow the sources of s3."""
+        super().lose(server)
+        last = self.servers[3]
+        self.links = [Link(source, last) for source in self.servers[:2]]
+
+
+class Diamond(Network):
+    """s1 writes, s2 and s3 follow it, s4 follows both: gtid_ignore_duplicates."""
+
+
+class SwitchOver(Network):
+    """s1 writes and s2 follows it; in good order they change places."""
+
+    is_switching = False
+
+    def loss_steps(self, schedule: Schedule) -> Iterator[Step]:
+        """Yield: make the source read only."""
+        del schedule
+        if not self.is_switching:
+            yield Step("switch over", self.on_switch)
+
+    def on_switch(self) -> None:
+        """Let the replica catch up with a source that nobody writes to."""
+        self.budget.losses -= 1
+        self.is_switching = True
+        self.source.is_writable = False
+
+    @property
+    def source(self) -> Server:
+        """Return the present source."""
+        return self.links[0].source
+
+    def topology_steps(self, schedule: Schedule) -> Iterator[Step]:
+        """Yield: change places."""
+        del schedule
+        link = self.links[0]
+        position = link.source.current_position
+        if self.is_switching and link.is_drained and position <= link.replica.current_position:
+            yield Step("change places", self.on_changed_places)
+
+    def on_changed_places(self) -> None:
+        """The old source follows the new one from its ``gtid_current_pos``."""
+        link = self.links[0]
+        link.replica.is_writable = True
+        self.links = [Link(link.replica, link.source, uses_current_position=True)]
+        self.is_switching = False
+
+
+class Restore(Network):
+    """s1 writes and s3 follows it; s2 comes from a backup taken at a file and offset of s1.
+
+    s2 then follows s1 from that file and offset, or is brought up to the end of s1's log by an
+    outside applier (``mysqlbinlog | mysql``). s1 is lost, and s2 takes its place.
+    """
+
+    is_restored = False
+
+    def loss_steps(self, schedule: Schedule) -> Iterator[Step]:
+        """Yield the restore, and after it the loss of s1."""
+        source, restored, _ = self.servers
+        if not self.is_restored and source.data:
+            yield Step("restore s2", lambda: self.on_restore(schedule))
+        elif self.is_restored and source.is_up and restored.data:
+            yield Step("s1 is lost", partial(self.lose, source))
+
+    def on_restore(self, schedule: Schedule) -> None:
+        """Restore a backup of the source as it was at some place in its log."""
+        source, restored, _ = self.servers
+        self.is_restored = True
+        places = [
+            Place(number, offset)
+            for number, file in enumerate(source.binlog.files)
+            for offset in range(len(file.groups) + 1)
+        ]
+        place = schedule.choose(places, "backup taken at")
+        groups = source.binlog.groups_before(place)
+        restored.data = [group.transaction for group in groups]
+        restored.position = source.binlog.position_at(place)
+        for group in groups:
+            restored.state = restored.state.log(group.gtid)
+        restored.binlog.files[0].listed = restored.state
+        self.recorder.record(
+            EventKind.RECOVERED, member=restored.name, gtid_set=str(restored.position),
+            transactions=tuple(sorted(restored.data)), note=SLAVE_POS,
+        )  # fmt: skip
+        if schedule.choose([False, True], "outside applier"):
+            for group in source.binlog.groups[len(groups) :]:
+                self.on_outside(restored, group)
+            restored.position = restored.state.position
+        self.links.append(Link(source, restored))
+
+    def on_outside(self, server: Server, group: Logged) -> None:
+        """Execute a group in a session that sets server_id, gtid_domain_id and gtid_seq_no."""
+        self.on_committed(server, group)
+
+    def topology_steps(self, schedule: Schedule) -> Iterator[Step]:
+        """Yield: put s2 in the place of s1."""
+        del schedule
+        source, restored, other = self.servers
+        to_restored = [link for link in self.links if link.replica is restored]
+        is_vacant = not source.is_up and not restored.is_writable
+        if is_vacant and to_restored and all(link.is_drained for link in self.links):
+            yield Step("s2 takes over", partial(self.on_promoted, restored, other))
+
+    def on_promoted(self, restored: Server, other: Server) -> None:
+        """Clients write to s2, and s3 follows it."""
+        restored.is_writable = True
+        self.links = [Link(restored, other)]

@@ -1,0 +1,291 @@
+"""Mutants of the decision: who wins, and under which GTID."""
+
+# Each class says what its one method gets wrong.
+# ruff: noqa: D102
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+
+from paraply.reference_impl.certification.certifier import (
+    CertificationRequest,
+    Certifier,
+    Decision,
+)
+from paraply.reference_impl.certification.gtid_generator import GtidGenerator
+from paraply.reference_impl.certification.gtids import NO_GTIDS, Gtid, GtidSet
+from paraply.reference_impl.certification.parts import Parts
+from paraply.reference_impl.certifier_subject import CertifierSubject
+from paraply.reference_impl.group.group import Group
+from paraply.reference_impl.group.member import Member
+from paraply.reference_impl.group.subject import GroupSubject
+from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.subject import Subject, Workload
+from paraply.vocabulary.history import OptionValue
+from paraply.vocabulary.write_set import Item
+
+FAMILY = "certification"
+
+
+def mutate(
+    name: str,
+    source: str,
+    fault: str,
+    caught_by: str,
+    subject: Subject,
+    *,
+    members: int = 2,
+    dialect: str = "",
+    **options: OptionValue,
+) -> None:
+    """Register a mutant of the decision."""
+    register_mutant(
+        Mutant(
+            name=name,
+            family=FAMILY,
+            source=source,
+            fault=fault,
+            caught_by=caught_by,
+            subject=subject,
+            workload=Workload(
+                transactions=6, rows=2, members=members, dialect=dialect, options=options
+            ),
+        )
+    )
+
+
+class VersionWithoutOwnGtid(Certifier):
+    """What is stored is the snapshot alone, as the definition in the text says."""
+
+    def version_of(self, request: CertificationRequest, gtid: Gtid) -> GtidSet:
+        return request.snapshot_version
+
+
+mutate(
+    "version_lacks_the_writers_gtid",
+    "WL#8440, definition of snapshot version against EX2; proofs C16",
+    "Two transactions with the same snapshot do not see that they conflict.",
+    "first_certified_wins",
+    CertifierSubject(Parts(certifier=VersionWithoutOwnGtid)),
+)
+
+
+class IntersectingVersions(Certifier):
+    """A snapshot that shares anything with the stored version counts as having seen it."""
+
+    def has_seen(self, snapshot_version: GtidSet, stored_version: GtidSet) -> bool:
+        return not stored_version.isdisjoint(snapshot_version)
+
+
+mutate(
+    "overlapping_versions_do_not_conflict",
+    "certifier.cc: is_subset of the snapshot",
+    "A transaction that saw some of a writer's snapshot counts as having seen the writer.",
+    "first_certified_wins",
+    CertifierSubject(Parts(certifier=IntersectingVersions)),
+)
+
+
+class FirstItemOnly(Certifier):
+    """Only the first item of a write set is looked up."""
+
+    def find_conflict(self, request: CertificationRequest) -> Item | None:
+        if not self.detects_conflicts or not request.items:
+            return None
+        item = request.items[0]
+        stored = self.certification_info.get(item)
+        if stored is not None and not self.has_seen(request.snapshot_version, stored.version):
+            return item
+        return None
+
+
+mutate(
+    "first_item_decides",
+    "certifier.cc: loop over the write set",
+    "Conflicts on any but the first item are missed.",
+    "first_certified_wins",
+    CertifierSubject(Parts(certifier=FirstItemOnly)),
+)
+
+
+class RefusedStored(Certifier):
+    """A refused transaction leaves its items behind."""
+
+    def on_transaction_delivered(
+        self,
+        request: CertificationRequest,
+        *,
+        is_local: bool,
+        gtid_executed: GtidSet = NO_GTIDS,
+    ) -> Decision:
+        decision = super().on_transaction_delivered(
+            request, is_local=is_local, gtid_executed=gtid_executed
+        )
+        if not decision.is_positive:
+            self.record(request, Gtid("refused", 1), is_local=True)
+        return decision
+
+
+mutate(
+    "refused_transaction_is_stored",
+    "certifier.cc: negative certification changes nothing",
+    "Who comes after a refused transaction is refused for its sake.",
+    "only_conflicts_are_refused",
+    CertifierSubject(Parts(certifier=RefusedStored)),
+)
+
+
+class AnyConflict(Certifier):
+    """Any writer still in certification info is a conflict."""
+
+    def has_seen(self, snapshot_version: GtidSet, stored_version: GtidSet) -> bool:
+        return False
+
+
+mutate(
+    "seen_writers_conflict_too",
+    "WL#8440, EX2: T2 does not conflict with T1, whose version it includes",
+    "A transaction is refused although it saw the last writer of its row.",
+    "only_conflicts_are_refused",
+    CertifierSubject(Parts(certifier=AnyConflict)),
+)
+
+
+class TakesUsedGtids(Certifier):
+    """A specified GTID is not compared with those already used."""
+
+    def is_taken(self, gtid: Gtid, gtid_executed: GtidSet) -> bool:
+        return False
+
+
+mutate(
+    "used_gtid_is_accepted",
+    "certifier.cc: specified GTID already in group_gtid_executed",
+    "Two transactions may bring the same GTID.",
+    "gtids_are_unique",
+    CertifierSubject(Parts(certifier=TakesUsedGtids)),
+    specified=True,
+)
+
+
+class NextAfterGreatest(GtidGenerator):
+    """Numbers count up without looking at what was specified meanwhile."""
+
+    def next_gtid(self, origin: str | None, taken: AbstractSet[Gtid]) -> Gtid:
+        self.assigned_in_blocks += 1
+        return Gtid("group", self.assigned_in_blocks)
+
+
+mutate(
+    "generator_ignores_specified_gtids",
+    "Gtid_generator: first free number",
+    "An automatic GTID may be one that a session specified before.",
+    "gtids_are_unique",
+    CertifierSubject(Parts(generator=NextAfterGreatest)),
+    specified=True,
+)
+
+
+class TrustsItself(Certifier):
+    """A member does not test its own transactions."""
+
+    def on_transaction_delivered(
+        self,
+        request: CertificationRequest,
+        *,
+        is_local: bool,
+        gtid_executed: GtidSet = NO_GTIDS,
+    ) -> Decision:
+        detects, self.detects_conflicts = self.detects_conflicts, not is_local
+        decision = super().on_transaction_delivered(
+            request, is_local=is_local, gtid_executed=gtid_executed
+        )
+        self.detects_conflicts = detects
+        return decision
+
+
+mutate(
+    "local_transactions_always_win",
+    "WL#8440, replication path: local and remote are certified alike",
+    "A member certifies its own transactions without testing them.",
+    "members_decide_alike",
+    GroupSubject(Parts(certifier=TrustsItself)),
+    joins=0,
+    departures=0,
+)
+
+
+class CountsExecuted(Certifier):
+    """A joiner computes free GTIDs from what it executed, not from what the group had by then."""
+
+    def taken_gtids(self) -> GtidSet:
+        return self.group_gtid_executed
+
+
+mutate(
+    "joiner_numbers_from_executed",
+    "bug 89938: complement of executed instead of extracted",
+    "A joiner that recovery brought past the view gives other GTIDs than the group.",
+    "joiners_certify_as_their_donors",
+    GroupSubject(Parts(certifier=CountsExecuted)),
+    absent=1,
+    departures=0,
+    barriers=False,
+)
+
+
+class KeepsBlocks(GtidGenerator):
+    """Blocks are not handed out anew on a view change."""
+
+    def on_view_change(self, taken: AbstractSet[Gtid]) -> None:
+        pass
+
+
+mutate(
+    "blocks_survive_the_view_change",
+    "certifier.cc: handle_view_change recomputes the intervals; bug 89938",
+    "Existing members go on with their blocks, a joiner reserves its own.",
+    "members_decide_alike",
+    GroupSubject(Parts(generator=KeepsBlocks)),
+    absent=1,
+    departures=0,
+    block_size=2,
+    barriers=False,
+)
+
+
+class SnapshotWithoutLast(Group):
+    """The snapshot is taken before the last commit that the transaction's statements saw."""
+
+    def snapshot_of(self, member: Member) -> GtidSet:
+        return frozenset(gtid for _, gtid in member.binlog[:-1])
+
+
+mutate(
+    "snapshot_is_taken_early",
+    "observer_trans.cc: snapshot at commit; proofs C18",
+    "A transaction is sent with an older snapshot than the one its statements read.",
+    "only_conflicts_are_refused",
+    GroupSubject(group=SnapshotWithoutLast),
+    joins=0,
+    departures=0,
+    barriers=False,
+)
+
+
+class EverythingSeen(Group):
+    """The snapshot is what the member has certified, executed or not."""
+
+    def snapshot_of(self, member: Member) -> GtidSet:
+        return member.certifier.group_gtid_executed
+
+
+mutate(
+    "snapshot_is_what_was_certified",
+    "WL#8440, snapshot version: GTID_EXECUTED",
+    "A transaction claims to have seen what still waits in its member's relay log.",
+    "first_certified_wins",
+    GroupSubject(group=EverythingSeen),
+    joins=0,
+    departures=0,
+    barriers=False,
+)

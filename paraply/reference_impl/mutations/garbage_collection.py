@@ -1,0 +1,302 @@
+"""Mutants of garbage collection: stable sets, rounds, purging."""
+
+# Each class says what its one method gets wrong.
+# ruff: noqa: D102
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from paraply.reference_impl.certification.certifier import Certifier, StoredVersion
+from paraply.reference_impl.certification.garbage_collection import CollectionRound
+from paraply.reference_impl.certification.gtids import NO_GTIDS, GtidSet, format_gtid_set
+from paraply.reference_impl.certification.parts import Parts
+from paraply.reference_impl.group.group import Group
+from paraply.reference_impl.group.member import Member
+from paraply.reference_impl.group.messages import ExecutedSetMessage, Message
+from paraply.reference_impl.group.subject import GroupSubject
+from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.subject import Subject, Workload
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import OptionValue
+from paraply.vocabulary.transactions import TransactionId
+
+FAMILY = "garbage collection"
+
+
+def mutate(
+    name: str,
+    source: str,
+    fault: str,
+    caught_by: str,
+    subject: Subject,
+    *,
+    members: int = 2,
+    rows: int = 2,
+    dialect: str = "",
+    survives_because: str = "",
+    **options: OptionValue,
+) -> None:
+    """Register a mutant of a group that collects often and whose members stay."""
+    settings: dict[str, OptionValue] = {
+        "broadcasts": 3 * members,
+        "joins": 0,
+        "departures": 0,
+        "barriers": False,
+    }
+    register_mutant(
+        Mutant(
+            name=name,
+            family=FAMILY,
+            source=source,
+            fault=fault,
+            caught_by=caught_by,
+            survives_because=survives_because,
+            subject=subject,
+            workload=Workload(
+                transactions=6,
+                rows=rows,
+                members=members,
+                dialect=dialect,
+                options={**settings, **options},
+            ),
+        )
+    )
+
+
+class EmptyMeansFirst(CollectionRound):
+    """The accumulator takes an empty set for not yet begun."""
+
+    def compute_stable_set(self, executed_sets: Iterable[GtidSet]) -> GtidSet:
+        stable: GtidSet = NO_GTIDS
+        for executed in executed_sets:
+            stable = stable & executed if stable else executed
+        return stable
+
+
+mutate(
+    "empty_set_counts_as_first",
+    "certifier.cc, stable_set_handle: 'is empty' used for 'is first'",
+    "After a member that executed nothing, the next member's set is taken whole.",
+    "stable_set_is_executed_everywhere",
+    GroupSubject(Parts(collection=EmptyMeansFirst)),
+)
+
+
+class CountsMessages(CollectionRound):
+    """A round is complete after as many messages as there are members."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages = 0
+
+    def on_executed_set(
+        self, sender: str, executed: GtidSet, reporters: Collection[str]
+    ) -> GtidSet | None:
+        self.messages += 1
+        self.reports[sender] = executed
+        if self.messages < len(reporters):
+            return None
+        stable = self.compute_stable_set(self.reports.values())
+        self.reports.clear()
+        self.messages = 0
+        return stable
+
+
+mutate(
+    "messages_are_counted_not_members",
+    "debug hook certifier_inject_duplicate_certifier_data_message",
+    "A member that reports twice stands in for one that has not reported.",
+    "stable_set_is_executed_everywhere",
+    GroupSubject(Parts(collection=CountsMessages)),
+)
+
+
+class Union(CollectionRound):
+    """What any member executed counts as stable."""
+
+    def compute_stable_set(self, executed_sets: Iterable[GtidSet]) -> GtidSet:
+        return frozenset[object]().union(*executed_sets)  # type: ignore[return-value]
+
+
+mutate(
+    "stable_set_is_a_union",
+    "WL#6833, stable set",
+    "What one member executed counts as executed by all.",
+    "nothing_needed_is_purged",
+    GroupSubject(Parts(collection=Union)),
+)
+
+
+class FirstReportDecides(CollectionRound):
+    """A round does not wait for anybody."""
+
+    def is_complete(self, reporters: Collection[str]) -> bool:
+        return True
+
+
+mutate(
+    "round_waits_for_nobody",
+    "WL#6833, stable set; handle_certifier_data",
+    "The first report of a round makes the stable set alone.",
+    "stable_set_is_executed_everywhere",
+    GroupSubject(Parts(collection=FirstReportDecides)),
+)
+
+
+class BypassesTheQueue(Group):
+    """A broadcast reaches every member the moment it is sent, past what waits in its queue."""
+
+    def send(self, message: Message) -> None:
+        super().send(message)
+        if isinstance(message, ExecutedSetMessage):
+            for name in self.view_members:
+                self.members[name].on_executed_set(message)
+
+    def deliver(self, member: Member, message: Message) -> None:
+        if not isinstance(message, ExecutedSetMessage):
+            super().deliver(member, message)
+
+
+mutate(
+    "broadcast_bypasses_the_queue",
+    "The Art of Problem-Solving in Software Engineering, 9.1.3; gcs_event_handlers.cc",
+    "A member collects before it certified transactions that were sent before the reports.",
+    "collection_never_changes_a_decision",
+    GroupSubject(group=BypassesTheQueue),
+)
+
+
+class PurgesTheNewest(Certifier):
+    """A subset is enough, it need not be strict."""
+
+    def is_collectable(self, stored: StoredVersion) -> bool:
+        return stored.version <= self.stable_set
+
+
+mutate(
+    "subset_need_not_be_strict",
+    "certifier.cc: is_subset_not_equals; WL#8440: 'never empty'",
+    "The newest stable version is purged as well.",
+    "only_superseded_versions_are_purged",
+    GroupSubject(Parts(certifier=PurgesTheNewest)),
+)
+
+
+class PurgesEverything(Certifier):
+    """Certification info is emptied at each round."""
+
+    def is_collectable(self, stored: StoredVersion) -> bool:
+        return True
+
+
+mutate(
+    "round_purges_everything",
+    "WL#6833, garbage collection",
+    "Versions are purged that are not stable.",
+    "nothing_needed_is_purged",
+    GroupSubject(Parts(certifier=PurgesEverything)),
+)
+
+
+class KeepsEverything(Certifier):
+    """A round only opens the window."""
+
+    def is_collectable(self, stored: StoredVersion) -> bool:
+        return False
+
+
+mutate(
+    "round_purges_nothing",
+    "WL#6833, garbage collection; PS-8450",
+    "Certification info grows without bound.",
+    "certification_info_is_bounded",
+    GroupSubject(Parts(certifier=KeepsEverything)),
+)
+
+
+class RunNumberZero(Certifier):
+    """Versions are skipped that were not stable when they were looked at first."""
+
+    def is_collectable(self, stored: StoredVersion) -> bool:
+        return super().is_collectable(stored) and len(stored.version) > 1
+
+
+mutate(
+    "fresh_versions_are_not_looked_at",
+    "certifier.cc: per-version counter of garbage collection runs",
+    "A version that should be purged is passed over.",
+    "certification_info_is_bounded",
+    GroupSubject(Parts(certifier=RunNumberZero)),
+)
+
+
+class EarlySnapshot(Group):
+    """A broadcast tells what the member has certified, applied or not."""
+
+    def broadcast_executed_set(self, member: Member) -> None:
+        executed, member.executed = member.executed, member.certifier.group_gtid_executed
+        super().broadcast_executed_set(member)
+        member.executed = executed
+
+
+mutate(
+    "member_reports_what_it_certified",
+    "WL#6833: GTID_EXECUTED of all members",
+    "A member reports transactions that still wait in its relay log.",
+    "stable_set_is_executed_everywhere",
+    GroupSubject(group=EarlySnapshot),
+)
+
+
+class KeepsTheRound(CollectionRound):
+    """Reports from before a view change count after it."""
+
+    def on_view_change(self) -> None:
+        pass
+
+
+mutate(
+    "round_survives_the_view_change",
+    "certifier.cc, handle_view_change: incoming reports are dropped",
+    "A report from before a view change counts after it.",
+    "",
+    GroupSubject(Parts(collection=KeepsTheRound)),
+    survives_because=(
+        "executed sets only grow, so an old report is still true; the round still waits for "
+        "whoever joined, and that of a member that left only makes the stable set smaller"
+    ),
+    members=3,
+    joins=1,
+    departures=1,
+    absent=1,
+    broadcasts=9,
+)
+
+
+class FrozenReporter(Group):
+    """Every broadcast of a member tells what it had executed at its first one."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.frozen: dict[str, tuple[GtidSet, tuple[TransactionId, ...]]] = {}
+
+    def broadcast_executed_set(self, member: Member) -> None:
+        executed = tuple(sorted(one for one, _ in member.binlog))
+        told, transactions = self.frozen.setdefault(member.name, (member.executed, executed))
+        self.recorder.record(
+            EventKind.EXECUTED_SET_BROADCAST,
+            member=member.name,
+            gtid_set=format_gtid_set(told),
+            transactions=transactions,
+        )
+        self.send(ExecutedSetMessage(sender=member.name, executed=told))
+
+
+mutate(
+    "member_reports_a_frozen_set",
+    "certifier.cc: a cloned member reported the GTID_EXECUTED that it had started with",
+    "A member goes on telling what it had executed at first.",
+    "broadcasts_tell_what_is_executed",
+    GroupSubject(group=FrozenReporter),
+)

@@ -1,0 +1,55 @@
+"""Mutants of certifying again what was certified and rolled back."""
+
+# Each class says what its one method gets wrong.
+# ruff: noqa: D102
+from __future__ import annotations
+
+from paraply.reference_impl.certification.certifier import Certifier
+from paraply.reference_impl.certification.gtids import Gtid, GtidSet
+from paraply.reference_impl.certification.parts import Parts
+from paraply.reference_impl.certifier_retries import CertifierRetriesSubject
+from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.subject import Workload
+
+
+class RefusesWhatItCertified(Certifier):
+    """A specified GTID is refused as soon as it was certified, executed or not."""
+
+    def is_taken(self, gtid: Gtid, gtid_executed: GtidSet) -> bool:
+        return gtid in self.taken_gtids()
+
+
+class NeverAsksTheServer(Certifier):
+    """A specified GTID may come again, whether the server has executed it or not."""
+
+    def is_taken(self, gtid: Gtid, gtid_executed: GtidSet) -> bool:
+        return False
+
+
+def mutate(name: str, fault: str, caught_by: str, certifier: type[Certifier]) -> None:
+    """Register a mutant of the rule for specified GTIDs."""
+    register_mutant(
+        Mutant(
+            name=name,
+            family="certification",
+            source="MySQL bug 34157846",
+            fault=fault,
+            caught_by=caught_by,
+            subject=CertifierRetriesSubject(Parts(certifier=certifier)),
+            workload=Workload(transactions=3, rows=2, dialect="mysql_8_4"),
+        )
+    )
+
+
+mutate(
+    "retry_is_refused",
+    "A transaction that was rolled back after certification is refused when it comes again.",
+    "retries_are_certified_again",
+    RefusesWhatItCertified,
+)
+mutate(
+    "executed_gtid_is_certified",
+    "The certifier does not ask which GTIDs the server has executed.",
+    "executed_gtids_are_refused",
+    NeverAsksTheServer,
+)

@@ -1,0 +1,139 @@
+"""Mutants of write-set extraction: rows that meet and are not taken for one."""
+
+from __future__ import annotations
+
+# Each class says what its one method gets wrong.
+# ruff: noqa: D102
+from collections.abc import Iterator
+
+from paraply.reference_impl.certification.write_set_items import ItemComposer, head_of, with_length
+from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.subject import Workload
+from paraply.reference_impl.write_set_subject import WriteSetSubject
+from paraply.vocabulary.log import RowImage
+from paraply.vocabulary.schema import Column, ForeignKey, KeyPart, TableSchema, UniqueKey
+
+FAMILY = "write sets"
+
+
+def mutate(
+    name: str,
+    source: str,
+    fault: str,
+    composer: type[ItemComposer],
+    caught_by: str = "equal_keys_share_an_item",
+) -> None:
+    """Register a mutant of the composer."""
+    register_mutant(
+        Mutant(
+            name=name,
+            family=FAMILY,
+            source=source,
+            fault=fault,
+            caught_by=caught_by,
+            subject=WriteSetSubject(composer),
+            workload=Workload(transactions=6),
+        )
+    )
+
+
+class RawBytes(ItemComposer):
+    """Text is hashed as it is, not by its sort key."""
+
+    def value_text(self, column: Column, value: object) -> bytes:
+        return str(value).encode()
+
+
+mutate(
+    "raw_bytes_are_hashed",
+    "bug 86078",
+    "Two values that the collation calls equal are two items.",
+    RawBytes,
+)
+
+
+class WholeColumns(ItemComposer):
+    """A prefix index is hashed with whole columns only."""
+
+    def part_text(self, column: Column, value: object, part: KeyPart) -> bytes:
+        return with_length(self.value_text(column, value))
+
+
+mutate(
+    "whole_column_is_hashed",
+    "bug 111027",
+    "Two values that are equal in the indexed prefix are two items.",
+    WholeColumns,
+)
+
+
+class NoParents(ItemComposer):
+    """Foreign keys add nothing."""
+
+    def parent_items(
+        self, foreign_key: ForeignKey, table: TableSchema, image: RowImage
+    ) -> Iterator[bytes]:
+        yield from ()
+
+
+mutate(
+    "parents_are_left_out",
+    "bug 110071 in reverse",
+    "A child row and its parent row share no item.",
+    NoParents,
+    caught_by="children_share_an_item_with_their_parents",
+)
+
+
+class AfterImageOnly(ItemComposer):
+    """The before image of an update or delete adds nothing where there is an after image."""
+
+    def compose(
+        self, table: TableSchema, before: RowImage | None, after: RowImage | None
+    ) -> tuple[bytes, ...]:
+        return super().compose(table, None if after is not None else before, after)
+
+
+mutate(
+    "before_images_are_left_out",
+    "rpl_write_set_handler.cc: both images of an update are added",
+    "An update that gives a key value up does not meet the one that takes it.",
+    AfterImageOnly,
+)
+
+
+class PrimaryOnly(ItemComposer):
+    """Only the PRIMARY key is hashed."""
+
+    def unique_key_items(
+        self, table: TableSchema, key: UniqueKey, image: RowImage
+    ) -> Iterator[bytes]:
+        if key.name == "PRIMARY":
+            yield from super().unique_key_items(table, key, image)
+
+
+mutate(
+    "only_the_primary_key_is_hashed",
+    "rpl_write_set_handler.cc: PRIMARY and every UNIQUE key",
+    "Two rows that meet in a UNIQUE key are two items.",
+    PrimaryOnly,
+)
+
+
+class LengthsLeftOut(ItemComposer):
+    """The parent's table name is written without its length."""
+
+    def parent_items(
+        self, foreign_key: ForeignKey, table: TableSchema, image: RowImage
+    ) -> Iterator[bytes]:
+        for text in super().parent_items(foreign_key, table, image):
+            yield text.replace(head_of("PRIMARY", foreign_key.parent), b"PRIMARY", 1)
+
+
+mutate(
+    "parent_is_composed_otherwise",
+    "rpl_write_set_handler.cc: the child composes the text that the parent composes",
+    "Child and parent name the parent's key in two ways.",
+    LengthsLeftOut,
+    caught_by="children_share_an_item_with_their_parents",
+)

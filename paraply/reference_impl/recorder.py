@@ -1,0 +1,54 @@
+"""Writes down what a subject does, as the history that properties judge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.history import History, HistoryHeader
+from paraply.vocabulary.programs import encode_program, format_program
+from paraply.vocabulary.schedule import Schedule, SeededSchedule
+from paraply.vocabulary.timestamps import LogicalTime
+from paraply.vocabulary.transactions import Transaction, TransactionId
+
+
+class Recorder:
+    """Collects transactions and events in the order in which they happen."""
+
+    def __init__(self) -> None:
+        self.transactions: list[Transaction] = []
+        self.events: list[Event] = []
+        self.now = 0
+
+    def next_step(self) -> None:
+        """Let time pass; what is recorded until the next call happens in one step."""
+        self.now += 1
+
+    def next_id(self) -> TransactionId:
+        """Return the number of the transaction that is added next."""
+        return TransactionId(len(self.transactions) + 1)
+
+    def add(self, transaction: Transaction) -> TransactionId:
+        """List a transaction; its number is that of :meth:`next_id`."""
+        self.transactions.append(transaction)
+        return transaction.id
+
+    def record(self, kind: EventKind, **fields: Any) -> None:
+        """Add an event at the present step; ``fields`` are those of ``Event``."""
+        self.events.append(Event(kind, LogicalTime(self.now), **fields))
+
+    def history(self, header: HistoryHeader) -> History:
+        """Return everything recorded so far."""
+        return History(
+            header=header, transactions=tuple(self.transactions), events=tuple(self.events)
+        )
+
+
+def seed_of(schedule: Schedule) -> int | None:
+    """Return the seed of a random schedule, None for any other."""
+    return schedule.seed if isinstance(schedule, SeededSchedule) else None
+
+
+def program_of(schedule: Schedule) -> str:
+    """Return the choices made so far as text for a report."""
+    return format_program(encode_program(schedule.choices))

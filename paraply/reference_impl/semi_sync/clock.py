@@ -1,0 +1,139 @@
+"""The same source on a simulated clock: each step takes its time, and the earliest comes next.
+
+Nothing is measured: durations are given, in microseconds, and what takes no time takes none. A
+client that was told commits its next transaction at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from paraply.reference_impl.semi_sync.binlog import ReplicaState
+from paraply.reference_impl.semi_sync.cluster import Cluster
+from paraply.reference_impl.semi_sync.groups import Group, Stage, Step
+from paraply.reference_impl.semi_sync.state import SOURCE
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.transactions import TransactionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Durations:
+    """How long things take, in microseconds."""
+
+    round_trip: int
+    """From a sync to the moment at which the source hears of the acknowledgement."""
+    sync: int
+    """Writing and syncing a group, whatever its size."""
+    engine_commit: int
+    """Of one transaction, in memory."""
+    stagger: int = 0
+    """From the first commit of a client to that of the next client."""
+
+
+@dataclass
+class TimedCluster(Cluster):
+    """A cluster to which nothing happens but commits; ``clients`` is how many there are."""
+
+    durations: Durations = field(default_factory=lambda: Durations(
+        round_trip=1_000, sync=200, engine_commit=10))  # fmt: skip
+    clients: int = 1
+    begun: dict[str, int] = field(default_factory=dict)
+    """Label of a step that is possible -> since when."""
+    queued: dict[str, list[int]] = field(default_factory=dict)
+    """Label of such a step -> the groups there were then: whom a leader takes with it."""
+    sent_at: dict[TransactionId, int] = field(default_factory=dict)
+    received_at: dict[tuple[str, int], int] = field(default_factory=dict)
+    """Replica and position -> when the replica had it."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.later = self.waiting[self.clients :]
+        """Transactions that clients commit once they are told of the one before."""
+        del self.waiting[self.clients :]
+        self.arrives_at = {
+            one: number * self.durations.stagger for number, one in enumerate(self.waiting)
+        }
+
+    def run(self, schedule: Schedule) -> None:
+        """Let everything happen in the order of time; what comes at once, in any order."""
+        self.on_start()
+        while steps := list(self.progress_steps()):
+            due = [self.due(step) for step in steps]
+            now = min(due)
+            step = schedule.choose(
+                [step for step, at in zip(steps, due, strict=True) if at == now], "at once"
+            )
+            self.recorder.now = now
+            # A step that is not possible any more begins afresh when it is possible again.
+            labels = {one.label for one in steps} - {step.label}
+            self.begun = {label: since for label, since in self.begun.items() if label in labels}
+            step.act()
+        self.recorder.record(EventKind.STOPPED, member=SOURCE, note="at rest")
+
+    def replica_steps(self) -> Iterator[Step]:
+        """Yield what replicas do, but for applying, which nobody waits for."""
+        return (step for step in super().replica_steps() if not step.label.endswith("applies"))
+
+    def due(self, step: Step) -> int:
+        """Return when a step is done that has been possible for as long as it has."""
+        now = self.recorder.now
+        half = self.durations.round_trip // 2
+        name, _, what = step.label.partition(" ")
+        if step.label == "prepare":
+            return max(now, self.arrives_at[self.waiting[0]])
+        if what == "receives":
+            replica = self.replica(name)
+            return max(now, self.sent_at[self.binlog.written[replica.position]] + half)
+        if what == "is heard":
+            known = self.heard.reported.get(name, 0)
+            return max(now, self.received_at[name, known + 1] + half)
+        if step.label not in self.begun:
+            self.begun[step.label] = now
+            self.queued[step.label] = [group.number for group in self.groups]
+        since = self.begun[step.label]
+        if what.endswith("syncs"):
+            return since + self.durations.sync
+        return since + self.durations.engine_commit if "engine commits" in what else since
+
+    def replica(self, name: str) -> ReplicaState:
+        """Return a replica by name."""
+        return next(replica for replica in self.replicas if replica.name == name)
+
+    def on_sync(self, group: Group) -> None:
+        """The group is on its way to the replicas from here on."""
+        super().on_sync(group)
+        self.sent_at.update(dict.fromkeys(group.transactions, self.recorder.now))
+
+    def followers_of(self, leader: Group) -> list[Group]:
+        """Return who queued before the leader began to sync; the others make another group."""
+        queued = self.queued.get(f"group {leader.number}: syncs", [])
+        is_syncing = leader.stage is Stage.SYNC_QUEUE
+        return [
+            follower
+            for follower in super().followers_of(leader)
+            if not is_syncing or follower.number in queued
+        ]
+
+    def on_received(self, replica: ReplicaState) -> None:
+        """Note when, for the way back."""
+        super().on_received(replica)
+        self.received_at[replica.name, replica.position] = self.recorder.now
+
+    def on_heard(self, replica: ReplicaState) -> None:
+        """Hear one reply; those after it are on their way still."""
+        position = self.heard.reported.get(replica.name, 0) + 1
+        transaction = replica.received[position - 1]
+        self.recorder.record(EventKind.ACKNOWLEDGED, member=replica.name, transaction=transaction)
+        self.note(replica.name, position)
+
+    def on_answered(self, group: Group) -> None:
+        """Tell the clients, who go on."""
+        super().on_answered(group)
+        for _ in group.transactions:
+            if self.later:
+                one = self.later.pop(0)
+                self.arrives_at[one] = self.recorder.now
+                self.waiting.append(one)
+        self.waiting.sort(key=self.arrives_at.__getitem__)

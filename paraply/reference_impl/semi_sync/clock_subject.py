@@ -1,0 +1,78 @@
+"""Group commit on a simulated clock as a subject: how many round trips a commit waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.semi_sync.binlog import ReplicaState
+from paraply.reference_impl.semi_sync.clock import Durations, TimedCluster
+from paraply.reference_impl.semi_sync.settings import Staging
+from paraply.reference_impl.semi_sync.state import SOURCE
+from paraply.reference_impl.semi_sync.subject import SEMI_SYNC
+from paraply.reference_impl.subject import Option, Subject, Workload, register_subject
+from paraply.vocabulary.history import OptionValue
+from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.transactions import Transaction, TransactionId
+
+
+class SemiSyncClockSubject(Subject):
+    """Source and one replica, with durations; the dialect is how groups pass the stages."""
+
+    name = "semi_sync_clock"
+    meaning = "group commit with semi-sync acknowledgement, on a simulated clock in microseconds"
+    source = "MDEV-162: high throughput can be maintained"
+    dialects = tuple(staging.value for staging in Staging)
+    options = (
+        Option(name="clients", default=4, least=1, small=2, meaning="clients that commit at once"),
+        Option(name="round_trip_us", default=1_000, greatest=1_000_000, meaning="to a replica"),
+        Option(name="sync_us", default=200, greatest=1_000_000, meaning="sync of a group"),
+        Option(name="engine_commit_us", default=10, greatest=1_000_000,
+               meaning="engine commit of a transaction"),
+        Option(name="stagger_us", default=100, greatest=1_000_000,
+               meaning="from one client's first commit to the next one's"),
+    )  # fmt: skip
+    breaks: ClassVar[Mapping[str, frozenset[str]]] = {
+        "global_mutex": frozenset({"commits_wait_for_two_round_trips"})
+    }
+    unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
+        "global_mutex": frozenset({"round_trips_overlap"})
+    }
+    areas: ClassVar[frozenset[str]] = frozenset({"semi_sync/pace"})
+
+    def simulate(
+        self,
+        schedule: Schedule,
+        workload: Workload,
+        dialect: str,
+        options: Mapping[str, OptionValue],
+        recorder: Recorder,
+    ) -> tuple[str, ...]:
+        """Let every client commit until all transactions are; time is in the events."""
+        calm = {option.name: option.default for option in SEMI_SYNC.options}
+        settings = SEMI_SYNC.settings(dialect_of_semi_sync(dialect), workload, calm)
+        identifiers = []
+        for number in range(1, workload.transactions + 1):
+            identifier = TransactionId(number)
+            recorder.add(Transaction(id=identifier))
+            identifiers.append(identifier)
+        cluster = TimedCluster(
+            settings, recorder, identifiers, replicas=[ReplicaState("r1")],
+            clients=int(options["clients"]),
+            durations=Durations(
+                round_trip=int(options["round_trip_us"]), sync=int(options["sync_us"]),
+                engine_commit=int(options["engine_commit_us"]),
+                stagger=int(options["stagger_us"]),
+            ),
+        )  # fmt: skip
+        cluster.run(schedule)
+        return (SOURCE, "r1")
+
+
+def dialect_of_semi_sync(dialect: str) -> str:
+    """Return the dialect of the subject without a clock that passes the stages alike."""
+    return "after_sync" if dialect == Staging.CHAINED.value else dialect
+
+
+SEMI_SYNC_CLOCK = register_subject(SemiSyncClockSubject())

@@ -1,0 +1,48 @@
+"""How semi-sync mutants are registered, and the names of the properties that catch them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.semi_sync.cluster import Cluster
+from paraply.reference_impl.semi_sync.subject import SemiSyncSubject
+from paraply.reference_impl.subject import Workload
+from paraply.vocabulary.history import OptionValue
+
+SEEN, SURVIVES = "visible_only_after_acknowledgement", "what_was_seen_survives"
+CONFIRMED, ORDER = "what_was_confirmed_survives", "stages_follow_the_binary_log"
+END, RECOVERY = "commits_reach_their_end", "recovery_decides_by_the_binlog"
+TOLD = "confirmed_only_after_acknowledgement"
+AHEAD, CAUSE = "replicas_are_never_ahead", "waits_are_abandoned_only_for_cause"
+
+CALM: dict[str, Any] = {"source_crashes": 0, "loses_source": False, "rotations": 0}
+"""Nothing happens to the source."""
+
+
+def semi_sync_mutant(
+    name: str,
+    cluster: type[Cluster],
+    caught_by: str,
+    source: str,
+    fault: str,
+    *,
+    dialect: str = "after_sync",
+    transactions: int = 3,
+    members: int = 3,
+    **options: OptionValue,
+) -> Mutant:
+    """Register a faulty cluster with the scope in which its fault shows."""
+    return register_mutant(
+        Mutant(
+            name=name,
+            family="semi-sync",
+            source=source,
+            fault=fault,
+            caught_by=caught_by,
+            subject=SemiSyncSubject(cluster),
+            workload=Workload(
+                transactions=transactions, members=members, dialect=dialect, options=options
+            ),
+        )
+    )

@@ -1,0 +1,138 @@
+"""Everything that is at a moment: what the source, its replicas and its clients have.
+
+A state can be forked and named: two states with one name go on alike, whatever led to them. The
+name leaves out how replicas are called, so that what differs in that alone can be taken for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Self
+
+from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.semi_sync.acknowledgements import AckContainer, Acknowledgements
+from paraply.reference_impl.semi_sync.binlog import BinaryLog, ReplicaState
+from paraply.reference_impl.semi_sync.groups import Budget, Group, Stage
+from paraply.reference_impl.semi_sync.settings import Settings
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.transactions import TransactionId
+
+SOURCE = "source"
+
+_PLAIN = frozenset({bool, int, str, type(None)})
+"""Types of attributes that are their own name."""
+
+
+@dataclass
+class ClusterState:
+    """The state of everything."""
+
+    settings: Settings
+    recorder: Recorder
+    waiting: list[TransactionId]
+    """Clients that have not asked to commit yet."""
+    replicas: list[ReplicaState] = field(default_factory=list)
+    binlog: BinaryLog = field(default_factory=BinaryLog)
+    queue: list[TransactionId] = field(default_factory=list)
+    """Prepared transactions that wait for a leader."""
+    groups: list[Group] = field(default_factory=list)
+    visible: list[TransactionId] = field(default_factory=list)
+    """What the source's engine has committed, in that order."""
+    held_back: list[TransactionId] = field(default_factory=list)
+    """Recovered transactions that no replica has yet (Recovery.WAITS)."""
+    is_on: bool = True
+    """Whether semi-sync is on: groups wait."""
+    is_switched_off: bool = False
+    """Whether somebody switched it off, so that it does not come back by itself."""
+    is_open: bool = True
+    is_rotating: bool = False
+    is_stopping: bool = False
+    is_stopped: bool = False
+    is_lost: bool = False
+    promoted: ReplicaState | None = None
+    has_returned: bool = False
+    groups_made: int = 0
+
+    def __post_init__(self) -> None:
+        s = self.settings
+        self.budget = Budget(
+            s.reads, s.source_crashes, s.replica_crashes, s.rotations, s.abandons, s.shutdowns
+        )
+        self.heard = self.new_acknowledgements()
+
+    def new_acknowledgements(self) -> Acknowledgements:
+        """Return an empty count of replies, as after a start of the source."""
+        kind = AckContainer if self.settings.staging.is_mysql else Acknowledgements
+        return kind(self.settings.acknowledgements)
+
+    # What is held, and by whom.
+
+    def holder(self, *stages: Stage) -> Group | None:
+        """Return the group that holds the mutex of the stages."""
+        return next((group for group in self.groups if group.stage in stages), None)
+
+    def lock_log_is_free(self) -> bool:
+        """Return whether nobody writes the binary log or rotates it."""
+        holding = (Stage.FLUSH,) if self.settings.staging.is_mysql else (Stage.FLUSH, Stage.SYNC)
+        return not self.is_rotating and self.holder(*holding) is None
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Return whether every client has its answer."""
+        under_way = self.waiting or self.queue or self.groups or self.held_back
+        return not (under_way or self.is_stopping or self.is_stopped)
+
+    # What is recorded.
+
+    def record_group(self, kind: EventKind, group: Group) -> None:
+        """Record an event for each transaction of a group."""
+        for transaction in group.transactions:
+            self.recorder.record(kind, member=SOURCE, transaction=transaction, group=group.number)
+
+    def show(self, transaction: TransactionId, group: int | None = None) -> None:
+        """Commit in the engine; from here on readers see it."""
+        self.visible.append(transaction)
+        self.recorder.record(
+            EventKind.ENGINE_COMMITTED, member=SOURCE, transaction=transaction, group=group
+        )
+
+    # States as such.
+
+    def fork(self) -> Self:
+        """Return an equal state that goes its own way; its recorder begins with nothing."""
+        twin = copy(self)
+        twin.recorder = Recorder()
+        twin.waiting, twin.queue = self.waiting.copy(), self.queue.copy()
+        twin.visible, twin.held_back = self.visible.copy(), self.held_back.copy()
+        twin.binlog, twin.budget = self.binlog.fork(), self.budget.fork()
+        twin.heard = self.heard.fork()
+        twin.groups = [group.fork() for group in self.groups]
+        twin.replicas = [replica.fork() for replica in self.replicas]
+        if self.promoted is not None:
+            twin.promoted = twin.replicas[self.replicas.index(self.promoted)]
+        return twin
+
+    def name(self) -> Hashable:
+        """Return a value that is equal for states that go on alike, their replicas apart.
+
+        Groups go by their contents. What a subclass has beside must be plain values.
+        """
+        return (
+            tuple(self.waiting), tuple(self.queue), tuple(self.visible), tuple(self.held_back),
+            self.binlog.name(), self.budget.name(), self.heard.released,
+            tuple([group.name() for group in self.groups]),
+            self.promoted is not None,
+            tuple(
+                [
+                    value
+                    for key, value in vars(self).items()
+                    if value.__class__ in _PLAIN and key != "groups_made"
+                ]
+            ),
+        )  # fmt: skip
+
+    def name_of(self, replica: ReplicaState) -> tuple[Hashable, ...]:
+        """Return a value that is equal for replicas that go on alike, whatever they are called."""
+        return (*replica.state(), self.heard.of(replica.name), replica is self.promoted)

@@ -1,0 +1,194 @@
+"""A semi-synchronous source and its replicas as a subject under test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.semi_sync.binlog import ReplicaState
+from paraply.reference_impl.semi_sync.cluster import Cluster
+from paraply.reference_impl.semi_sync.settings import (
+    BY_HAND,
+    Recovery,
+    Settings,
+    Staging,
+    WaitPoint,
+)
+from paraply.reference_impl.semi_sync.state import SOURCE
+from paraply.reference_impl.subject import (
+    KnownBreaches,
+    Option,
+    Subject,
+    Workload,
+    register_subject,
+)
+from paraply.vocabulary.history import OptionValue
+from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.transactions import Transaction, TransactionId
+
+NOT_LOSSLESS = frozenset({"visible_only_after_acknowledgement", "what_was_seen_survives"})
+
+DIALECTS: dict[str, tuple[WaitPoint, Recovery, Staging]] = {
+    "after_sync": (WaitPoint.AFTER_SYNC, Recovery.WAITS, Staging.CHAINED),
+    "after_commit": (WaitPoint.AFTER_COMMIT, Recovery.WAITS, Staging.CHAINED),
+    "stock_recovery": (WaitPoint.AFTER_SYNC, Recovery.COMMITS, Staging.CHAINED),
+    "barred_recovery": (WaitPoint.AFTER_SYNC, Recovery.BARRED, Staging.CHAINED),
+    "global_mutex": (WaitPoint.AFTER_SYNC, Recovery.WAITS, Staging.GLOBAL_MUTEX),
+    "mysql_ordered": (WaitPoint.AFTER_SYNC, Recovery.WAITS, Staging.MYSQL_ORDERED),
+    "mysql_unordered": (WaitPoint.AFTER_SYNC, Recovery.WAITS, Staging.MYSQL_UNORDERED),
+}
+"""Each differs from the first in one thing, so that what it breaks has one reason."""
+
+
+class SemiSyncSubject(Subject):
+    """Source and replicas; a mutant is another class of cluster. The dialect is the design.
+
+    ``changes`` are settings that no dialect has together, as AFTER_COMMIT with a stock recovery.
+    """
+
+    name = "semi_sync"
+    meaning = "group commit with semi-sync acknowledgement, crash recovery and fail-over"
+    source = "MDEV-162, MDEV-181; MYSQL_BIN_LOG::ordered_commit, ReplSemiSyncMaster"
+    dialects = tuple(DIALECTS)
+    options = (
+        Option(name="acknowledgements", default=1, least=1, greatest=8,
+               meaning="wait_for_slave_count"),
+        Option(name="keeps_relay_log", default=True, meaning="relay logs survive a restart"),
+        Option(name="rotation_waits", default=False, meaning="rotation waits for pending XIDs"),
+        Option(name="dump_takes_lock_log", default=False, meaning="dump threads need LOCK_log"),
+        Option(name="sync_binlog", default=1, greatest=1, meaning="1: synced before it is sent"),
+        Option(name="waits_without_replicas", default=True, meaning="wait_no_slave"),
+        Option(name="replicas_return", default=True, meaning="replicas that go come back"),
+        Option(name="silent_crashes", default=False, meaning="replicas crash without a word"),
+        Option(name="shutdown_waits", default=False, meaning="SHUTDOWN WAIT FOR ALL SLAVES"),
+        Option(name="truncates", default=True,
+               meaning="a source that comes back as a replica cuts its prepared tail"),
+        Option(name="reads", default=2, small=1, meaning="reads at the source"),
+        Option(name="source_crashes", default=1, meaning="crashes of the source"),
+        Option(name="replica_crashes", default=0, meaning="crashes of replicas"),
+        Option(name="rotations", default=1, small=0, meaning="rotations of the binary log"),
+        Option(name="abandons", default=1, small=0, meaning="waits that are given up"),
+        Option(name="abandon_by", default="any", choices=("any", *BY_HAND),
+               meaning="how a wait is given up"),
+        Option(name="shutdowns", default=0, meaning="shutdowns of the source"),
+        Option(name="loses_source", default=True, meaning="the source may be lost"),
+        Option(name="loses_replicas", default=0, greatest=8,
+               meaning="replicas lost together with it"),
+        Option(name="source_returns", default=True, small=False,
+               meaning="the old source comes back after the fail-over"),
+    )  # fmt: skip
+    breaks: ClassVar[Mapping[str, frozenset[str]]] = {
+        "after_commit": NOT_LOSSLESS,
+        "stock_recovery": NOT_LOSSLESS,
+        "mysql_unordered": frozenset(
+            {"stages_follow_the_binary_log", "readers_at_the_source_see_prefixes"}
+        ),
+    }
+
+    breaks_where = (
+        KnownBreaches(
+            where="sync_binlog=0",
+            applies=lambda options: options["sync_binlog"] == 0,
+            breaks=frozenset({
+                "replicas_are_never_ahead", "recovery_decides_by_the_binlog",
+                "gtids_are_not_given_twice", "commits_reach_their_end",
+            }),
+            because="replicas get what a crash of the source takes back",
+        ),
+        KnownBreaches(
+            where="acknowledgements>=members",
+            applies=lambda options: int(options["acknowledgements"]) >= int(options["members"]),
+            breaks=frozenset({"commits_reach_their_end"}),
+            because="more replicas must acknowledge than there are",
+        ),
+        KnownBreaches(
+            where="replicas_return=false, replica_crashes>0",
+            applies=lambda options: bool(
+                options["replica_crashes"] and not options["replicas_return"]
+            ),
+            breaks=frozenset({"commits_reach_their_end"}),
+            because="a wait for a replica that is gone for good ends by a time-out only",
+        ),
+        KnownBreaches(
+            where="keeps_relay_log=false, replica_crashes>0",
+            applies=lambda options: bool(
+                options["replica_crashes"] and not options["keeps_relay_log"]
+            ),
+            breaks=frozenset({
+                "steps_run_out", "what_was_seen_survives", "what_was_confirmed_survives",
+            }),
+            because="MDEV-4698: what a replica had acknowledged is thrown away and sent again",
+        ),
+        KnownBreaches(
+            where="dump_takes_lock_log=true",
+            applies=lambda options: bool(options["dump_takes_lock_log"]),
+            breaks=frozenset({"commits_reach_their_end"}),
+            because="a group holds LOCK_log until the one before it has its acknowledgement",
+            dialects=frozenset({"after_sync", "stock_recovery", "barred_recovery"}),
+        ),
+        KnownBreaches(
+            where="dump_takes_lock_log=true, rotation_waits=true",
+            applies=lambda options: bool(
+                options["dump_takes_lock_log"] and options["rotation_waits"]
+            ),
+            breaks=frozenset({"commits_reach_their_end"}),
+            because="MySQL bug 44058, point 5: rotation, waiter and dump thread wait in a ring",
+        ),
+    )  # fmt: skip
+    unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
+        "global_mutex": frozenset({"commit_stages_overlap", "stages_follow_the_binary_log"})
+    }
+    areas: ClassVar[frozenset[str]] = frozenset({"semi_sync/promises"})
+
+    def __init__(self, cluster: type[Cluster] = Cluster, **changes: Any) -> None:
+        self.cluster = cluster
+        self.changes = changes
+
+    def simulate(
+        self,
+        schedule: Schedule,
+        workload: Workload,
+        dialect: str,
+        options: Mapping[str, OptionValue],
+        recorder: Recorder,
+    ) -> tuple[str, ...]:
+        """Let every client commit; crash, rotate and lose the source where the schedule says."""
+        cluster = self.start(workload, dialect, options, recorder)
+        members = (SOURCE, *(replica.name for replica in cluster.replicas))
+        cluster.run(schedule)
+        return members
+
+    def start(
+        self,
+        workload: Workload,
+        dialect: str,
+        options: Mapping[str, OptionValue],
+        recorder: Recorder,
+    ) -> Cluster:
+        """Return everything as it is before anything has happened."""
+        settings = self.settings(dialect, workload, options)
+        clients: list[TransactionId] = []
+        for number in range(1, workload.transactions + 1):
+            identifier = TransactionId(number)
+            write_set = frozenset({f"r{number}"})
+            recorder.add(Transaction(id=identifier, session=f"c{number}", write_set=write_set))
+            clients.append(identifier)
+        replicas = [ReplicaState(f"r{number}") for number in range(1, settings.replicas + 1)]
+        return self.cluster(settings, recorder, clients, replicas=replicas)
+
+    def settings(
+        self, dialect: str, workload: Workload, options: Mapping[str, OptionValue]
+    ) -> Settings:
+        """Return the settings that a dialect and the options stand for."""
+        wait_point, recovery, staging = DIALECTS[dialect]
+        values: dict[str, Any] = {
+            "wait_point": wait_point, "recovery": recovery, "staging": staging,
+            **options, **self.changes,
+        }  # fmt: skip
+        return Settings(
+            clients=workload.transactions, replicas=max(1, workload.members - 1), **values
+        )
+
+
+SEMI_SYNC = register_subject(SemiSyncSubject())

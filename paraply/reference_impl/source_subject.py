@@ -1,0 +1,304 @@
+"""The source's dependency trackers as a subject: sessions, row locks, binary log, engine commit.
+
+What a transaction truly depends on is its history's write set; what a tracker is told is less
+for a table without key, a cascade, a statement-based change or CREATE TABLE ... SELECT. That is
+where a tracker must know its limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import ClassVar
+
+from paraply.reference_impl.certification.trackers import (
+    CommitOrderTracker,
+    TrackedTransaction,
+    WritesetSessionTracker,
+    WritesetTracker,
+)
+from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.subject import Option, Subject, Workload, register_subject
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import OptionValue
+from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.transactions import INITIAL_STATE, Transaction, TransactionId
+
+SOURCE = "r1"
+
+
+class Flavour(Enum):
+    """What sort of statement it is, by what a write set tells of it."""
+
+    PLAIN = "plain"
+    """Rows with keys: the write set tells all."""
+    KEYLESS = "keyless"
+    """A table without PRIMARY or UNIQUE key: no items."""
+    CASCADING = "cascading"
+    """A parent row whose change cascades to the next row, which is in no write set."""
+    STATEMENT = "statement"
+    """Logged as a statement (binlog_format MIXED): no items."""
+    CREATE_SELECT = "create_select"
+    """CREATE TABLE ... SELECT: writes a table of its own, and reads the row."""
+    BLOCKING = "blocking"
+    """REPAIR TABLE and its like: gives its locks back before it commits."""
+
+
+class Phase(Enum):
+    """How far a transaction has come."""
+
+    EXECUTING = "executing"
+    FLUSHED = "flushed"
+
+
+@dataclass(slots=True, kw_only=True)
+class Running:
+    """A transaction of one session that has not committed in the engine."""
+
+    session: int
+    flavour: Flavour
+    depends_on: set[str] = field(default_factory=set)
+    """Rows it truly reads or writes; their locks are held until the engine commits."""
+    tracked: TrackedTransaction
+    statements_left: int
+    phase: Phase = Phase.EXECUTING
+    id: TransactionId = INITIAL_STATE
+
+
+Trackers = Mapping[str, Callable[[int], CommitOrderTracker]]
+
+TRACKERS: Trackers = {
+    "commit_order": lambda _: CommitOrderTracker(),
+    "writeset": WritesetTracker,
+    "writeset_session": WritesetSessionTracker,
+}
+"""binlog_transaction_dependency_tracking; servers from 8.4 know WRITESET only."""
+
+
+class SourceSubject(Subject):
+    """A source that logs the timestamps of its own transactions."""
+
+    name = "source"
+    meaning = "a source's dependency tracking: COMMIT_ORDER, WRITESET, WRITESET_SESSION"
+    source = "WL#7165; sql/rpl_trx_tracking.cc"
+    dialects = tuple(TRACKERS)
+    options = (
+        Option(name="sessions", default=2, small=1, least=1, meaning="client sessions"),
+        Option(
+            name="history_size",
+            default=25_000,
+            greatest=1_000_000,
+            meaning="items WRITESET remembers",
+        ),
+        Option(name="rotations", default=1, small=0, meaning="how often the binary log is rotated"),
+        Option(
+            name="statements",
+            default=2,
+            small=1,
+            least=1,
+            meaning="statements of a transaction, at most",
+        ),
+        Option(
+            name="flavours",
+            default=True,
+            small=False,
+            meaning="statements whose write set is incomplete",
+        ),
+    )
+    breaks: ClassVar[Mapping[str, frozenset[str]]] = {
+        "commit_order": frozenset({"last_committed_is_minimal"}),
+        "writeset": frozenset({"last_committed_is_minimal", "timestamps_keep_session_order"}),
+        "writeset_session": frozenset({"last_committed_is_minimal"}),
+    }
+    areas: ClassVar[frozenset[str]] = frozenset({"certification/timestamps"})
+    # What a write set does not tell is known to the history: it lists what truly depends.
+    unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
+        "": frozenset(
+            {
+                "a_barrier_meets_another_transaction",
+                "barriers_are_ordered_with_all",
+                "a_local_writer_comes_between",
+            }
+        )
+    }
+
+    def __init__(self, trackers: Trackers = TRACKERS) -> None:
+        self.trackers = trackers
+
+    def simulate(
+        self,
+        schedule: Schedule,
+        workload: Workload,
+        dialect: str,
+        options: Mapping[str, OptionValue],
+        recorder: Recorder,
+    ) -> tuple[str, ...]:
+        """Let the sessions run until all transactions have committed."""
+        tracker = self.trackers[dialect](int(options["history_size"]))
+        SourceRun(tracker, schedule, workload, options, recorder).run()
+        return (SOURCE,)
+
+
+class SourceRun:
+    """Sessions that execute, flush and commit, one step at a time."""
+
+    def __init__(
+        self,
+        tracker: CommitOrderTracker,
+        schedule: Schedule,
+        workload: Workload,
+        options: Mapping[str, OptionValue],
+        recorder: Recorder,
+    ) -> None:
+        self.tracker = tracker
+        self.schedule = schedule
+        self.recorder = recorder
+        self.rows = workload.row_names
+        self.transactions = workload.transactions
+        self.rotations = int(options["rotations"])
+        self.statements_max = int(options["statements"])
+        self.flavours = list(Flavour) if options["flavours"] else [Flavour.PLAIN]
+        self.sessions = range(1, int(options["sessions"]) + 1)
+        self.running: list[Running] = []
+        self.clock = 0
+        self.created = 0
+
+    def run(self) -> None:
+        """Choose among the possible steps until there are none."""
+        while steps := self.steps():
+            self.recorder.next_step()
+            self.schedule.choose(steps, "what happens next")()
+
+    def steps(self) -> list[Callable[[], None]]:
+        """Return what may happen now."""
+        found: list[Callable[[], None]] = []
+        flushed = [one for one in self.running if one.phase is Phase.FLUSHED]
+        if flushed:
+            # binlog_order_commits: the engine commits in the order of the binary log.
+            found.append(lambda: self.commit(flushed[0]))
+        for one in self.running:
+            if one.phase is Phase.EXECUTING:
+                if one.statements_left:
+                    found.extend(self.statements_of(one))
+                if one.depends_on:
+                    found.append(lambda one=one: self.flush(one))  # type: ignore[misc]
+        busy = {one.session for one in self.running}
+        if self.transactions:
+            for session in self.sessions:
+                if session not in busy:
+                    found.append(lambda s=session: self.begin(s))  # type: ignore[misc]
+        if self.rotations and not flushed and self.recorder.transactions and self.transactions:
+            found.append(self.rotate)
+        return found
+
+    def begin(self, session: int) -> None:
+        """Begin a transaction of the schedule's choice."""
+        self.transactions -= 1
+        flavour = self.schedule.choose(self.flavours, "flavour")
+        statements = 1
+        if flavour is Flavour.PLAIN and self.statements_max > 1:
+            statements += self.schedule.choose(self.statements_max, "more statements")
+        self.running.append(
+            Running(
+                session=session,
+                flavour=flavour,
+                tracked=TrackedTransaction(session=session),
+                statements_left=statements,
+            )
+        )
+
+    def statements_of(self, one: Running) -> list[Callable[[], None]]:
+        """Return a statement for each row whose lock is free."""
+        found: list[Callable[[], None]] = []
+        for position, row in enumerate(self.rows):
+            touched = {row}
+            if one.flavour is Flavour.CASCADING:
+                touched.add(self.rows[(position + 1) % len(self.rows)])
+            elif one.flavour is Flavour.KEYLESS:
+                # A table has keys or has none, for all who write to it.
+                touched = {f"{row}-keyless"}
+            if self.are_free(touched, one):
+                found.append(
+                    lambda row=row, touched=touched: self.execute(one, row, touched)  # type: ignore[misc]
+                )
+        return found
+
+    def are_free(self, rows: set[str], one: Running) -> bool:
+        """Return whether no other transaction holds a lock on the rows."""
+        return all(
+            rows.isdisjoint(other.depends_on) or self.has_released(other)
+            for other in self.running
+            if other is not one
+        )
+
+    def has_released(self, one: Running) -> bool:
+        """Return whether a transaction gave its locks back before its engine commit."""
+        return one.flavour is Flavour.BLOCKING and one.phase is Phase.FLUSHED
+
+    def execute(self, one: Running, row: str, touched: set[str]) -> None:
+        """Execute one statement and prepare it in the engine."""
+        one.statements_left -= 1
+        one.depends_on |= touched
+        tracked = one.tracked
+        match one.flavour:
+            case Flavour.PLAIN:
+                tracked.items |= {row}
+            case Flavour.KEYLESS:
+                tracked.has_missing_keys = True
+            case Flavour.CASCADING:
+                tracked.items |= {row}
+                tracked.has_related_foreign_keys = True
+            case Flavour.STATEMENT:
+                tracked.is_empty = True
+                tracked.logs_rows = False
+            case Flavour.CREATE_SELECT:
+                self.created += 1
+                tracked.items |= {f"new{self.created}"}
+                tracked.is_create_select = True
+            case Flavour.BLOCKING:
+                tracked.is_blocking = True
+        self.tracker.on_statement_prepared(tracked)
+
+    def flush(self, one: Running) -> None:
+        """Write the transaction to the binary log, with its timestamp."""
+        one.statements_left = 0
+        one.phase = Phase.FLUSHED
+        timestamp = self.tracker.on_flushed(one.tracked)
+        one.id = self.recorder.add(
+            Transaction(
+                id=self.recorder.next_id(),
+                session=f"s{one.session}",
+                origin=SOURCE,
+                write_set=frozenset(one.depends_on),
+                timestamp=timestamp,
+                clock=self.clock,
+            )
+        )
+        self.recorder.record(
+            EventKind.FLUSHED,
+            member=SOURCE,
+            transaction=one.id,
+            timestamp=timestamp,
+            session=f"s{one.session}",
+            note=one.flavour.value,
+        )
+        # The flushed transactions commit in this order.
+        self.running.remove(one)
+        self.running.append(one)
+
+    def commit(self, one: Running) -> None:
+        """Commit in the engine: the lock interval ends, then the locks are given back."""
+        self.tracker.on_engine_commit(one.tracked)
+        self.running.remove(one)
+        self.recorder.record(EventKind.ENGINE_COMMITTED, member=SOURCE, transaction=one.id)
+
+    def rotate(self) -> None:
+        """Go on in a new binary log; nothing is flushed and uncommitted then."""
+        self.rotations -= 1
+        self.clock += 1
+        self.tracker.on_rotation()
+        self.recorder.record(EventKind.RELAY_ROTATED, member=SOURCE)
+
+
+SOURCE_TRACKERS = register_subject(SourceSubject())

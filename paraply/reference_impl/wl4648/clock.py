@@ -1,0 +1,54 @@
+"""How long a scheme takes on the clock of :mod:`paraply.reference_impl.applier.clock`.
+
+The coordinator is never what is waited for (internal requirement 1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from paraply.reference_impl.applier.clock import ticks_of
+from paraply.reference_impl.applier.source_log import SourceSettings
+from paraply.reference_impl.certification.dialects import DIALECTS
+from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.subject import Workload
+from paraply.reference_impl.wl4648.source import RowSource
+from paraply.reference_impl.wl4648.subject import WL4648
+from paraply.vocabulary.schedule import SeededSchedule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """Ticks until the log was applied; ``has_finished`` is False for one that failed or stalled."""
+
+    ticks: int
+    has_finished: bool
+
+
+def timing(dialect: str, workload: Workload, *, seed: int = 0) -> Timing:
+    """Apply the log that a seed makes, with as many steps per tick as there are busy workers.
+
+    The log is that of the workload's rows and transactions whatever the dialect is, so that
+    schemes are compared on the same one.
+    """
+    options = WL4648.options_of(workload)
+    recorder = Recorder()
+    settings = SourceSettings(
+        barriers=False, rotations=0, collections=0, view_changes=0, sessions=1
+    )  # fmt: skip
+    source = SmallTransactions(workload.row_names, DIALECTS["wl8440"], settings)
+    source.deletes, source.conflicts = False, bool(options["conflicts"])
+    log = source.execute(SeededSchedule(seed), recorder, workload.transactions)
+    replica = WL4648.replica(log, workload, dialect, options, recorder)
+    ticks = ticks_of(replica)
+    return Timing(ticks=ticks, has_finished=replica.has_finished)
+
+
+class SmallTransactions(RowSource):
+    """Transactions of one or two rows: the sets of many rows are too many to list."""
+
+    def row_sets(self, rows: dict[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
+        """Return each row alone and each pair of neighbours."""
+        names = sorted(rows)
+        return [*((name,) for name in names), *pairwise(names)]

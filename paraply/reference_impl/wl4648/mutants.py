@@ -1,0 +1,308 @@
+"""Schemes of WL#4648 with one fault each: watermark, restart, conflicts, commit order, parts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from paraply.reference_impl.applier.mutants import QueueNotAsked
+from paraply.reference_impl.applier.replica import Replica
+from paraply.reference_impl.applier.row_store import item_of
+from paraply.reference_impl.mutants import Mutant, register_mutant
+from paraply.reference_impl.subject import Workload
+from paraply.reference_impl.wl4648.coordinator import (
+    BlindCoordinator,
+    BreakingCoordinator,
+    GraphCoordinator,
+)
+from paraply.reference_impl.wl4648.parts import RowsReplica, SerializableRowsReplica, TableReplica
+from paraply.reference_impl.wl4648.recovery import CommitWatermark, WatermarkAsWritten
+from paraply.reference_impl.wl4648.replica import JobReplica
+from paraply.reference_impl.wl4648.stores import TimestampStore
+from paraply.reference_impl.wl4648.subject import SCHEMES, Wl4648Subject
+from paraply.vocabulary.history import OptionValue
+from paraply.vocabulary.transactions import INITIAL_STATE, RowWrite, Transaction, TransactionId
+from paraply.vocabulary.write_set import Item
+
+
+def scheme_mutant(
+    name: str,
+    *,
+    fault: str,
+    caught_by: str,
+    dialect: str,
+    parts: dict[str, Any],
+    source: str = "WL#4648",
+    transactions: int = 4,
+    rows: int = 3,
+    **options: OptionValue,
+) -> Mutant:
+    """Register a scheme with some of its parts replaced."""
+    return register_mutant(Mutant(
+        name=name, family="schemes of WL#4648", source=source, fault=fault, caught_by=caught_by,
+        subject=Wl4648Subject(replace(SCHEMES[dialect], **parts)),
+        workload=Workload(
+            transactions=transactions, rows=rows, dialect=dialect, options=options
+        ),
+    ))  # fmt: skip
+
+
+class HighestCommitted(CommitWatermark):
+    """The watermark is the highest job that has committed, whatever is missing below it."""
+
+    def on_checkpoint(self, replica: Replica) -> list[TransactionId]:
+        """Save the highest."""
+        self.checkpoint = max(replica.executed)
+        return self.covered(replica)
+
+
+class CountsBeforeTheCrash(JobReplica):
+    """A restart saves a watermark that counts what it is about to execute again."""
+
+    def executed_at_restart(self) -> list[TransactionId]:
+        """Forget nothing."""
+        return self.executed
+
+    def on_crash(self) -> None:
+        """Begin at the old watermark, and update rli info at once."""
+        super().on_crash()
+        self.checkpoints_left += 1
+        self.on_checkpoint()
+
+
+class StrictAtRestart(JobReplica):
+    """A restart executes past the watermark again, but not in the re-entrant mode."""
+
+    def on_crash(self) -> None:
+        """Take back that the store overwrites."""
+        super().on_crash()
+        self.store.reentrant_up_to = INITIAL_STATE
+
+
+class PopsTheTail(BlindCoordinator):
+    """Workers take the newest job of the list."""
+
+    def pop(self) -> Transaction:
+        """Take the tail."""
+        return self.job_list.pop()
+
+
+class LooksUnderWayOnly(BreakingCoordinator):
+    """A conflict is looked for among jobs that a worker has popped, not among those in the list."""
+
+    def has_conflict(self, transaction: Transaction) -> bool:
+        """Leave out what is in the job list."""
+        under_way = {job.transaction for job in self.jobs if not job.is_done}
+        return any(
+            earlier.conflicts_with(transaction) for earlier in self.read if earlier.id in under_way
+        )
+
+
+class WaitsForTheLast(BreakingCoordinator):
+    """At a break tag workers wait for the job right before it only."""
+
+    def may_dispatch(self, transaction: Transaction) -> bool:
+        """Ask the last job that was popped."""
+        is_tagged = transaction.id in self.break_tags
+        return not is_tagged or self.is_done(TransactionId(transaction.id - 1))
+
+
+class TagsFirstRows(BreakingCoordinator):
+    """Two jobs conflict only where their first row events do."""
+
+    def has_conflict(self, transaction: Transaction) -> bool:
+        """Compare the first rows."""
+        return any(
+            item_of(earlier.rows[0]) == item_of(transaction.rows[0])
+            and not self.is_done(earlier.id)
+            for earlier in self.read
+        )
+
+
+class KeepsTheFirstWriter(GraphCoordinator):
+    """The graph leads from a row event to the first writer of its row, not to the last."""
+
+    def append(self, transaction: Transaction) -> None:
+        """Draw the edges and keep who was there first."""
+        before = dict(self.last_writer)
+        super().append(transaction)
+        self.last_writer |= before
+
+
+class OneEdgePerJob(GraphCoordinator):
+    """Only the first row event of a job waits for its predecessor."""
+
+    def append(self, transaction: Transaction) -> None:
+        """Drop the edges of the other rows."""
+        super().append(transaction)
+        for row in transaction.rows[1:]:
+            self.predecessors.pop((transaction.id, item_of(row)), None)
+
+
+class ArrivalWins(TimestampStore):
+    """The change that arrives last is taken for the newest."""
+
+    def is_newer(self, present: TransactionId, change: TransactionId) -> bool:
+        """Return False."""
+        return False
+
+
+class DeletedRowHasNoTimestamp(TimestampStore):
+    """A deleted row leaves no timestamp, so that an older change brings it back."""
+
+    def is_newer(self, present: TransactionId, change: TransactionId) -> bool:
+        """Compare, unless the newer writer deleted its row."""
+        return super().is_newer(present, change) and present not in self.deleters
+
+    @property
+    def deleters(self) -> set[TransactionId]:
+        """Return the transactions that left a row deleted."""
+        return {version.writer for _, version in self.newest() if version.value is None}
+
+
+class TableChangesWorker(TableReplica):
+    """The worker of a table changes from one transaction to the next."""
+
+    def worker_of(self, item: Item) -> int:
+        """Move on with the number of the transaction."""
+        place = self.tables.index(item) + self.next_entry
+        return self.workers[place % len(self.workers)].number
+
+
+class CommitsUnprepared(SerializableRowsReplica):
+    """A part commits as soon as its own rows are applied."""
+
+    @property
+    def is_prepared(self) -> bool:
+        """Return True."""
+        return True
+
+
+class NextBeforeCommit(RowsReplica):
+    """The rows of the next transaction are handed out when one part of it has committed."""
+
+    @property
+    def may_distribute(self) -> bool:
+        """Return whether no transaction has more than one part left."""
+        return all(left < 2 for left in self.parts_left.values())
+
+    @property
+    def is_prepared(self) -> bool:
+        """Return True: only what was prepared is left."""
+        return True
+
+
+class PartForgotten(RowsReplica):
+    """The last row of a transaction is not handed out when there are more than one."""
+
+    def take_entry(self) -> Transaction:
+        """Drop the last row."""
+        transaction = super().take_entry()
+        kept: tuple[RowWrite, ...] = transaction.rows[:-1] or transaction.rows
+        return replace(transaction, rows=kept)
+
+
+scheme_mutant(
+    "watermark_counts_popped_jobs", source="WL#4648, coordinator: went_through - |W| + 1",
+    fault="the commit watermark counts jobs that are still under way",
+    caught_by="saved_positions_are_executed", dialect="c3_c1",
+    parts={"watermark": WatermarkAsWritten}, checkpoints=2,
+)  # fmt: skip
+scheme_mutant(
+    "popped_jobs_are_lost_at_restart", source="WL#4648, coordinator: went_through - |W| + 1",
+    fault="a restart begins past a job that had not committed",
+    caught_by="restart_reaches_the_sources_state", dialect="c3_c1",
+    parts={"watermark": WatermarkAsWritten}, checkpoints=2, crashes=1,
+)  # fmt: skip
+scheme_mutant(
+    "watermark_is_highest_committed", fault="the commit watermark jumps over a job under way",
+    caught_by="saved_positions_are_executed", dialect="c3",
+    parts={"watermark": HighestCommitted}, checkpoints=2, transactions=5,
+)  # fmt: skip
+scheme_mutant(
+    "watermark_counts_before_the_crash", source="WL#4648, re-entrant mode",
+    fault="after a restart the watermark covers jobs that are to be executed again",
+    caught_by="restart_reaches_the_sources_state", dialect="c3_c1",
+    parts={"replica": CountsBeforeTheCrash}, crashes=6, reads=0, rows=1, transactions=3,
+    workers=1, sessions=1,
+)  # fmt: skip
+scheme_mutant(
+    "restart_is_strict", source="WL#4648, re-entrant mode; slave_exec_mode",
+    fault="jobs that had committed past the watermark fail when they are executed again",
+    caught_by="restart_reaches_the_sources_state", dialect="c3_c1",
+    parts={"replica": StrictAtRestart}, crashes=1,
+)  # fmt: skip
+scheme_mutant(
+    "workers_pop_the_tail", fault="the newest job of the list is taken first",
+    caught_by="engine_commits_follow_the_log", dialect="c3_c1",
+    parts={"coordinator": PopsTheTail},
+)  # fmt: skip
+scheme_mutant(
+    "break_looks_under_way_only", source="WL#4648, extension towards P1+C2",
+    fault="a job that conflicts with one still in the list bears no break tag",
+    caught_by="rows_apply_as_logged", dialect="c2_c1",
+    parts={"coordinator": LooksUnderWayOnly},
+)  # fmt: skip
+scheme_mutant(
+    "break_waits_for_the_last_job", source="WL#4648, extension towards P1+C2",
+    fault="popping goes on when the job right before the tag has committed",
+    caught_by="rows_apply_as_logged", dialect="c2",
+    parts={"coordinator": WaitsForTheLast}, workers=3,
+)  # fmt: skip
+scheme_mutant(
+    "conflict_is_of_first_rows", source="WL#4648, extension towards P1+C2",
+    fault="jobs that share a row other than their first run at once",
+    caught_by="rows_apply_as_logged", dialect="c2_c1",
+    parts={"coordinator": TagsFirstRows},
+)  # fmt: skip
+scheme_mutant(
+    "graph_keeps_the_first_writer", source="WL#4648, extension towards P1+C3",
+    fault="a row event waits for the first writer of its row, not for the last",
+    caught_by="rows_apply_as_logged", dialect="c3_c1",
+    parts={"coordinator": KeepsTheFirstWriter}, workers=3,
+)  # fmt: skip
+scheme_mutant(
+    "graph_has_one_edge_per_job", source="WL#4648, extension towards P1+C3",
+    fault="row events after a job's first wait for nobody",
+    caught_by="rows_apply_as_logged", dialect="c3_c1",
+    parts={"coordinator": OneEdgePerJob},
+)  # fmt: skip
+scheme_mutant(
+    "commits_are_not_ordered", source="WL#4648, extension towards P1+C1",
+    fault="a job need not be the immediate successor of the commit counter",
+    caught_by="replica_states_existed_on_the_source", dialect="c3_c1",
+    parts={"commit_order": QueueNotAsked},
+)  # fmt: skip
+scheme_mutant(
+    "last_arrival_wins", source="WL#4648, C0, Henrik's example",
+    fault="conflict resolution keeps what arrives last", dialect="c0_timestamp",
+    caught_by="gap_free_states_are_the_sources", parts={"store": ArrivalWins},
+)  # fmt: skip
+scheme_mutant(
+    "deleted_row_has_no_timestamp", source="NDB conflict resolution: deletes need a tombstone",
+    fault="an older change brings a deleted row back", dialect="c0_timestamp",
+    caught_by="gap_free_states_are_the_sources", parts={"store": DeletedRowHasNoTimestamp},
+)  # fmt: skip
+scheme_mutant(
+    "table_changes_its_worker", source="WL#4648, P2",
+    fault="two workers have changes of one table at once",
+    caught_by="rows_apply_as_logged", dialect="p2", parts={"replica": TableChangesWorker},
+)  # fmt: skip
+scheme_mutant(
+    "part_commits_unprepared", source="WL#4648, P3: Coordinator effectively conducts 2PC",
+    fault="a sub-transaction commits before the others hold their row locks",
+    caught_by="readers_see_prefixes", dialect="p3_serializable",
+    parts={"replica": CommitsUnprepared}, reads=3,
+)  # fmt: skip
+scheme_mutant(
+    "next_transaction_overtakes_parts", source="WL#4648, P3",
+    fault="a transaction begins while a part of the one before has not committed",
+    caught_by="engine_commits_follow_the_log", dialect="p3",
+    parts={"replica": NextBeforeCommit},
+)  # fmt: skip
+scheme_mutant(
+    "last_row_is_not_handed_out", source="WL#4648, P3: locates all separate rows",
+    fault="the last row of a rows event reaches no worker",
+    caught_by="replica_ends_in_the_sources_state", dialect="p3",
+    parts={"replica": PartForgotten},
+)  # fmt: skip

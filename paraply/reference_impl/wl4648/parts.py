@@ -1,0 +1,187 @@
+"""P2 and P3: a transaction is cut into parts that workers apply, and commit, apart.
+
+P2 gives every table a worker, whose parts follow each other through a queue. P3 hashes the rows of
+one transaction to workers and commits all parts before the next transaction begins.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from paraply.reference_impl.applier.replica import READER, Step
+from paraply.reference_impl.applier.row_store import item_of
+from paraply.reference_impl.applier.worker import Stage, Worker
+from paraply.reference_impl.wl4648.replica import JobReplica
+from paraply.vocabulary.events import EventKind, Observation, Outcome
+from paraply.vocabulary.transactions import RowWrite, Transaction, TransactionId
+from paraply.vocabulary.write_set import Item
+
+LOCAL_READER = TransactionId(-1)
+"""Holds the locks of a local SERIALIZABLE transaction; no transaction of the log has this number.
+"""
+
+
+class TableReplica(JobReplica):
+    """P2: a worker executes all events on its tables, in the source's order.
+
+    A row of the workload stands for a table; its worker is the remainder of its number.
+    """
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.queues: dict[int, deque[Transaction]] = {w.number: deque() for w in self.workers}
+        self.parts_left: dict[TransactionId, int] = {}
+        self.tables = sorted(self.store.versions, key=str)
+
+    @property
+    def has_finished(self) -> bool:
+        """Return whether the whole log is applied and no part is queued."""
+        return super().has_finished and not any(self.queues.values())
+
+    def coordinator_steps(self) -> Iterator[Step]:
+        """Yield: cut the next transaction into parts for its workers."""
+        if self.next_entry < len(self.entries) and self.may_distribute:
+            yield Step("distribute", self.on_distribute)
+
+    @property
+    def may_distribute(self) -> bool:
+        """Return whether there is room for the parts of one more transaction."""
+        return sum(map(len, self.queues.values())) < self.coordinator.limit
+
+    def worker_of(self, item: Item) -> int:
+        """Return the number of the worker that has the table."""
+        return self.workers[self.tables.index(item) % len(self.workers)].number
+
+    def on_distribute(self) -> None:
+        """Queue every part of the next transaction with its worker."""
+        transaction = self.take_entry()
+        self.furthest = max(self.furthest, transaction.id)
+        self.coordinator.on_dispatched(transaction, 0)
+        parts: dict[int, list[RowWrite]] = {}
+        for row in transaction.rows:
+            parts.setdefault(self.worker_of(item_of(row)), []).append(row)
+        self.parts_left[transaction.id] = len(parts)
+        self.recorder.record(EventKind.SCHEDULED, worker=0, transaction=transaction.id)
+        self.recorder.record(EventKind.BEGUN, worker=0, transaction=transaction.id)
+        for number, rows in parts.items():
+            self.queues[number].append(replace(transaction, rows=tuple(rows)))
+        for worker in self.workers:
+            self.on_idle(worker)
+
+    def on_idle(self, worker: Worker) -> None:
+        """Begin the next part of the worker's queue, if it has nothing else to do."""
+        if worker.stage is Stage.IDLE and self.queues[worker.number]:
+            worker.assign(self.queues[worker.number].popleft())
+            worker.stage = Stage.APPLYING
+
+    def on_engine_commit(self, worker: Worker) -> None:
+        """Commit a part; with the last one the transaction is committed."""
+        transaction = worker.job_id
+        items = frozenset(map(item_of, worker.job.rows))
+        self.store.commit_part(transaction, items)
+        self.parts_left[transaction] -= 1
+        if self.parts_left[transaction]:
+            self.record(EventKind.VISIBLE, worker, items=items)
+        else:
+            del self.parts_left[transaction]
+            self.executed.append(transaction)
+            self.record(EventKind.ENGINE_COMMITTED, worker)
+            self.coordinator.on_done(transaction)
+        worker.release()
+        self.on_idle(worker)
+
+    def on_crash(self) -> None:
+        """Forget the queues too."""
+        for queue in self.queues.values():
+            queue.clear()
+        self.parts_left.clear()
+        super().on_crash()
+
+    def record_row(self, worker: Worker, outcome: Outcome) -> None:
+        """Number the row as the whole transaction does."""
+        row = worker.row
+        assert row is not None
+        whole = self.recorder.transactions[worker.job_id - 1].rows
+        self.record(EventKind.ROW_APPLIED, worker, outcome=outcome, row=whole.index(row),
+                    items=frozenset({item_of(row)}))  # fmt: skip
+
+
+class RowsReplica(TableReplica):
+    """P3: one transaction at a time; its sub-transactions commit when all are prepared.
+
+    A reader takes its snapshot at one moment (CONSISTENT SNAPSHOT).
+    """
+
+    @property
+    def may_distribute(self) -> bool:
+        """Return whether the transaction before has committed in all its parts."""
+        return not self.parts_left
+
+    def step_of(self, worker: Worker) -> Callable[[], None] | None:
+        """Hold the commit of a part until the coordinator has every acknowledgement."""
+        if worker.stage is Stage.FINISHED and not self.is_prepared:
+            return None
+        return super().step_of(worker)
+
+    @property
+    def is_prepared(self) -> bool:
+        """Return whether all parts that are left have applied their rows."""
+        finished = [w for w in self.workers if w.stage is Stage.FINISHED]
+        return sum(self.parts_left.values()) == len(finished)
+
+
+class SerializableRowsReplica(RowsReplica):
+    """P3 with a local reader under SERIALIZABLE: it locks row after row, and keeps the locks."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.seen: list[Observation] = []
+        """What the reader that is under way has read so far."""
+
+    def progress_steps(self) -> Iterator[Step]:
+        """Yield also the next row of a reader that has begun."""
+        yield from super().progress_steps()
+        if self.seen and self.can_read_on:
+            yield Step("read on", self.on_read_row)
+
+    def other_steps(self) -> Iterator[Step]:
+        """Yield a reader's begin instead of a snapshot."""
+        for step in super().other_steps():
+            if step.label != "read":
+                yield step
+        if self.reads_left and not self.seen and self.can_read_on:
+            yield Step("begin to read", self.on_read_row)
+
+    @property
+    def can_read_on(self) -> bool:
+        """Return whether the reader's next row is free."""
+        item = self.tables[len(self.seen)]
+        return self.store.holders.get(item, LOCAL_READER) == LOCAL_READER
+
+    def on_read_row(self) -> None:
+        """Lock and read one row; after the last, end the local transaction."""
+        item = self.tables[len(self.seen)]
+        self.store.lock(LOCAL_READER, item)
+        self.seen.append(Observation(item, self.store.committed(item).writer))
+        if len(self.seen) == len(self.tables):
+            self.reads_left -= 1
+            self.record(EventKind.READ, session=READER, observed=tuple(self.seen))
+            self.seen.clear()
+            self.store.unlock(LOCAL_READER)
+
+    def on_lock_wait(self, worker: Worker, item: Item, holder: TransactionId) -> None:
+        """Wait for a reader as for any other holder."""
+        if holder != LOCAL_READER:
+            super().on_lock_wait(worker, item, holder)
+            return
+        worker.waits_for_row = item
+        self.record(EventKind.ROW_APPLIED, worker, outcome=Outcome.LOCK_WAIT, note="local reader",
+                    row=None, items=frozenset({item}))  # fmt: skip
+
+    def on_crash(self) -> None:
+        """The reader is gone too."""
+        self.seen.clear()
+        super().on_crash()

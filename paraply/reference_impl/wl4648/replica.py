@@ -1,0 +1,101 @@
+"""P1: a coordinator fills the job list, workers pop jobs from it and process them till commit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from paraply.reference_impl.applier.replica import Replica, Step
+from paraply.reference_impl.applier.row_store import item_of
+from paraply.reference_impl.applier.worker import Stage, Worker
+from paraply.reference_impl.wl4648.coordinator import BlindCoordinator
+from paraply.reference_impl.wl4648.recovery import CommitWatermark
+from paraply.reference_impl.wl4648.stores import ReentrantStore
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.transactions import INITIAL_STATE, TransactionId
+
+
+class JobReplica(Replica):
+    """A pool of |W| workers; with none, the coordinator executes the jobs one by one itself."""
+
+    coordinator: BlindCoordinator
+    recovery: CommitWatermark
+    store: ReentrantStore
+
+    def __init__(self, *arguments: Any, workers: int, **named: Any) -> None:
+        super().__init__(*arguments, workers=workers, **named)
+        if not workers:
+            self.workers = [Worker(0)]
+        self.furthest = INITIAL_STATE
+        """The last job that any worker ever took."""
+
+    @property
+    def has_finished(self) -> bool:
+        """Return whether the whole log is applied and J is empty."""
+        return super().has_finished and not self.coordinator.job_list
+
+    # The coordinator.
+
+    def coordinator_steps(self) -> Iterator[Step]:
+        """Yield: fill J, and let an idle worker pop its head."""
+        if self.next_entry < len(self.entries) and self.coordinator.has_room:
+            yield Step("fill the job list", self.on_job_list_short)
+        if self.coordinator.job_list:
+            worker = self.worker_for(self.coordinator.job_list[0])
+            if worker is not None:
+                yield Step("pop", lambda: self.on_pop(worker))
+
+    def on_job_list_short(self) -> None:
+        """Read as many groups as J has room for."""
+        while self.next_entry < len(self.entries) and self.coordinator.has_room:
+            self.coordinator.append(self.take_entry())
+
+    def worker_for(self, transaction: Any) -> Worker | None:
+        """Return the idle worker that pops; None while the job must wait."""
+        if not self.coordinator.may_dispatch(transaction):
+            return None
+        return next((worker for worker in self.workers if worker.stage is Stage.IDLE), None)
+
+    def on_pop(self, worker: Worker) -> None:
+        """Give the head of J to a worker, which begins at once."""
+        transaction = self.coordinator.pop()
+        self.furthest = max(self.furthest, transaction.id)
+        self.coordinator.on_dispatched(transaction, worker.number)
+        self.register_for_commit(worker, transaction)
+        worker.assign(transaction)
+        self.record(EventKind.SCHEDULED, worker)
+        self.on_begin(worker)
+
+    # The workers.
+
+    def step_of(self, worker: Worker) -> Callable[[], None] | None:
+        """Return the next step; None also while a row event waits for its predecessor."""
+        row = worker.row if worker.stage is Stage.APPLYING else None
+        if row is not None and not self.coordinator.may_apply(worker.job_id, item_of(row)):
+            return None
+        return super().step_of(worker)
+
+    def must_yield(self, holder: Worker, *, to: Worker) -> bool:
+        """Return False: nobody rolls back for another's sake, a cycle of waits stays."""
+        del holder, to
+        return False
+
+    # What happens beside.
+
+    def other_steps(self) -> Iterator[Step]:
+        """Yield reads and crashes at any time, the watermark once per |W| groups."""
+        for step in super().other_steps():
+            if step.label != "checkpoint":
+                yield step
+        if self.checkpoints_left and self.recovery.is_due(self):
+            yield Step("update rli info", self.on_checkpoint)
+
+    def on_crash(self) -> None:
+        """Forget what committed past the watermark: it is executed again, by after images."""
+        self.executed = self.executed_at_restart()
+        self.store.reentrant_up_to = max(self.store.reentrant_up_to, self.furthest)
+        super().on_crash()
+
+    def executed_at_restart(self) -> list[TransactionId]:
+        """Return what counts as executed after a restart: what the watermark covers."""
+        return self.recovery.covered(self)

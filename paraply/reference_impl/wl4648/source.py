@@ -1,0 +1,73 @@
+"""What the source of WL#4648 logs: row events, in an order of rows that a statement chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+
+from paraply.reference_impl.applier.source_log import RelayLog, Source
+from paraply.reference_impl.choices import Writes, write_sets
+from paraply.reference_impl.recorder import Recorder
+from paraply.vocabulary.log import Operation
+from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.timestamps import LogicalTimestamp
+from paraply.vocabulary.transactions import TransactionKind
+from paraply.vocabulary.write_set import Item
+
+
+class RowSource(Source):
+    """A source of row events only: no logical clock, which this design is older than.
+
+    ``conflicts`` lets a row be written more than once; without it every transaction writes rows
+    that none wrote before, as LOAD DATA and bulk inserts do, given as many rows as transactions.
+    ``deletes`` lets rows be deleted and inserted again.
+    """
+
+    conflicts = True
+    deletes = True
+
+    def execute(self, schedule: Schedule, recorder: Recorder, count: int) -> RelayLog:
+        """Run ``count`` transactions and return the relay log that holds them."""
+        self.left = count
+        self.marks: dict[str, tuple[int, ...]] = dict.fromkeys(self.writers, ())
+        return super().execute(schedule, recorder, count)
+
+    def choose_writes(self, schedule: Schedule) -> Writes:
+        """Return rows in any order; where nothing tells rows apart, in one order."""
+        self.left -= 1
+        fresh: dict[str, tuple[int, ...]] = {
+            row: () for row, marks in self.marks.items() if not marks
+        }
+        if self.conflicts or len(fresh) <= self.left:
+            sets = self.row_sets(self.marks)
+        else:
+            sets = [rows for rows in self.row_sets(fresh) if len(rows) <= len(fresh) - self.left]
+        options = [order for rows in sets for order in permutations(rows) if self._is_plain(order)]
+        chosen = schedule.choose(options, "writes")
+        for place, row in enumerate(chosen, start=1):
+            # The place counts too: what was written first in one transaction is no twin of what
+            # was written second.
+            self.marks[row] += (self.left, place)
+        return Writes(TransactionKind.ROWS, chosen)
+
+    def row_sets(self, rows: dict[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
+        """Return the sets of rows to choose from; of twins the first few."""
+        return write_sets(rows)
+
+    def _is_plain(self, order: Sequence[str]) -> bool:
+        """Return whether twins, rows that renaming makes equal, stand by name."""
+        return all(
+            one < other
+            for place, one in enumerate(order)
+            for other in order[place + 1 :]
+            if self.marks[one] == self.marks[other]
+        )
+
+    def choose_operation(self, schedule: Schedule) -> Operation:
+        """Return what is done to a row that is there."""
+        return super().choose_operation(schedule) if self.deletes else Operation.UPDATE
+
+    def stamp(self, kind: TransactionKind, items: Sequence[Item]) -> LogicalTimestamp | None:
+        """Return None: conflicts are found by the replica, from the rows."""
+        del kind, items
+        return None

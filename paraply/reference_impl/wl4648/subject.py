@@ -1,0 +1,208 @@
+"""The appliers of WL#4648 as one subject: a dialect is a scheme of the document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from paraply.reference_impl.applier.commit_order import CommitOrderQueue, NoCommitOrder
+from paraply.reference_impl.applier.replica import Budget
+from paraply.reference_impl.applier.source_log import RelayLog, SourceSettings
+from paraply.reference_impl.certification.dialects import DIALECTS
+from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.subject import Option, Subject, Workload, register_subject
+from paraply.reference_impl.wl4648.coordinator import (
+    BlindCoordinator,
+    BreakingCoordinator,
+    GraphCoordinator,
+)
+from paraply.reference_impl.wl4648.merging import MERGED_BY_DEFAULT, MergingReplica
+from paraply.reference_impl.wl4648.parts import RowsReplica, SerializableRowsReplica, TableReplica
+from paraply.reference_impl.wl4648.recovery import CommitWatermark, WatermarkAsWritten
+from paraply.reference_impl.wl4648.replica import JobReplica
+from paraply.reference_impl.wl4648.source import RowSource
+from paraply.reference_impl.wl4648.stores import ReentrantStore, TimestampStore
+from paraply.vocabulary.history import OptionValue
+from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.transactions import TransactionId
+
+MEMBER = "r1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scheme:
+    """The parts that make a scheme; a mutant is a scheme with one of them replaced."""
+
+    meaning: str
+    replica: type[JobReplica] = JobReplica
+    coordinator: type[BlindCoordinator] = BlindCoordinator
+    commit_order: type[CommitOrderQueue] = NoCommitOrder
+    store: type[ReentrantStore] = ReentrantStore
+    watermark: type[CommitWatermark] = CommitWatermark
+    source: type[RowSource] = RowSource
+
+
+C1 = CommitOrderQueue
+
+SCHEMES = {
+    "c3_c1": Scheme(meaning="C3, and commits in the source's order",
+                    coordinator=GraphCoordinator, commit_order=C1),
+    "c0": Scheme(meaning="a blind eye on conflicts"),
+    "c0_timestamp": Scheme(meaning="C0, an older change of a row is discarded",
+                           store=TimestampStore),
+    "c1": Scheme(meaning="commits in the source's order, no notion of conflict", commit_order=C1),
+    "c2": Scheme(meaning="a break at the first conflict, until all before it have committed",
+                 coordinator=BreakingCoordinator),
+    "c2_c1": Scheme(meaning="C2, and commits in the source's order",
+                    coordinator=BreakingCoordinator, commit_order=C1),
+    "c3": Scheme(meaning="a row event waits for its predecessor", coordinator=GraphCoordinator),
+    "c4": Scheme(meaning="small transactions merged into one job, served by C3",
+                 replica=MergingReplica, coordinator=GraphCoordinator),
+    "c4_c1": Scheme(meaning="C4 served by C1: no notion of conflict between jobs",
+                    replica=MergingReplica, commit_order=C1),
+    "c4_c2": Scheme(meaning="C4 served by C2", replica=MergingReplica,
+                    coordinator=BreakingCoordinator),
+    "p2": Scheme(meaning="a worker per table, parts commit apart", replica=TableReplica),
+    "p3": Scheme(meaning="rows hashed to workers, two-phase commit, snapshot reads",
+                 replica=RowsReplica),
+    "p3_serializable": Scheme(meaning="P3, local reads are SERIALIZABLE",
+                              replica=SerializableRowsReplica),
+}  # fmt: skip
+"""The dialects; C1 with C3 comes first, since it keeps every level as long as nothing crashes."""
+
+_STATES = frozenset({
+    "replica_states_existed_on_the_source", "readers_see_prefixes", "replica_reads_fit_one_order",
+})  # fmt: skip
+_RESTART = frozenset({"applied_exactly_once", "reads_never_go_back"}) | _STATES
+_NO_ORDER = _RESTART | {"engine_commits_follow_the_log", "sessions_keep_their_order"}
+_CONFLICTS = frozenset({"no_conflicting_parallel_apply", "rows_apply_as_logged"})
+_NEVER_ENDS = frozenset({
+    "applier_reaches_the_end", "replica_ends_in_the_sources_state",
+    "restart_reaches_the_sources_state",
+})  # fmt: skip
+
+
+class Wl4648Subject(Subject):
+    """A replica of one of the schemes; a mutant puts another scheme in the place of a dialect."""
+
+    name = "wl4648"
+    meaning = "the prototype for multi-threaded apply of rows: P1 with C0 to C4, P2, P3"
+    source = "WL#4648"
+    dialects = tuple(SCHEMES)
+    options = (
+        Option(name="workers", default=2, meaning="|W|; 0: the coordinator applies by itself"),
+        Option(name="conflicts", default=True, meaning="transactions write rows of others"),
+        Option(name="deletes", default=True, meaning="rows are deleted and inserted again"),
+        Option(
+            name="exec_mode",
+            default="strict",
+            meaning="slave_exec_mode: strict or idempotent",
+            choices=("strict", "idempotent"),
+        ),
+        Option(
+            name="watermark",
+            default="exact",
+            meaning="the longest committed prefix, or the formula of the pseudo-code",
+            choices=("exact", "as_written"),
+        ),
+        Option(
+            name="merged",
+            default=MERGED_BY_DEFAULT,
+            least=1,
+            meaning="C4: small transactions of a job, at most",
+        ),
+        Option(name="sessions", default=2, least=1, meaning="client sessions at the source"),
+        Option(name="reads", default=2, meaning="snapshots that a reader takes"),
+        Option(name="crashes", default=0, meaning="how often the replica crashes"),
+        Option(name="checkpoints", default=0, meaning="how often rli info may be updated"),
+    )
+    breaks: ClassVar[Mapping[str, frozenset[str]]] = {
+        "c3_c1": _RESTART,
+        "c0": _NO_ORDER | _CONFLICTS | _NEVER_ENDS | {"gap_free_states_are_the_sources",
+                                                      "final_state_is_the_sources"},
+        "c0_timestamp": _NO_ORDER | _NEVER_ENDS | {"no_conflicting_parallel_apply"},
+        "c1": _RESTART | _NEVER_ENDS | {"rows_apply_as_logged"},
+        "c2": _NO_ORDER,
+        "c2_c1": _RESTART,
+        "c3": _NO_ORDER,
+        "c4": _NO_ORDER,
+        "c4_c1": _RESTART | _NEVER_ENDS | {"rows_apply_as_logged"},
+        "c4_c2": _NO_ORDER,
+        "p2": _NO_ORDER | {"no_conflicting_parallel_apply"},
+        "p3": _RESTART,
+        "p3_serializable": _RESTART | _NEVER_ENDS,
+    }  # fmt: skip
+    areas: ClassVar[frozenset[str]] = frozenset(
+        {
+            "apply/parallel_apply",
+            "apply/commit_order",
+            "readers/replica_reads",
+            "apply/consistency_levels",
+            "readers/isolation",
+        }
+    )
+
+    def __init__(self, scheme: Scheme | None = None) -> None:
+        self.scheme = scheme
+
+    def simulate(
+        self,
+        schedule: Schedule,
+        workload: Workload,
+        dialect: str,
+        options: Mapping[str, OptionValue],
+        recorder: Recorder,
+    ) -> tuple[str, ...]:
+        """Let a source write a log, then apply it until nothing can move."""
+        scheme = self.scheme or SCHEMES[dialect]
+        source = scheme.source(
+            workload.row_names,
+            DIALECTS["wl8440"],
+            SourceSettings(
+                barriers=False, rotations=0, collections=0, view_changes=0,
+                sessions=int(options["sessions"]),
+            ),
+        )  # fmt: skip
+        source.conflicts, source.deletes = bool(options["conflicts"]), bool(options["deletes"])
+        log = source.execute(schedule, recorder, workload.transactions)
+        self.replica(log, workload, dialect, options, recorder).run(schedule)
+        return (MEMBER,)
+
+    def replica(
+        self,
+        log: RelayLog,
+        workload: Workload,
+        dialect: str,
+        options: Mapping[str, OptionValue],
+        recorder: Recorder,
+    ) -> JobReplica:
+        """Return a replica of the scheme at the beginning of its relay log."""
+        scheme = self.scheme or SCHEMES[dialect]
+        if options["watermark"] == "as_written":
+            scheme = replace(scheme, watermark=WatermarkAsWritten)
+        workers = int(options["workers"])
+        store = scheme.store(workload.row_names)
+        if options["exec_mode"] == "idempotent":
+            store.reentrant_up_to = TransactionId(2**63)
+        replica = scheme.replica(
+            log,
+            recorder,
+            store=store,
+            coordinator=lambda: scheme.coordinator(workers),
+            commit_order=scheme.commit_order,
+            recovery=scheme.watermark(),
+            workers=workers,
+            budget=Budget(
+                reads=int(options["reads"]),
+                crashes=int(options["crashes"]),
+                checkpoints=int(options["checkpoints"]),
+            ),
+            extra_locks={},
+        )
+        if isinstance(replica, MergingReplica):
+            replica.merged = int(options["merged"])
+        return replica
+
+
+WL4648 = register_subject(Wl4648Subject())

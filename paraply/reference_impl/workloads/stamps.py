@@ -1,0 +1,100 @@
+"""What the source wrote beside the rows: commit groups, commit ids and logical timestamps.
+
+A source with some clients commits in groups: a transaction joins the group of the one before it if
+they share no row, neither is a DDL, and the group is not full. Its size is drawn anew each time,
+from one up to the number of clients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import groupby
+from random import Random
+
+from paraply.reference_impl.certification.trackers import CommitOrderTracker, TrackedTransaction
+from paraply.reference_impl.comparison.tasks import TaskLog
+from paraply.reference_impl.mariadb.source import ALLOW_PARALLEL, DDL, TRANSACTIONAL
+from paraply.vocabulary.timestamps import CommitId, LogicalTimestamp
+from paraply.vocabulary.transactions import Transaction, TransactionKind
+from paraply.vocabulary.write_set import Item
+
+CLIENTS = 16
+"""Sessions at the source: the most transactions of one commit group."""
+
+
+def commit_groups(
+    log: Sequence[Transaction], *, seed: int = 0, clients: int = CLIENTS
+) -> list[int]:
+    """Return the commit group of each transaction, counted from 1 and never falling."""
+    random = Random(f"commit groups {seed}")
+    groups: list[int] = []
+    group, room = 0, 0
+    items: set[Item] = set()
+    for transaction in log:
+        is_alone = transaction.is_barrier
+        if not room or is_alone or not items.isdisjoint(transaction.write_set):
+            group, room = group + 1, random.randint(1, clients)
+            items.clear()
+        room = 0 if is_alone else room - 1
+        items |= transaction.write_set
+        groups.append(group)
+    return groups
+
+
+def with_commit_ids(
+    log: Sequence[Transaction], groups: Sequence[int], *, domain: int = 0
+) -> list[Transaction]:
+    """Return the transactions as MariaDB logs them; a group of one has no commit id."""
+    sizes: dict[int, int] = {}
+    for group in groups:
+        sizes[group] = sizes.get(group, 0) + 1
+    return [
+        replace(
+            transaction,
+            gtid=f"{domain}-1-{transaction.id}",
+            domain=domain,
+            commit_id=CommitId(group) if sizes[group] > 1 else None,
+            flags=frozenset({DDL} if transaction.kind is TransactionKind.DDL
+                            else {TRANSACTIONAL, ALLOW_PARALLEL}),
+        )
+        for transaction, group in zip(log, groups, strict=True)
+    ]  # fmt: skip
+
+
+def timestamps(
+    log: Iterable[TrackedTransaction], groups: Iterable[int], tracker: CommitOrderTracker
+) -> list[LogicalTimestamp]:
+    """Return last_committed and sequence_number as a tracker of the source gives them.
+
+    The members of a group were prepared when the group before had committed. The binary log is a
+    new one, so that its first group alone has last_committed 0.
+    """
+    tracker.on_rotation()
+    found: list[LogicalTimestamp] = []
+    for _, members in groupby(zip(log, groups, strict=True), key=lambda pair: pair[1]):
+        tracked = [one for one, _ in members]
+        for one in tracked:
+            tracker.on_statement_prepared(one)
+        found += [tracker.on_flushed(one) for one in tracked]
+        for one in tracked:
+            tracker.on_engine_commit(one)
+    return found
+
+
+def tracked(log: Iterable[Transaction]) -> list[TrackedTransaction]:
+    """Return what a tracker knows of transactions; a barrier has no items that tell anything."""
+    return [TrackedTransaction(items=one.write_set) for one in log]
+
+
+def tracked_tasks(log: TaskLog) -> list[TrackedTransaction]:
+    """Return the same for the tasks of a log; what a foreign key needs counts as written."""
+    return [
+        TrackedTransaction(
+            items=frozenset(key for row in task.rows for key in (*row.writes, *row.reads)),
+            is_empty=not task.rows and not task.is_barrier,
+            is_create_select=task.is_barrier,
+            has_missing_keys=task.has_missing_keys,
+        )
+        for task in log.tasks[1:]
+    ]

@@ -1,0 +1,162 @@
+"""Write-set extraction as a subject: row changes that meet in a key, and the items they get.
+
+Values are chosen to differ as bytes and be equal as keys: by collation, by indexed prefix, and
+from child to parent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, NamedTuple
+
+from paraply.reference_impl.certification.sort_keys import sort_key
+from paraply.reference_impl.certification.write_set_items import ItemComposer
+from paraply.reference_impl.recorder import Recorder
+from paraply.reference_impl.subject import Option, Subject, Workload, register_subject
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import OptionValue
+from paraply.vocabulary.log import Operation, RowImage
+from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.schema import Column, ForeignKey, KeyPart, TableSchema, UniqueKey
+from paraply.vocabulary.transactions import RowWrite, Transaction
+
+COLLATION = "utf8mb4_general_ci"
+PREFIX_LENGTH = 2
+ID = Column(name="id", type_name="int", nullable=False)
+WORD = Column(name="word", type_name="varchar", collation=COLLATION, length=10)
+PRIMARY = UniqueKey(name="PRIMARY", parts=(KeyPart(column=0),))
+
+
+def _table(
+    name: str,
+    columns: tuple[Column, ...],
+    keys: tuple[UniqueKey, ...] = (),
+    foreign_keys: tuple[ForeignKey, ...] = (),
+) -> TableSchema:
+    return TableSchema(
+        name=name,
+        columns=columns,
+        unique_keys=(PRIMARY, *keys),
+        foreign_keys=foreign_keys,
+        keys_known=True,
+        keys_complete=True,
+    )
+
+
+WORDS = _table("test.words", (ID, WORD), (UniqueKey(name="uk_word", parts=(KeyPart(column=1),)),))
+PAIRS = _table(
+    "test.pairs",
+    (ID, WORD, Column(name="n", type_name="int")),
+    (
+        UniqueKey(
+            name="uk_pair",
+            parts=(KeyPart(column=1, prefix_length=PREFIX_LENGTH), KeyPart(column=2)),
+        ),
+    ),
+)
+CHILDREN = _table(
+    "test.children",
+    (ID, Column(name="word_id", type_name="int")),
+    foreign_keys=(
+        ForeignKey(name="fk_word", columns=(1,), parent="test.words", parent_columns=("id",)),
+    ),
+)
+TABLES = {table.name: table for table in (WORDS, PAIRS, CHILDREN)}
+
+
+class Change(NamedTuple):
+    """One row change that the present state allows."""
+
+    table: TableSchema
+    before: RowImage | None
+    after: RowImage | None
+
+
+class WriteSetSubject(Subject):
+    """One row change per transaction, each with the items that the server would extract."""
+
+    name = "write_sets"
+    meaning = "write-set extraction: which rows are taken for one"
+    source = "sql/rpl_write_set_handler.cc: add_pke"
+    dialects = ("xxh64",)
+    options = (Option(name="foreign_keys", default=True, meaning="rows of a child table as well"),)
+    areas: ClassVar[frozenset[str]] = frozenset({"certification/write_sets"})
+    schema: ClassVar[tuple[TableSchema, ...]] = tuple(TABLES.values())
+
+    def __init__(self, composer: type[ItemComposer] = ItemComposer) -> None:
+        self.composer = composer
+
+    def simulate(
+        self,
+        schedule: Schedule,
+        workload: Workload,
+        dialect: str,
+        options: Mapping[str, OptionValue],
+        recorder: Recorder,
+    ) -> tuple[str, ...]:
+        """Change rows one after the other, each change allowed by all keys."""
+        composer = self.composer(tables=TABLES)
+        rows: dict[str, list[RowImage]] = {name: [] for name in TABLES}
+        for number in range(1, workload.transactions + 1):
+            changes = [
+                change
+                for change in possible_changes(rows, number)
+                if options["foreign_keys"] or not change.table.foreign_keys
+            ]
+            change = schedule.choose(changes, "row change")
+            recorder.next_step()
+            name = change.table.name
+            if change.before is not None:
+                rows[name].remove(change.before)
+            if change.after is not None:
+                rows[name].append(change.after)
+            transaction = recorder.add(
+                Transaction(
+                    id=recorder.next_id(),
+                    write_set=composer.write_set(change.table, change.before, change.after),
+                    rows=(
+                        RowWrite(
+                            table=name,
+                            operation=operation_of(change),
+                            before=change.before,
+                            after=change.after,
+                        ),
+                    ),
+                )
+            )
+            recorder.record(EventKind.FLUSHED, transaction=transaction)
+        return ("r1",)
+
+
+def possible_changes(rows: Mapping[str, list[RowImage]], number: int) -> Iterator[Change]:
+    """Yield the changes that break no key; a new row has the id ``number``."""
+    words = {sort_key(str(row[1]), COLLATION) for row in rows["test.words"]}
+    pairs = {_pair_key(row) for row in rows["test.pairs"]}
+    for word in ("c", "C", None):
+        if word is None or sort_key(word, COLLATION) not in words:
+            yield Change(WORDS, None, (number, word))
+    for word, n in (("abc", 1), ("abd", 1), ("abc", 2)):
+        if _pair_key((number, word, n)) not in pairs:
+            yield Change(PAIRS, None, (number, word, n))
+    for parent in rows["test.words"]:
+        yield Change(CHILDREN, None, (number, parent[0]))
+        yield Change(WORDS, parent, (parent[0], None))
+    referred = {row[1] for row in rows["test.children"]}
+    for name, present in rows.items():
+        for row in present:
+            if name != "test.words" or row[0] not in referred:
+                yield Change(TABLES[name], row, None)
+
+
+def operation_of(change: Change) -> Operation:
+    """Return what a change does, by the images it has."""
+    if change.before is None:
+        return Operation.INSERT
+    return Operation.DELETE if change.after is None else Operation.UPDATE
+
+
+def _pair_key(row: RowImage) -> tuple[bytes, object]:
+    return sort_key(str(row[1])[:PREFIX_LENGTH], COLLATION), row[2]
+
+
+WRITE_SETS = register_subject(WriteSetSubject())

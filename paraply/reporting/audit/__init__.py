@@ -1,0 +1,1 @@
+"""The audit report: outline, advice and JSON."""

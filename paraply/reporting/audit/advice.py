@@ -1,0 +1,86 @@
+"""What to do next: the steps that a result suggests, most useful first.
+
+Advice is derived from numbers in the result only, and each step says the number it rests on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paraply.reporting.words import metadata_model, share
+from paraply.vocabulary.audit_result import AuditResult, Parallelism
+from paraply.vocabulary.counting import counted
+from paraply.vocabulary.verdict import Verdict
+
+GAIN_WORTH_MENTIONING = 1.25
+"""Below a quarter more speed a DBA has better things to change."""
+
+ALWAYS_WRITESET = ("8.4.", "9.")
+"""Servers that lost the variable binlog_transaction_dependency_tracking and always use WRITESET."""
+
+SHARE_WORTH_MENTIONING = 0.25
+"""A blocker that makes up less of the critical path moves nothing when it goes."""
+
+
+def next_steps(result: AuditResult) -> list[str]:
+    """Return the steps that this result suggests, without repetition, most useful first."""
+    return list(dict.fromkeys(_steps(result)))
+
+
+def _steps(result: AuditResult) -> Iterator[str]:
+    for reason in result.unknown_because:
+        about = f" ({reason.subject})" if reason.subject else ""
+        yield f"To turn unknown into an answer{about}: {reason.remedy}."
+    models = {model.model: model for model in result.parallelism}
+    metadata = metadata_model(result)
+    if result.violations:
+        yield f"Until it is understood, apply this log serially ({_serially(result)})."
+        yield "Keep the files: they are the evidence for a bug report to whoever wrote them."
+    if metadata is not None:
+        yield from _tuning(result, metadata, models.get("row-conflicts"))
+
+
+def _is_mariadb(result: AuditResult) -> bool:
+    return any(file.format == "mariadb" for file in result.files)
+
+
+def _serially(result: AuditResult) -> str:
+    return "slave_parallel_threads=0" if _is_mariadb(result) else "replica_parallel_workers=1"
+
+
+def _lever(result: AuditResult) -> str:
+    """Return the setting that lets a replica use what the rows allow."""
+    if _is_mariadb(result):
+        return "slave_parallel_mode=optimistic on the replica (its default from 10.5.1) finds it"
+    if any(file.server.startswith(ALWAYS_WRITESET) for file in result.files):
+        return (
+            "this source already tracks write sets; tables without a primary key, foreign key "
+            "parents, DDL and binlog_transaction_dependency_history_size are what limits them"
+        )
+    return "set binlog_transaction_dependency_tracking=WRITESET on the source"
+
+
+def _tuning(
+    result: AuditResult, metadata: Parallelism, conflicts: Parallelism | None
+) -> Iterator[str]:
+    if metadata.safe is Verdict.HOLDS and metadata.knee > 1:
+        gained = metadata.speedup.get(metadata.knee)
+        reached = f": they are {gained:.1f} times as fast as one" if gained else ""
+        yield f"{metadata.knee} workers are worth having{reached}."
+    elif metadata.safe is Verdict.HOLDS and result.transactions > 1:
+        yield "More than one worker gains next to nothing with this metadata."
+    if conflicts is not None and metadata.ideal_speedup > 0:
+        gain = conflicts.ideal_speedup / metadata.ideal_speedup
+        if gain >= GAIN_WORTH_MENTIONING:
+            yield (
+                f"The rows would allow up to {gain:.1f} times the parallelism of the metadata "
+                f"({conflicts.ideal_speedup:.1f} against {metadata.ideal_speedup:.1f}): "
+                f"{_lever(result)}."
+            )
+    for blocker in result.blockers[:1]:
+        if blocker.share >= SHARE_WORTH_MENTIONING:
+            yield (
+                f"{share(blocker.share)} of the critical path is {blocker.kind} {blocker.name} "
+                f"({counted(blocker.transactions, 'link')}): without it the log could be applied "
+                "faster; more workers will not help."
+            )

@@ -1,0 +1,263 @@
+"""The report of a campaign as a page: what was found, how soon, how often what was met."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from paraply.campaigning.files import Filed
+from paraply.campaigning.result import SystemResult, discovery_curve, overall
+from paraply.mining.campaign import Progress
+from paraply.reporting.mining_text import summary
+from paraply.reporting.pictures.discovery import discovery_picture
+from paraply.reporting.sortable import Cell, Table, columns, number, verdict_cell
+from paraply.reporting.table_page import Section, table_page
+
+
+def campaign_html(
+    progress: Progress,
+    results: Sequence[SystemResult],
+    filed: Sequence[Filed],
+    pages: Mapping[str, str],
+    *,
+    command: str = "",
+) -> str:
+    """Return the page.
+
+    Args:
+        progress: what was counted.
+        results: the verdict of each system.
+        filed: the counterexamples that were written.
+        pages: where the page of each is, by the counterexample's name.
+        command: prints the same as text.
+    """
+    plan = progress.plan
+    found, sought = progress.found
+    reached, reachable = progress.reached
+    seconds = sum(progress.seconds_per_system)
+    events = sum(counts.events for counts in progress.per_system)
+    smallest = _smallest(filed)
+    sections = [_discovery(progress)]
+    if any(not result.system.mutant for result in results):
+        sections.append(_subjects(results))
+    if any(result.system.mutant for result in results):
+        sections.append(_mutants(results, smallest, pages))
+    if filed:
+        sections.append(_counterexamples(filed, pages))
+    sections += [_situations(results), _actions(results)]
+    return table_page(
+        f"Campaign of seed {plan.seed}",
+        summary(progress, results),
+        overall(progress, results),
+        sections,
+        figures=[
+            ("histories", f"{progress.histories:,}"),
+            ("events", f"{events:,}"),
+            ("histories per worker second", f"{progress.histories / max(seconds, 1e-9):,.0f}"),
+            (f"of {sought:,} breaches found", f"{found:,}"),
+            (f"of {reachable:,} situations reached", f"{reached:,}"),
+            (f"of {plan.batches:,} batches run", f"{progress.batches:,}"),
+        ],
+        command=command,
+    )
+
+
+def _discovery(progress: Progress) -> Section:
+    curve = discovery_curve(progress)
+    sought, reachable = progress.found[1], progress.reached[1]
+    table = Table(
+        id="discovery",
+        caption="What was known after so many histories of each system.",
+        columns=columns(
+            "#histories of each", f"#breaches of {sought:,}", f"#situations of {reachable:,}"
+        ),
+        rows=[
+            [number(point.histories), number(point.found), number(point.reached)] for point in curve
+        ],
+    )
+    return Section(
+        title="Discovery",
+        table=table,
+        picture=discovery_picture(
+            [
+                (
+                    name,
+                    [(point.histories, share) for point, share in zip(curve, shares, strict=True)],
+                )
+                for name, shares in (
+                    ("breaches", [point.found / max(sought, 1) for point in curve]),
+                    ("situations", [point.reached / max(reachable, 1) for point in curve]),
+                )
+            ]
+        ),
+        legend="Shares of the breaches that are sought, and of the situations that can be reached, "
+        "that were found after so many histories of each system.",
+    )
+
+
+def _subjects(results: Sequence[SystemResult]) -> Section:
+    table = Table(
+        id="subjects",
+        caption="Every subject, in the dialects that were run.",
+        columns=columns(
+            "subject", "verdict", "#histories", "#per worker second", "#features", "remark"
+        ),
+        rows=[
+            [
+                Cell(result.system.name),
+                verdict_cell(result.verdict.word),
+                number(result.counts.histories),
+                number(_rate(result)),
+                number(len(result.counts.features)),
+                Cell(result.note),
+            ]
+            for result in results
+            if not result.system.mutant
+        ],
+    )
+    return Section(title="Subjects", table=table)
+
+
+def _mutants(
+    results: Sequence[SystemResult],
+    smallest: Mapping[tuple[str, str], Filed],
+    pages: Mapping[str, str],
+) -> Section:
+    rows = []
+    for result in results:
+        if not result.system.mutant:
+            continue
+        goal = next(iter(result.system.goals), "")
+        entry = smallest.get((result.system.name, goal))
+        rows.append(
+            [
+                Cell(result.system.name),
+                verdict_cell(result.verdict.word),
+                number(result.first_found),
+                number(None if result.seconds_to_find is None else result.seconds_to_find * 1000),
+                number(sum(result.counts.violated.get(name, 0) for name in result.system.goals)),
+                number(result.counts.histories),
+                Cell("-", key="9e99")
+                if entry is None
+                else Cell(
+                    f"{entry.events} events", href=pages.get(entry.name, ""), key=str(entry.events)
+                ),
+                Cell(result.note),
+            ]
+        )
+    table = Table(
+        id="mutants",
+        caption="Every seeded fault: after how many histories the property that must catch it did.",
+        columns=columns(
+            "mutant",
+            "verdict",
+            "#found at history",
+            "#ms",
+            "#histories that break it",
+            "#of",
+            "smallest",
+            "remark",
+        ),
+        rows=rows,
+    )
+    return Section(title="Mutation table", table=table)
+
+
+def _counterexamples(filed: Sequence[Filed], pages: Mapping[str, str]) -> Section:
+    table = Table(
+        id="counterexamples",
+        caption="The smallest of every sort of breach.",
+        columns=columns(
+            "counterexample",
+            "property",
+            "#like it",
+            "#transactions",
+            "#events",
+            "#choices",
+            "sort",
+            "replayed",
+        ),
+        rows=[
+            [
+                Cell(entry.name, href=pages.get(entry.name, "")),
+                Cell(entry.prop),
+                number(entry.count),
+                number(entry.transactions),
+                number(entry.events),
+                number(entry.choices),
+                Cell(entry.signature.partition(" | ")[2]),
+                Cell("the same again" if entry.is_confirmed else "NOT CONFIRMED"),
+            ]
+            for entry in filed
+        ],
+    )
+    return Section(title="Counterexamples", table=table)
+
+
+def _situations(results: Sequence[SystemResult]) -> Section:
+    rows = []
+    for result in results:
+        counts = result.counts
+        for name in sorted(result.system.situations):
+            met = counts.reached.get(name, 0) + counts.violated.get(name, 0)
+            rows.append(
+                [
+                    Cell(name),
+                    Cell(result.system.name),
+                    number(met),
+                    number(100 * met / max(counts.histories, 1), 1),
+                ]
+            )
+    table = Table(
+        id="situations",
+        caption="In how many histories the situations occurred that the properties are about.",
+        columns=columns("situation", "system", "#histories", "#percent"),
+        rows=rows,
+    )
+    return Section(
+        title="Situations",
+        table=table,
+        text=[
+            "A property that was never put to the test holds nothing: where a situation was not "
+            "reached, the verdict of its system is unknown."
+        ],
+    )
+
+
+def _actions(results: Sequence[SystemResult]) -> Section:
+    actions: Counter[tuple[str, str]] = Counter()
+    judged: Counter[str] = Counter()
+    for result in results:
+        subject = result.system.subject
+        for action, count in result.counts.actions.items():
+            actions[subject, action] += count
+            judged[subject] += count
+    table = Table(
+        id="actions",
+        caption="What was done, and how it ended, in all histories that the reference ran.",
+        columns=columns("action", "subject", "#times", "#percent of the subject's"),
+        rows=[
+            [
+                Cell(action),
+                Cell(subject),
+                number(count),
+                number(100 * count / judged[subject], 1),
+            ]
+            for (subject, action), count in sorted(actions.items())
+        ],
+    )
+    return Section(title="Actions", table=table)
+
+
+def _smallest(filed: Sequence[Filed]) -> dict[tuple[str, str], Filed]:
+    found: dict[tuple[str, str], Filed] = {}
+    for entry in filed:
+        name = entry.mutant or f"{entry.subject}:{entry.dialect}"
+        kept = found.setdefault((name, entry.prop), entry)
+        if (entry.transactions, entry.events) < (kept.transactions, kept.events):
+            found[name, entry.prop] = entry
+    return found
+
+
+def _rate(result: SystemResult) -> float | None:
+    return result.counts.histories / result.seconds if result.seconds else None

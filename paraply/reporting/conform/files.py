@@ -1,0 +1,143 @@
+"""The result of a conformance run for machines: JSON, JUnit XML and TAP."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+from xml.etree import ElementTree
+
+from paraply.conforming.expected_failures import ExpectedFailure
+from paraply.conforming.suite import Applier, CaseResult, Result
+from paraply.reporting.counterexample_text import counterexample_lines
+from paraply.reporting.escape import visible
+from paraply.reporting.explore_text import history_records, json_text
+from paraply.version import VERSION
+from paraply.vocabulary.verdict import Verdict
+
+Expected = Mapping[str, ExpectedFailure]
+
+
+def conform_json(
+    applier: Applier,
+    results: Sequence[CaseResult],
+    commands: Mapping[str, str],
+    expected: Expected,
+    verdict: Verdict,
+    *,
+    schedules: int,
+    seed: int,
+) -> str:
+    """Return the result as JSON."""
+    document = {
+        "paraply": VERSION,
+        "verdict": verdict.word,
+        "applier": {"name": applier.name, "features": sorted(applier.features)},
+        "precision": None if applier.precision is None else asdict(applier.precision),
+        "schedules": schedules,
+        "seed": seed,
+        "counts": dict(Counter(result.result.value for result in results)),
+        "cases": [_case_json(result, commands, expected) for result in results],
+    }
+    return json_text(document)
+
+
+def _case_json(
+    result: CaseResult, commands: Mapping[str, str], expected: Expected
+) -> dict[str, Any]:
+    case, breach = result.case, result.breach
+    known = expected.get(case.id)
+    return {
+        "id": case.id,
+        "family": case.family,
+        "fact": case.fact,
+        "source": case.source,
+        "decides": case.decides,
+        "result": result.result.value,
+        "reason": result.reason,
+        "expected": None if known is None else {"reason": known.reason, "link": known.link},
+        "runs": result.runs,
+        "seconds": round(result.seconds, 3),
+        "stderr": list(result.stderr) if result.result is Result.FAIL else [],
+        "breach": None
+        if breach is None
+        else {
+            "property": breach.prop.name,
+            "violations": [str(violation) for violation in breach.violations],
+            "replay": commands.get(case.id, ""),
+            "history": history_records(breach.history),
+        },
+    }
+
+
+def conform_junit(results: Sequence[CaseResult], expected: Expected, *, strict: bool) -> str:
+    """Return the result as JUnit XML: a test case each, unknown ones skipped with the reason.
+
+    With ``strict``, unknown and skipped cases and unexpected passes are failures.
+    """
+    root = ElementTree.Element("testsuites", name="paraply conform")
+    suite = ElementTree.SubElement(root, "testsuite", name="paraply conform")
+    failures = skipped = 0
+    for result in results:
+        case = result.case
+        element = ElementTree.SubElement(
+            suite,
+            "testcase",
+            classname=f"paraply.conform.{case.family}",
+            name=case.id,
+            time=f"{result.seconds:.3f}",
+        )
+        problem = _problem(result, expected, strict=strict)
+        if problem:
+            failures += 1
+            failure = ElementTree.SubElement(
+                element, "failure", type=result.result.value, message=visible(problem)
+            )
+            if result.breach is not None:
+                lines = counterexample_lines(result.breach.prop, result.breach.history)
+                failure.text = "\n".join(lines)
+        elif result.result is not Result.PASS:
+            skipped += 1
+            reason = f"{result.result.value}: {result.reason}"
+            ElementTree.SubElement(element, "skipped", message=visible(reason))
+    for element in (root, suite):
+        element.set("tests", str(len(results)))
+        element.set("failures", str(failures))
+        element.set("errors", "0")
+        element.set("skipped", str(skipped))
+    ElementTree.indent(root)
+    text = ElementTree.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def conform_tap(results: Sequence[CaseResult], expected: Expected) -> str:
+    """Return the result in the Test Anything Protocol, version 14."""
+    lines = ["TAP version 14", f"1..{len(results)}"]
+    for number, result in enumerate(results, start=1):
+        known = result.case.id in expected
+        is_ok = result.result in (Result.PASS, Result.SKIP)
+        line = f"{'ok' if is_ok else 'not ok'} {number} - {result.case.id} {result.case.fact}"
+        line = line.replace("#", "\\#")
+        if result.result is Result.SKIP:
+            line += f" # SKIP {visible(result.reason)}"
+        elif known or result.result is Result.UNKNOWN:
+            # A known failure and an undecided case do not fail the run, and are not green either.
+            reason = expected[result.case.id].reason if known else f"unknown: {result.reason}"
+            line += f" # TODO {visible(reason)}"
+        lines.append(line)
+        if result.result is Result.FAIL:
+            lines += ["  ---", f"  message: {visible(result.reason)!r}", "  ..."]
+    return "\n".join([*lines, ""])
+
+
+def _problem(result: CaseResult, expected: Expected, *, strict: bool) -> str:
+    """Return why a case fails the run, empty if it does not."""
+    is_known = result.case.id in expected
+    if result.result is Result.FAIL:
+        return "" if is_known else result.reason
+    if not strict:
+        return ""
+    if result.result is Result.PASS:
+        return "expected to fail, and passed" if is_known else ""
+    return f"{result.result.value}: {result.reason}"

@@ -1,0 +1,163 @@
+"""An exploration as text and as JSON: every property with its verdict, every breach made small."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from paraply.counterexamples.workload_arguments import option_text
+from paraply.exploring.explore import Finding, Result
+from paraply.reporting.counterexample_text import counterexample_lines
+from paraply.reporting.plain_table import plain_table
+from paraply.vocabulary.history import History
+from paraply.vocabulary.history_jsonl import write_history
+from paraply.vocabulary.verdict import Verdict
+
+
+def explore_text(
+    result: Result, *, how: str, commands: Mapping[str, str], allow_expected: bool
+) -> str:
+    """Return the report of an exploration.
+
+    Args:
+        how: what was run, as ``500 schedules of seed 0``.
+        commands: name of a broken property -> the command that replays its counterexample.
+        allow_expected: whether known breaches leave the verdict alone.
+    """
+    lines = [*heading_lines(result), f"{how}: {covered(result)}", ""]
+    lines += plain_table(
+        ("property", "verdict", "reached", "broken", ""),
+        [
+            (
+                finding.prop.name,
+                finding.verdict.word,
+                finding.tally.reached,
+                finding.tally.violated,
+                finding.note,
+            )
+            for finding in result.findings
+        ],
+    )
+    if result.set_aside:
+        lines.append(
+            f"and {len(result.set_aside)} that no run of {result.subject.name} can reach "
+            f"(paraply list subjects names them)"
+        )
+    is_unreached = any(not finding.tally.reached for finding in result.findings)
+    if is_unreached and result.options_off:
+        lines.append(f"options that are off: {', '.join(result.options_off)}")
+    for finding in result.findings:
+        if finding.smallest is not None:
+            history = finding.smallest.counterexample.history
+            lines += ["", "", *counterexample_lines(finding.prop, history)]
+            if finding.smallest.minimality is not None:
+                lines += ["", str(finding.smallest.minimality)]
+            lines += ["", f"replay: {commands[finding.prop.name]}"]
+    return "\n".join([*lines, "", summary(result, allow_expected=allow_expected), ""])
+
+
+def heading_lines(result: Result) -> list[str]:
+    """Return subject, dialect, sizes, and the options that were set."""
+    workload = result.workload
+    of_dialect = f", dialect {workload.dialect}" if workload.dialect else ""
+    sizes = ", ".join(
+        f"{count} {what}{'' if count == 1 else 's'}"
+        for count, what in (
+            (workload.transactions, "transaction"),
+            (workload.rows, "row"),
+            (workload.members, "member"),
+        )
+    )
+    set_options = " ".join(f"{name}={option_text(value)}" for name, value in
+                           sorted(workload.options.items()))  # fmt: skip
+    lines = [f"{result.subject.name}{of_dialect}: {sizes}"]
+    return [*lines, f"options: {set_options}"] if set_options else lines
+
+
+def covered(result: Result) -> str:
+    """Return how much was covered."""
+    campaign = result.campaign
+    return (
+        f"{campaign.runs:,} runs, {campaign.histories:,} distinct histories, "
+        f"{campaign.events:,} events"
+    )
+
+
+def summary(result: Result, *, allow_expected: bool) -> str:
+    """Return the verdict in one line, and how it comes about."""
+    counts = dict.fromkeys(Verdict, 0)
+    expected = 0
+    for finding in result.findings:
+        counts[finding.verdict] += 1
+        expected += finding.is_expected and finding.verdict is Verdict.VIOLATED
+    parts = [
+        f"{counts[verdict]} {verdict.word}" for verdict in reversed(Verdict) if counts[verdict]
+    ]
+    known = f" ({expected} expected)" if expected else ""
+    cut = "; not every schedule was run" if result.is_cut else ""
+    return f"{result.verdict(allow_expected=allow_expected).word}: {', '.join(parts)}{known}{cut}"
+
+
+def explore_json(
+    result: Result,
+    *,
+    search: Mapping[str, Any],
+    commands: Mapping[str, str],
+    allow_expected: bool,
+) -> str:
+    """Return the same as a JSON document; equal input gives an equal document."""
+    workload = result.workload
+    return json_text(
+        {
+            "subject": result.subject.name,
+            "dialect": workload.dialect,
+            "transactions": workload.transactions,
+            "rows": workload.rows,
+            "members": workload.members,
+            "options": result.subject.options_of(workload),
+            "search": dict(search),
+            "runs": result.campaign.runs,
+            "distinct_histories": result.campaign.histories,
+            "events": result.campaign.events,
+            "verdict": result.verdict(allow_expected=allow_expected).word,
+            "properties": [_finding_json(finding, commands) for finding in result.findings],
+            "set_aside": list(result.set_aside),
+        }
+    )
+
+
+def _finding_json(finding: Finding, commands: Mapping[str, str]) -> dict[str, Any]:
+    value: dict[str, Any] = {
+        "name": finding.prop.name,
+        "expectation": finding.prop.expectation.value,
+        "is_safety": finding.prop.is_safety,
+        "verdict": finding.verdict.word,
+        "histories_reached": finding.tally.reached,
+        "histories_broken": finding.tally.violated,
+        "is_expected": finding.is_expected,
+        "note": finding.note,
+    }
+    if finding.smallest is not None:
+        counterexample = finding.smallest.counterexample
+        value["counterexample"] = {
+            "violations": [str(violation) for violation in counterexample.violations],
+            "program": finding.smallest.program,
+            "command": commands[finding.prop.name],
+            "minimality": None
+            if finding.smallest.minimality is None
+            else asdict(finding.smallest.minimality),
+            "history": history_records(counterexample.history),
+        }
+    return value
+
+
+def history_records(history: History) -> list[Any]:
+    """Return the lines of a history's JSON form as values."""
+    return [json.loads(line) for line in write_history(history)]
+
+
+def json_text(value: object) -> str:
+    """Return a JSON document as it is written to a file."""
+    return json.dumps(value, indent=2, ensure_ascii=True) + "\n"

@@ -1,0 +1,88 @@
+"""Pages of tables that sort and filter: an index of pages, the report of a campaign."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from paraply.reporting import words
+from paraply.reporting.html import content_policy, resource, template_environment
+from paraply.reporting.sortable import Cell, Table, columns, verdict_cell
+from paraply.version import VERSION
+from paraply.vocabulary.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A part of the page: a heading, sentences, perhaps a picture with its legend, a table."""
+
+    table: Table
+    title: str = ""
+    text: Sequence[str] = ()
+    picture: Markup | None = None
+    legend: str = ""
+
+
+def table_page(
+    title: str,
+    headline: str,
+    verdict: Verdict,
+    sections: Sequence[Section],
+    *,
+    figures: Sequence[tuple[str, str]] = (),
+    command: str = "",
+) -> str:
+    """Return the page.
+
+    Args:
+        title: its heading, beside the mark of the verdict.
+        headline: one sentence below it.
+        verdict: colours the head of the page.
+        sections: its parts, each with a table.
+        figures: numbers that stand large below the headline: what they count, and the number.
+        command: makes the page, or what it tells of, again.
+    """
+    style = resource("audit.css") + "\n" + resource("show.css")
+    script = resource("sortable.js")
+    return (
+        template_environment()
+        .get_template("index.html.j2")
+        .render(
+            title=title,
+            headline=headline,
+            verdict=verdict.word,
+            mark=words.MARKS[verdict],
+            sections=sections,
+            figures=figures,
+            command=command,
+            version=VERSION,
+            style=Markup(style),
+            script=Markup(script),
+            policy=content_policy(style, script),
+        )
+    )
+
+
+def index_html(title: str, headline: str, verdict: Verdict, rows: Sequence[dict[str, Any]]) -> str:
+    """Return a page with a row for each page: ``href``, ``name``, ``verdict`` and ``cells``.
+
+    All rows have the same cells, whose names are the headings.
+    """
+    names = list(rows[0]["cells"]) if rows else []
+    table = Table(
+        id="pages",
+        caption="All pages.",
+        columns=columns("name", "verdict", *names),
+        rows=[
+            [
+                Cell(row["name"], href=row["href"]),
+                verdict_cell(row["verdict"]),
+                *(Cell(str(row["cells"][name])) for name in names),
+            ]
+            for row in rows
+        ],
+    )
+    return table_page(title, headline, verdict, [Section(table=table)])

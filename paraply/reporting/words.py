@@ -1,0 +1,195 @@
+"""The words every form of the report uses for the same thing: verdicts, models, places, counts."""
+
+from __future__ import annotations
+
+import re
+
+from paraply.vocabulary.audit_result import (
+    AuditResult,
+    FileSummary,
+    LintFinding,
+    Parallelism,
+    SafetyViolation,
+    TransactionRef,
+)
+from paraply.vocabulary.counting import counted
+from paraply.vocabulary.verdict import Verdict
+
+MARKS = {Verdict.HOLDS: "✓", Verdict.UNKNOWN: "?", Verdict.VIOLATED: "✗"}
+
+MODEL_MEANINGS = {
+    "logical-clock": "last_committed and sequence_number as logged (MySQL LOGICAL_CLOCK)",
+    "commit-group": "transactions of one group commit together (MariaDB conservative)",
+    "row-conflicts": "only transactions that share a key wait (what WRITESET could reach)",
+    "by-table": "one worker per table",
+    "by-schema": "one worker per schema (MySQL DATABASE)",
+    "by-primary-key": "one worker per primary key value (a CDC topic keyed by row)",
+}
+
+METADATA_MODELS = ("logical-clock", "commit-group")
+"""The models that the log itself prescribes, the more telling first; the others ask what could
+be."""
+
+
+_VERSION = re.compile(r"\d+(\.\d+)+")
+
+
+def share(part: float) -> str:
+    """Return a part of one as a percentage that never rounds something to nothing."""
+    return f"{part:.0%}" if part >= 0.01 or part == 0 else "<1%"
+
+
+def timestamp(reference: TransactionRef) -> str:
+    """Return what the log says about the parallelism of one transaction, or nothing."""
+    if reference.sequence_number is not None:
+        return (
+            f"last_committed={reference.last_committed} sequence_number={reference.sequence_number}"
+        )
+    if reference.commit_id is not None:
+        return f"commit_id={reference.commit_id}"
+    return ""
+
+
+def name_of(reference: TransactionRef) -> str:
+    """Return the GTID of a transaction, or its ordinal where the log gives it none."""
+    return reference.gtid or f"anonymous transaction {reference.ordinal:,}"
+
+
+def place_of_finding(finding: LintFinding) -> str:
+    """Return ``file:offset`` of a finding, or nothing for one about the whole log."""
+    return f"{finding.file}:{finding.offset}" if finding.file else ""
+
+
+def drawable_widths(result: AuditResult) -> list[tuple[int, float]]:
+    """Return the widths over the log, or none where there is but one, which is no curve."""
+    return result.width_over_time if len(result.width_over_time) > 1 else []
+
+
+def place_of(reference: TransactionRef) -> str:
+    """Return ``file:offset`` of a transaction."""
+    return f"{reference.file}:{reference.offset}"
+
+
+def server_of(file: FileSummary) -> str:
+    """Return the product and version that wrote a file, as far as it says.
+
+    The version is without what packagers add, and without the ``5.5.5-`` that MariaDB puts before
+    its own for clients that know MySQL only.
+    """
+    product = {"mysql": "MySQL", "mariadb": "MariaDB", "text": "text dump"}.get(
+        file.format, file.format
+    )
+    version = file.server.removeprefix("5.5.5-") if file.format == "mariadb" else file.server
+    number = _VERSION.match(version)
+    return f"{product} {number[0] if number else version}".strip()
+
+
+def metadata_model(result: AuditResult) -> Parallelism | None:
+    """Return how parallel the log is by its own metadata, None where it has none."""
+    models = {model.model: model for model in result.parallelism}
+    return next((models[name] for name in METADATA_MODELS if name in models), None)
+
+
+def safety_word(model: Parallelism) -> str:
+    """Return whether a model keeps the conflicts of this log in order, with the number it loses."""
+    if model.safe is Verdict.VIOLATED:
+        return f"no: {counted(model.conflicting_pairs_apart, 'pair')}"
+    return "yes" if model.safe is Verdict.HOLDS else "unknown"
+
+
+def distance_label(power: int) -> str:
+    """Return the range of SN-LC distances that one bar of the histogram counts."""
+    return str(power) if power <= 1 else f"{power}–{2 * power - 1}"
+
+
+def why_they_may_overlap(violation: SafetyViolation) -> str:
+    """Return which part of the metadata lets B start before A has committed, as a sentence."""
+    earlier, later = violation.earlier, violation.later
+    if earlier.sequence_number is not None and later.last_committed is not None:
+        if earlier.sequence_number <= later.last_committed:
+            return ""
+        return (
+            f"B waits for sequence numbers up to {later.last_committed} (its last_committed); "
+            f"A has {earlier.sequence_number}."
+        )
+    if earlier.commit_id is not None and earlier.commit_id == later.commit_id:
+        return f"Both have commit_id {earlier.commit_id}: they may run side by side."
+    return ""
+
+
+def what_they_share(violation: SafetyViolation) -> str:
+    """Return what makes A and B conflict: a key, a table's definition, or an XA transaction."""
+    if violation.index == "DDL":
+        return f"the definition of {violation.table}: {violation.key}"
+    if violation.index == "XA":
+        return f"the XA transaction {violation.key}"
+    return f"{violation.table} {violation.key}"
+
+
+def consequence_of(violation: SafetyViolation) -> str:
+    """Return what would go wrong, with A and B in place of their GTIDs."""
+    text = violation.consequence
+    for letter, reference in (("A", violation.earlier), ("B", violation.later)):
+        if reference.gtid:
+            # A GTID may be the beginning of another one: uuid:7 of uuid:70.
+            text = re.sub(rf"(?<!\w){re.escape(reference.gtid)}(?!\d)", letter, text)
+    return sentence(text)
+
+
+def size_bars(sizes: dict[int, int], bars_max: int) -> list[tuple[str, int]]:
+    """Return a histogram of group sizes as labelled bars; the largest sizes share the last."""
+    bars = [(str(size), number) for size, number in sorted(sizes.items())]
+    if len(bars) <= bars_max:
+        return bars
+    kept, rest = bars[: bars_max - 1], bars[bars_max - 1 :]
+    return [*kept, (f"≥{rest[0][0]}", sum(number for _, number in rest))]
+
+
+def headline(result: AuditResult) -> str:
+    """Return the verdict's reason in one or two sentences, the gravest first."""
+    reasons = _breaches(result)
+    if result.verdict is Verdict.VIOLATED and reasons:
+        return " ".join(reasons)
+    if result.verdict is Verdict.HOLDS:
+        return (
+            f"No conflict among the {counted(result.pairs_allowed_to_overlap, 'pair')} of "
+            "transactions that the log allows to overlap; "
+            f"{counted(result.conflicting_pairs_ordered, 'conflicting pair')} "
+            f"{'is' if result.conflicting_pairs_ordered == 1 else 'are'} kept apart."
+        )
+    if not result.unknown_because:
+        return "The evidence does not suffice for a verdict."
+    first, *others = result.unknown_because
+    more = f" And {counted(len(others), 'more reason')}." if others else ""
+    return f"{sentence(first.reason)}{more}"
+
+
+def sentence(text: str) -> str:
+    """Return ``text`` beginning with a capital where it is a word, and ending in a full stop."""
+    first_word = text.partition(" ")[0].rstrip(",:")
+    # A name (P104, shop.orders, 0-1-7) stays as it is written.
+    is_word = first_word.isalpha() and first_word.islower()
+    start = text[:1].upper() + text[1:] if is_word else text
+    return start if start.endswith((".", "!", "?")) else f"{start}."
+
+
+def _breaches(result: AuditResult) -> list[str]:
+    reasons = []
+    pairs = len(result.violations) + result.violations_dropped
+    certain = sum(violation.certain for violation in result.violations)
+    if certain:
+        known = f"{certain:,} of {pairs:,}" if certain < len(result.violations) else f"{pairs:,}"
+        noun = "pair" if pairs == 1 else "pairs"
+        reasons.append(
+            f"{known} {noun} of conflicting transactions may be applied at the same time."
+        )
+    broken = sum(finding.severity == "violation" for finding in result.lint)
+    if broken:
+        reasons.append(f"The metadata breaks its own rules in {counted(broken, 'place')}.")
+    findings = result.replay.before_images_missing + result.replay.duplicate_keys
+    if findings:
+        do_not = "does not" if findings == 1 else "do not"
+        reasons.append(
+            f"{counted(findings, 'row image')} {do_not} fit the rows the log itself built up."
+        )
+    return reasons

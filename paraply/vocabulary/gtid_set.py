@@ -1,0 +1,176 @@
+"""MySQL GTIDs and sets of them, as values: ``uuid:1-5:7``, tagged ones of 8.3 and newer too.
+
+A source is a UUID and a tag, empty for untagged GTIDs; numbers of one source run from 1 to
+2**63-2. Text as the server prints and reads it: ``paraply.vocabulary.gtid_set_text``; as binary
+logs carry it: ``paraply.vocabulary.gtid_set_binary``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from paraply.vocabulary.intervals import EMPTY_INTERVALS, IntervalSet
+
+GTID_NUMBER_MAX = (1 << 63) - 2
+"""The last number that a source can give."""
+
+TAG_LENGTH_MAX = 32
+"""Longest tag, in characters."""
+
+
+class GtidSource(NamedTuple):
+    """Who gave a GTID: the server's UUID, and the tag, empty for untagged."""
+
+    uuid: str
+    """36 characters, in lower case."""
+    tag: str = ""
+    """Letters in lower case, digits and underscore, not beginning with a digit."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Gtid:
+    """One GTID: its source, and its number in [1, 2**63-2]."""
+
+    source: GtidSource
+    number: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.number <= GTID_NUMBER_MAX:
+            raise ValueError(f"a GTID's number lies in [1, 2**63-2]: got {self.number}")
+
+    def __str__(self) -> str:
+        """Return ``uuid:number`` or ``uuid:tag:number``."""
+        return ":".join([*filter(None, self.source), str(self.number)])
+
+
+class GtidInterval(NamedTuple):
+    """A run of GTIDs of one source, both ends included."""
+
+    source: GtidSource
+    first: int
+    last: int
+
+
+class GtidSet:
+    """An immutable set of GTIDs: union ``|``, intersection ``&``, difference ``-``, subset ``<=``.
+
+    Costs are linear in the intervals of both sets, looking up one GTID is logarithmic. Equal
+    sets are equal and hash alike however they were built. ``len()`` counts GTIDs and fails past
+    ``sys.maxsize``; :attr:`count` does not. Iterating yields intervals, since a set may well
+    hold more GTIDs than anyone can wait for.
+    """
+
+    __slots__ = ("_numbers",)
+
+    def __init__(self, numbers: Mapping[GtidSource, IntervalSet] | None = None) -> None:
+        """Take the numbers of each source; ``ValueError`` if one lies outside [1, 2**63-2]."""
+        kept = {source: held for source, held in sorted((numbers or {}).items()) if held}
+        for source, held in kept.items():
+            least, greatest = held.bounds
+            if least < 1 or greatest > GTID_NUMBER_MAX:
+                raise ValueError(f"numbers of {source} must lie in [1, 2**63-2]")
+        self._numbers = kept
+
+    @classmethod
+    def of(cls, gtids: Iterable[Gtid]) -> GtidSet:
+        """Return the set of some GTIDs."""
+        numbers: dict[GtidSource, list[tuple[int, int]]] = {}
+        for gtid in gtids:
+            numbers.setdefault(gtid.source, []).append((gtid.number, gtid.number))
+        return cls({source: IntervalSet(pairs) for source, pairs in numbers.items()})
+
+    @property
+    def sources(self) -> tuple[GtidSource, ...]:
+        """Return the sources in the set, by UUID and then by tag, untagged first."""
+        return tuple(self._numbers)
+
+    def numbers_of(self, source: GtidSource) -> IntervalSet:
+        """Return the numbers of one source, empty if there are none."""
+        return self._numbers.get(source, EMPTY_INTERVALS)
+
+    def __iter__(self) -> Iterator[GtidInterval]:
+        """Yield the intervals, in the order in which the server prints them."""
+        for source, held in self._numbers.items():
+            for first, last in held:
+                yield GtidInterval(source, first, last)
+
+    @property
+    def count(self) -> int:
+        """Return how many GTIDs are in the set."""
+        return sum(held.count for held in self._numbers.values())
+
+    @property
+    def interval_count(self) -> int:
+        """Return how many intervals it takes."""
+        return sum(held.interval_count for held in self._numbers.values())
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __bool__(self) -> bool:
+        return bool(self._numbers)
+
+    def __contains__(self, gtid: object) -> bool:
+        return isinstance(gtid, Gtid) and gtid.number in self.numbers_of(gtid.source)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GtidSet):
+            return NotImplemented
+        return self._numbers == other._numbers
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._numbers.items()))
+
+    def __or__(self, other: GtidSet) -> GtidSet:
+        united = dict(self._numbers)
+        for source, held in other._numbers.items():
+            united[source] = united.get(source, EMPTY_INTERVALS) | held
+        return GtidSet(united)
+
+    def __and__(self, other: GtidSet) -> GtidSet:
+        return GtidSet({s: held & other.numbers_of(s) for s, held in self._numbers.items()})
+
+    def __sub__(self, other: GtidSet) -> GtidSet:
+        return GtidSet({s: held - other.numbers_of(s) for s, held in self._numbers.items()})
+
+    def __le__(self, other: GtidSet) -> bool:
+        """Return whether this is a subset of, or the same as, the other."""
+        return all(held <= other.numbers_of(s) for s, held in self._numbers.items())
+
+    def __lt__(self, other: GtidSet) -> bool:
+        """Return whether this is a subset of the other, and not the same."""
+        return self <= other and self != other
+
+    def isdisjoint(self, other: GtidSet) -> bool:
+        """Return whether no GTID is in both."""
+        return all(held.isdisjoint(other.numbers_of(s)) for s, held in self._numbers.items())
+
+    def add(self, gtid: Gtid) -> GtidSet:
+        """Return the set with one GTID more."""
+        return GtidSet(self._numbers | {gtid.source: self.numbers_of(gtid.source).add(gtid.number)})
+
+    def __str__(self) -> str:
+        """Return the set as ``@@gtid_executed`` shows it, but on one line."""
+        return self.format(",")
+
+    def format(self, separator: str = ",\n") -> str:
+        """Return the set as ``@@gtid_executed`` shows it: one UUID a line.
+
+        Tags of a UUID follow its untagged numbers: ``uuid:1-5:tag:1-3:other:7``.
+        """
+        lines: dict[str, list[str]] = {}
+        for (uuid, tag), held in self._numbers.items():
+            words = lines.setdefault(uuid, [uuid])
+            if tag:
+                words.append(tag)
+            words += [f"{first}-{last}" if first < last else f"{first}" for first, last in held]
+        return separator.join(":".join(words) for words in lines.values())
+
+    def __repr__(self) -> str:
+        return f"<GtidSet {self}>"
+
+
+EMPTY_GTID_SET = GtidSet()
+"""The set without a GTID."""

@@ -1,0 +1,180 @@
+"""Histories as JSON Lines: one record a line, written and read one history at a time.
+
+The first line of a history is its header, then come its transactions, its events, and a last
+line that counts them. A history without that last line broke off, and says so in
+``is_complete``. docs/history-format.md describes every field.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, NoReturn, TextIO
+
+from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.events import Event
+from paraply.vocabulary.history import FORMAT_VERSION, History, HistoryHeader
+from paraply.vocabulary.records import MalformedRecordError, decode_record, encode_record
+from paraply.vocabulary.transactions import Transaction
+
+MALFORMED_HISTORY = register(
+    "P505",
+    "this is not a history: {reason}",
+    "docs/history-format.md describes each line, docs/history.schema.json is its JSON Schema",
+)
+UNKNOWN_HISTORY_VERSION = register(
+    "P506",
+    "the history has format version {version}, and this program reads up to {known}",
+    "install a newer version, or record the history again",
+)
+
+LINE_CHARACTERS_MAX = 64 * 1024 * 1024
+"""Longest line that is read; one transaction of a million rows stays far below it."""
+
+RECORDS = {"history": HistoryHeader, "transaction": Transaction, "event": Event}
+"""The word that each line bears as ``record``, and what the line then holds."""
+
+
+def write_history(history: History) -> Iterator[str]:
+    """Yield the lines of one history, without line ends."""
+    header = {"format_version": history.header.format_version, **encode_record(history.header)}
+    yield _line("history", header)
+    for transaction in history.transactions:
+        yield _line("transaction", encode_record(transaction))
+    for event in history.events:
+        yield _line("event", encode_record(event))
+    if history.is_complete:
+        counts = {"transactions": len(history.transactions), "events": len(history.events)}
+        yield _line("end", counts)
+
+
+def _line(record: str, value: dict[str, Any]) -> str:
+    return json.dumps(
+        {"record": record, **value}, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+    )
+
+
+def bounded_lines(stream: TextIO) -> Iterator[str]:
+    """Yield the lines of a stream, a longer one than LINE_CHARACTERS_MAX cut in pieces.
+
+    So a file without line ends cannot fill the memory: its first piece is refused by the reader.
+    """
+    while line := stream.readline(LINE_CHARACTERS_MAX + 1):
+        yield line
+
+
+def read_histories(lines: Iterable[str], *, name: str = "") -> Iterator[History]:
+    """Yield the histories of a file, one by one; empty lines are passed over.
+
+    Args:
+        lines: of the file, best by :func:`bounded_lines`.
+        name: of the file, for messages.
+
+    Raises:
+        ParaplyError: P505 with file and line where a line is no record of a history, P506 for a
+            later format, P504 where the parts of a history do not fit.
+    """
+    reader = _HistoryReader(name)
+    for number, line in enumerate(lines, start=1):
+        if line and not line.isspace():
+            finished = reader.take(number, line)
+            if finished is not None:
+                yield finished
+    broken_off = reader.finish(is_complete=False)
+    if broken_off is not None:
+        yield broken_off
+
+
+class _HistoryReader:
+    """Gathers the records of one history after the other."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._line = 0
+        self._header: HistoryHeader | None = None
+        self._header_line = 0
+        self._transactions: list[Transaction] = []
+        self._events: list[Event] = []
+
+    def take(self, number: int, line: str) -> History | None:
+        """Add one line; return the history that it ends, if it ends one."""
+        self._line = number
+        value = self._parse(line)
+        record = value.pop("record", None)
+        if record == "end":
+            return self._take_end(value)
+        if not isinstance(record, str) or record not in RECORDS:
+            self._refuse(f"a line's record is history, transaction, event or end, not {record!r}")
+        if record != "history" and self._header is None:
+            self._refuse(f"a {record} before any history")
+        if record == "history":
+            self._check_version(value)
+        try:
+            decoded = decode_record(RECORDS[record], value)
+        except MalformedRecordError as fault:
+            self._refuse(f"{record}: {fault}")
+        if isinstance(decoded, HistoryHeader):
+            finished = self.finish(is_complete=False)
+            self._header, self._header_line = decoded, number
+            return finished
+        if isinstance(decoded, Transaction):
+            if self._events:
+                self._refuse("a transaction after an event")
+            self._transactions.append(decoded)
+        else:
+            self._events.append(decoded)
+        return None
+
+    def finish(self, *, is_complete: bool) -> History | None:
+        """Return the history gathered so far, None if there is none, and begin anew."""
+        if self._header is None:
+            return None
+        history = History(
+            header=self._header,
+            transactions=tuple(self._transactions),
+            events=tuple(self._events),
+            is_complete=is_complete,
+        )
+        self._header, self._transactions, self._events = None, [], []
+        return history.check(where=f"{self._name}:{self._header_line}")
+
+    def _take_end(self, value: dict[str, Any]) -> History:
+        counted = {"transactions": len(self._transactions), "events": len(self._events)}
+        # true equals 1 in Python, and is no number.
+        if value != counted or bool in map(type, value.values()):
+            self._refuse(f"the end counts {value}, but there are {counted}")
+        history = self.finish(is_complete=True)
+        if history is None:
+            self._refuse("an end before any history")
+        return history
+
+    def _check_version(self, value: dict[str, Any]) -> None:
+        version = value.get("format_version", FORMAT_VERSION)
+        if isinstance(version, int) and version > FORMAT_VERSION:
+            raise ParaplyError(
+                UNKNOWN_HISTORY_VERSION,
+                where=self._where,
+                version=version,
+                known=FORMAT_VERSION,
+            )
+
+    def _parse(self, line: str) -> dict[str, Any]:
+        if len(line) > LINE_CHARACTERS_MAX:
+            self._refuse(f"a line of {len(line)} characters")
+        try:
+            value = json.loads(line, parse_constant=self._refuse_constant)
+        except (ValueError, RecursionError) as fault:
+            self._refuse(f"not JSON ({fault})")
+        if not isinstance(value, dict):
+            self._refuse("a line that is no JSON object")
+        return value
+
+    def _refuse_constant(self, word: str) -> NoReturn:
+        raise ValueError(f"{word} is no number")
+
+    @property
+    def _where(self) -> str:
+        return f"{self._name}:{self._line}"
+
+    def _refuse(self, reason: str) -> NoReturn:
+        raise ParaplyError(MALFORMED_HISTORY, where=self._where, reason=reason)

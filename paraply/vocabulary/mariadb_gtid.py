@@ -1,0 +1,276 @@
+"""MariaDB GTIDs, positions and binlog states: ``domain-server-sequence``, as values.
+
+A *position* (``gtid_slave_pos``, ``gtid_current_pos``, ``gtid_binlog_pos``) names one GTID per
+domain, the last that was applied or logged there. A *binlog state* (``gtid_binlog_state``) names
+one per domain and server, the last in its domain being the most recent. Sequence numbers rise
+within a domain, holes are legal, and only ``gtid_strict_mode`` enforces it: without it a smaller
+number may follow, and a position then goes back to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from paraply.vocabulary.errors import MALFORMED_MARIADB_GTID, ParaplyError
+
+DOMAIN_MAX = SERVER_MAX = (1 << 32) - 1
+SEQUENCE_MAX = (1 << 64) - 1
+
+_GTID = re.compile(r"\s*([0-9]{1,10})-([0-9]{1,10})-([0-9]{1,20})\s*")
+_SHOWN_MAX = 60
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class MariadbGtid:
+    """One GTID: domain and server of 32 bits, sequence number of 64; order is by domain first."""
+
+    domain: int
+    server: int
+    sequence: int
+
+    def __post_init__(self) -> None:
+        bounds = (DOMAIN_MAX, SERVER_MAX, SEQUENCE_MAX)
+        for value, greatest in zip((self.domain, self.server, self.sequence), bounds, strict=True):
+            if not 0 <= value <= greatest:
+                raise ValueError(f"{value} of {self} lies outside [0, {greatest}]")
+
+    def __str__(self) -> str:
+        """Return ``domain-server-sequence``."""
+        return f"{self.domain}-{self.server}-{self.sequence}"
+
+
+def parse_mariadb_gtid(text: str, *, where: str = "") -> MariadbGtid:
+    """Return the GTID that a text stands for; else P002."""
+    gtids = _parse_list(text, where)
+    if len(gtids) != 1:
+        raise _malformed(text, f"expected one GTID, got {len(gtids)}", where)
+    return gtids[0]
+
+
+class MariadbPosition:
+    """One GTID per domain: how far someone has come in each.
+
+    Immutable. ``covers`` and ``<=`` compare sequence numbers, as the server does: a number in a
+    hole, or one that another server wrote, counts as reached.
+    """
+
+    __slots__ = ("_by_domain",)
+
+    def __init__(self, gtids: Iterable[MariadbGtid] = ()) -> None:
+        """Take one GTID per domain; a domain given twice raises ``ValueError``."""
+        by_domain: dict[int, MariadbGtid] = {}
+        for gtid in sorted(gtids):
+            if gtid.domain in by_domain:
+                raise ValueError(
+                    f"domain {gtid.domain} comes twice: {by_domain[gtid.domain]}, {gtid}"
+                )
+            by_domain[gtid.domain] = gtid
+        self._by_domain = by_domain
+
+    def __iter__(self) -> Iterator[MariadbGtid]:
+        """Yield the GTIDs, by domain."""
+        return iter(self._by_domain.values())
+
+    def __len__(self) -> int:
+        """Return the number of domains."""
+        return len(self._by_domain)
+
+    def __getitem__(self, domain: int) -> MariadbGtid:
+        return self._by_domain[domain]
+
+    def __contains__(self, domain: object) -> bool:
+        return domain in self._by_domain
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MariadbPosition):
+            return NotImplemented
+        return self._by_domain == other._by_domain
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._by_domain.values()))
+
+    def covers(self, gtid: MariadbGtid) -> bool:
+        """Return whether the position has come as far as ``gtid`` in its domain."""
+        reached = self._by_domain.get(gtid.domain)
+        return reached is not None and gtid.sequence <= reached.sequence
+
+    def __le__(self, other: MariadbPosition) -> bool:
+        """Return whether the other has come as far or further in each domain of this."""
+        return all(other.covers(gtid) for gtid in self)
+
+    def advance(self, gtid: MariadbGtid) -> MariadbPosition:
+        """Return the position after ``gtid`` was applied: it replaces its domain's.
+
+        That holds for a smaller sequence number too: the position is the last one applied, and
+        not the greatest (without strict mode the server goes back as well).
+        """
+        return MariadbPosition([*(g for g in self if g.domain != gtid.domain), gtid])
+
+    def __str__(self) -> str:
+        """Return the position as ``@@gtid_slave_pos`` shows it, by domain."""
+        return ",".join(map(str, self))
+
+    def __repr__(self) -> str:
+        return f"<MariadbPosition {self}>"
+
+
+def parse_position(text: str, *, where: str = "") -> MariadbPosition:
+    """Return the position that a text stands for, the empty one for empty text; else P002."""
+    try:
+        return MariadbPosition(_parse_list(text, where))
+    except ValueError as fault:
+        raise _malformed(text, str(fault), where) from None
+
+
+class MariadbBinlogState:
+    """What a server has logged: the last GTID of each domain and server, and the most recent.
+
+    Immutable. ``counters`` holds the greatest sequence number ever seen in each domain, which
+    :meth:`next_sequence` counts on from; text does not carry it, so a state read from text takes
+    the greatest that it names.
+    """
+
+    __slots__ = ("_counters", "_last", "_state")
+
+    def __init__(
+        self, gtids: Iterable[MariadbGtid] = (), *, counters: Mapping[int, int] | None = None
+    ) -> None:
+        """Take one GTID per domain and server, the last of a domain being the most recent.
+
+        A pair given twice raises ``ValueError``.
+        """
+        state: dict[tuple[int, int], MariadbGtid] = {}
+        last: dict[int, MariadbGtid] = {}
+        greatest = dict(counters or {})
+        for gtid in gtids:
+            if (gtid.domain, gtid.server) in state:
+                raise ValueError(f"domain {gtid.domain} and server {gtid.server} come twice")
+            state[gtid.domain, gtid.server] = gtid
+            last[gtid.domain] = gtid
+            greatest[gtid.domain] = max(greatest.get(gtid.domain, 0), gtid.sequence)
+        self._state = state
+        self._last = last
+        self._counters = greatest
+
+    def __iter__(self) -> Iterator[MariadbGtid]:
+        """Yield the GTIDs by domain, in each by server but the most recent last."""
+        return iter(
+            sorted(
+                self._state.values(),
+                key=lambda gtid: (gtid.domain, gtid == self._last[gtid.domain], gtid.server),
+            )
+        )
+
+    def __len__(self) -> int:
+        """Return the number of pairs of domain and server."""
+        return len(self._state)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MariadbBinlogState):
+            return NotImplemented
+        return (self._state, self._last, self._counters) == (
+            other._state,
+            other._last,
+            other._counters,
+        )
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    @property
+    def position(self) -> MariadbPosition:
+        """Return ``gtid_binlog_pos``: the most recent GTID of each domain."""
+        return MariadbPosition(self._last.values())
+
+    def has_logged(self, gtid: MariadbGtid) -> bool:
+        """Return whether the state says that ``gtid`` was logged.
+
+        It compares sequence numbers per domain and server, so a number that lies in a hole, and
+        was never logged, passes too.
+        """
+        logged = self._state.get((gtid.domain, gtid.server))
+        return logged is not None and gtid.sequence <= logged.sequence
+
+    def is_out_of_order(self, gtid: MariadbGtid) -> bool:
+        """Return whether strict mode refuses to log ``gtid`` next (error 1950).
+
+        It does unless the sequence number is greater than that of the domain's most recent.
+        """
+        recent = self._last.get(gtid.domain)
+        return recent is not None and gtid.sequence <= recent.sequence
+
+    def next_sequence(self, domain: int) -> int:
+        """Return the sequence number of the domain's next local transaction: greatest seen + 1."""
+        return self._counters.get(domain, 0) + 1
+
+    def log(self, gtid: MariadbGtid) -> MariadbBinlogState:
+        """Return the state after ``gtid`` was logged: its pair's last, its domain's most recent.
+
+        Like the server without strict mode it takes a smaller number and goes back to it, while
+        the counter stays. Ask :meth:`is_out_of_order` first for strict mode.
+        """
+        others = [g for g in self if (g.domain, g.server) != (gtid.domain, gtid.server)]
+        return MariadbBinlogState([*others, gtid], counters=self._counters)
+
+    def count_applied(self, gtid: MariadbGtid) -> MariadbBinlogState:
+        """Return the state after ``gtid`` was applied and not logged (log_slave_updates=0).
+
+        Only the counter knows of it.
+        """
+        seen = max(self._counters.get(gtid.domain, 0), gtid.sequence)
+        return MariadbBinlogState(self, counters=self._counters | {gtid.domain: seen})
+
+    def __str__(self) -> str:
+        """Return the state as ``@@gtid_binlog_state`` shows it, by domain."""
+        return ",".join(map(str, self))
+
+    def __repr__(self) -> str:
+        return f"<MariadbBinlogState {self}>"
+
+
+def parse_binlog_state(text: str, *, where: str = "") -> MariadbBinlogState:
+    """Return the binlog state that a text stands for, the empty one for empty text; else P002."""
+    try:
+        return MariadbBinlogState(_parse_list(text, where))
+    except ValueError as fault:
+        raise _malformed(text, str(fault), where) from None
+
+
+def compute_current_position(
+    applied: MariadbPosition, logged: MariadbBinlogState, server: int
+) -> MariadbPosition:
+    """Return ``gtid_current_pos`` of a server: what it applied, or logged itself after that.
+
+    In each domain the most recent logged GTID counts only if this ``server`` wrote it and its
+    sequence number is greater than that of the one applied.
+    """
+    position = applied
+    for gtid in logged.position:
+        if gtid.server == server and not applied.covers(gtid):
+            position = position.advance(gtid)
+    return position
+
+
+def _parse_list(text: str, where: str) -> list[MariadbGtid]:
+    if not text.strip():
+        return []
+    gtids = []
+    offset = 0
+    for word in text.split(","):
+        match = _GTID.fullmatch(word)
+        if match is None:
+            raise _malformed(text, f"no domain-server-sequence at character {offset + 1}", where)
+        try:
+            gtids.append(MariadbGtid(int(match[1]), int(match[2]), int(match[3])))
+        except ValueError:
+            reason = f"a number at character {offset + 1} is too large"
+            raise _malformed(text, reason, where) from None
+        offset += len(word) + 1
+    return gtids
+
+
+def _malformed(text: str, reason: str, where: str) -> ParaplyError:
+    shown = text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}..."
+    return ParaplyError(MALFORMED_MARIADB_GTID, where=where, text=shown, reason=reason)

@@ -1,0 +1,297 @@
+"""The one door for choice: whatever may happen in more than one order asks a ``Schedule``.
+
+Which worker moves, when a member collects garbage, when an acknowledgement arrives, when a crash
+strikes: the subject offers the options, the schedule picks one and remembers the pick. The list
+of picks is a *program*: with the workload it is a whole counterexample, and it replays the same
+on every implementation that asks the same questions in the same order.
+
+A question with one option is no choice: it is answered at once and not recorded.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from random import Random
+from typing import TypeVar, overload
+
+from paraply.vocabulary.errors import ParaplyError, register
+
+T = TypeVar("T")
+
+RECORDED_CHOICE_OUT_OF_RANGE = register(
+    "P501",
+    "choice {position} of the program picks option {choice} of {count}{label}",
+    "replay it on the subject, dialect and options it was recorded with",
+)
+SUBJECT_NOT_DETERMINISTIC = register(
+    "P502",
+    "choice {position} offered {count} options{label}, but {expected} when it was made before",
+    "let every choice of the subject go through the schedule: no clock, hash order or own chance",
+)
+
+
+class Schedule(ABC):
+    """Picks among options and records every pick in ``choices``.
+
+    A subclass says how to pick; ``choices`` holds one index per question with two options or
+    more, in the order asked.
+    """
+
+    __slots__ = ("choices",)
+
+    def __init__(self) -> None:
+        self.choices: list[int] = []
+
+    @abstractmethod
+    def choose_index(self, count: int, label: str = "") -> int:
+        """Return an index in ``[0, count)``; ``count`` below 1 raises ``ValueError``.
+
+        ``label`` says what is being chosen, for messages and for Hypothesis' printed story.
+        """
+
+    @overload
+    def choose(self, options: int, label: str = "") -> int: ...
+
+    @overload
+    def choose(self, options: Sequence[T], label: str = "") -> T: ...
+
+    def choose(self, options: Sequence[T] | int, label: str = "") -> T | int:
+        """Return one of ``options``, or a number in ``[0, options)`` where it is a number."""
+        if isinstance(options, int):
+            return self.choose_index(options, label)
+        return options[self.choose_index(len(options), label)]
+
+
+def _refuse_empty(count: int, label: str) -> None:
+    if count < 1:
+        raise ValueError(f"nothing to choose from{_of(label)}")
+
+
+def _of(label: str) -> str:
+    return f" for {label}" if label else ""
+
+
+def _out_of_range(position: int, index: int, count: int, label: str) -> ParaplyError:
+    return ParaplyError(
+        RECORDED_CHOICE_OUT_OF_RANGE,
+        position=position + 1,
+        choice=index,
+        count=count,
+        label=_of(label),
+    )
+
+
+def _not_deterministic(position: int, count: int, counts: list[int], label: str) -> ParaplyError:
+    expected = counts[position] if position < len(counts) else "some"
+    return ParaplyError(
+        SUBJECT_NOT_DETERMINISTIC,
+        position=position + 1,
+        count=count,
+        expected=expected,
+        label=_of(label),
+    )
+
+
+class SeededSchedule(Schedule):
+    """Picks at random, each option as likely; the same seed gives the same picks on any Python."""
+
+    __slots__ = ("_uniform", "seed")
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self.seed = seed
+        # Random.random() is the one method whose sequence the language promises to keep.
+        self._uniform = Random(seed).random
+
+    def choose_index(self, count: int, label: str = "") -> int:
+        """Return a random index in ``[0, count)``."""
+        if count < 2:
+            _refuse_empty(count, label)
+            return 0
+        index = int(self._uniform() * count)
+        self.choices.append(index)
+        return index
+
+
+class RecordedSchedule(Schedule):
+    """Picks what a program says; after its last choice, the first option of each question.
+
+    A choice outside the options (the program was made for another subject, or shortened by a
+    minimiser) raises ``ParaplyError`` P501 when ``strict``; otherwise it is taken modulo their
+    number, so that any list of numbers is a program. ``is_faithful`` tells whether that
+    happened, or whether choices were missing or left over.
+    """
+
+    __slots__ = ("_adjusted", "_answered", "_program", "_strict")
+
+    def __init__(self, program: Iterable[int], *, strict: bool = False) -> None:
+        super().__init__()
+        self._program = tuple(program)
+        self._strict = strict
+        self._answered = 0
+        self._adjusted = False
+
+    @property
+    def program(self) -> tuple[int, ...]:
+        """Return the choices that were given."""
+        return self._program
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Return whether a question was asked after the last recorded choice."""
+        return self._answered > len(self._program)
+
+    @property
+    def is_faithful(self) -> bool:
+        """Return whether each choice was taken as recorded, all of them, and no more."""
+        return self._answered == len(self._program) and not self._adjusted
+
+    def choose_index(self, count: int, label: str = "") -> int:
+        """Return the recorded index, or 0 when the program has run out."""
+        if count < 2:
+            _refuse_empty(count, label)
+            return 0
+        position = self._answered
+        index = self._program[position] if position < len(self._program) else 0
+        if not 0 <= index < count:
+            if self._strict:
+                raise _out_of_range(position, index, count, label)
+            index %= count
+            self._adjusted = True
+        self._answered = position + 1
+        self.choices.append(index)
+        return index
+
+
+class DrawnSchedule(Schedule):
+    """Lets someone else pick: ``draw(count, label)`` returns an index in ``[0, count)``.
+
+    With Hypothesis: ``DrawnSchedule(lambda count, label: data.draw(integers(0, count - 1)))``;
+    the first option is then what shrinking tends towards, so offer the plainest one first.
+    """
+
+    __slots__ = ("_draw",)
+
+    def __init__(self, draw: Callable[[int, str], int]) -> None:
+        super().__init__()
+        self._draw = draw
+
+    def choose_index(self, count: int, label: str = "") -> int:
+        """Return what was drawn; an index outside ``[0, count)`` raises ``ValueError``."""
+        if count < 2:
+            _refuse_empty(count, label)
+            return 0
+        index = self._draw(count, label)
+        if not 0 <= index < count:
+            raise ValueError(f"drew {index} of {count} options{_of(label)}")
+        self.choices.append(index)
+        return index
+
+
+class ExhaustiveSchedule(Schedule):
+    """One run of an :class:`Exploration`: repeats a prefix of choices, then takes the first."""
+
+    __slots__ = ("_bound", "_counts", "_prefix", "_reported", "skipped_at", "was_cut")
+
+    def __init__(self, prefix: list[int], counts: list[int], bound: int | None) -> None:
+        super().__init__()
+        self._prefix = prefix
+        self._counts = counts
+        self._bound = bound
+        self.skipped_at: int | None = None
+        """How many choices had been made when the rest was skipped; None if it was not."""
+        self.was_cut = False
+        """Whether a question came after the bound, where only the first option is explored."""
+
+    def choose_index(self, count: int, label: str = "") -> int:
+        """Return the index that this run is to take at this question."""
+        if count < 2:
+            _refuse_empty(count, label)
+            return 0
+        position = len(self.choices)
+        index = self._prefix[position] if position < len(self._prefix) else 0
+        if not 0 <= index < count:
+            raise _out_of_range(position, index, count, label)
+        if position < len(self._counts):
+            if self._counts[position] != count:
+                raise _not_deterministic(position, count, self._counts, label)
+        elif self._bound is not None and position >= self._bound:
+            self.was_cut = True
+        else:
+            self._counts.append(count)
+        self.choices.append(index)
+        return index
+
+    def skip_subtree(self) -> None:
+        """Say that every continuation of the choices made so far is known already.
+
+        The caller ends its run (choices it still makes are not explored) and no other run with
+        this prefix follows. This is the hook for visited states and for symmetry.
+        """
+        if self.skipped_at is None:
+            self.skipped_at = len(self.choices)
+
+
+class Exploration:
+    """Depth-first enumeration of every sequence of choices: iterate over it and run each one.
+
+    >>> exploration = Exploration()
+    >>> [(s.choose(2), s.choose("ab")) for s in exploration]
+    [(0, 'a'), (0, 'b'), (1, 'a'), (1, 'b')]
+    >>> exploration.count, exploration.is_complete
+    (4, True)
+
+    ``prefix`` fixes the first choices, so that parts of the tree can be explored apart.
+    ``runs_max`` bounds the runs and ``choices_max`` the questions at which a run branches;
+    an exploration that met a bound is not complete. Subtrees given up by ``skip_subtree`` are
+    counted in ``skipped`` and do not make it incomplete: the caller vouches for them.
+    """
+
+    def __init__(
+        self,
+        *,
+        prefix: Sequence[int] = (),
+        runs_max: int | None = None,
+        choices_max: int | None = None,
+    ) -> None:
+        self._fixed = tuple(prefix)
+        self._runs_max = runs_max
+        self._choices_max = choices_max
+        self.count = 0
+        """Runs handed out so far."""
+        self.skipped = 0
+        """Runs that ended in ``skip_subtree``."""
+        self.is_complete = False
+        """Whether every sequence of choices was run or skipped; True only after the last run."""
+
+    def __iter__(self) -> Iterator[ExhaustiveSchedule]:
+        """Start again from the first sequence."""
+        self.count = self.skipped = 0
+        self.is_complete = False
+        prefix = list(self._fixed)
+        counts: list[int] = []
+        cut = False
+        while self._runs_max is None or self.count < self._runs_max:
+            self.count += 1
+            schedule = ExhaustiveSchedule(prefix, counts, self._choices_max)
+            yield schedule
+            if schedule.skipped_at is None and len(schedule.choices) < len(prefix):
+                raise _not_deterministic(len(schedule.choices), 0, counts, "")
+            cut = cut or schedule.was_cut
+            self.skipped += schedule.skipped_at is not None
+            made = len(schedule.choices) if schedule.skipped_at is None else schedule.skipped_at
+            prefix, counts = _successor(
+                schedule.choices[: min(made, len(counts))], counts, len(self._fixed)
+            )
+            if not prefix:
+                self.is_complete = not cut
+                return
+
+
+def _successor(made: list[int], counts: list[int], fixed: int) -> tuple[list[int], list[int]]:
+    """Return the next prefix in depth-first order and its option counts; empty when done."""
+    for position in range(len(made) - 1, fixed - 1, -1):
+        if made[position] + 1 < counts[position]:
+            return [*made[:position], made[position] + 1], counts[: position + 1]
+    return [], []

@@ -1,9 +1,0 @@
-"""The search for cycles on arrays, for histories of any size."""
-
-from __future__ import annotations
-
-from pathlib import Path
-
-from vocabulary.kernel_cache import drop_stale_kernels
-
-drop_stale_kernels(Path(__file__).parent)

@@ -1,9 +1,0 @@
-"""Compiled twins of the checks of tables; each gives what its readable twin gives."""
-
-from __future__ import annotations
-
-from pathlib import Path
-
-from vocabulary.kernel_cache import drop_stale_kernels
-
-drop_stale_kernels(Path(__file__).parent)

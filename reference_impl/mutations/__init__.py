@@ -1,1 +1,0 @@
-"""Systems that are wrong on purpose; importing ``reference_impl.mutations.all`` registers them."""

@@ -1,0 +1,49 @@
+"""Which engine takes a log, and what is said where the compiled one cannot."""
+
+from __future__ import annotations
+
+import pytest
+
+from paraply.auditing import pipeline as line_of_work
+from paraply.auditing.pipeline import AuditRequest, audit
+from paraply.vocabulary.errors import ParaplyError
+from tests.builders.hot_logs import hot_log
+
+
+@pytest.fixture
+def log(tmp_path):
+    return str(hot_log(tmp_path / "bin.000001", size_bytes=150_000, block_transactions=20))
+
+
+@pytest.mark.parametrize(
+    ("kept", "least_kept", "least_compiling", "engine"),
+    [
+        (True, 100_000, 10**9, "compiled"),
+        (True, 10**9, 10**9, "readable"),
+        (False, 100_000, 100_000, "compiled"),
+        (False, 100_000, 10**9, "readable"),
+    ],
+)
+def test_auto_takes_the_compiled_engine_where_the_log_repays_it(
+    log, monkeypatch, kept, least_kept, least_compiling, engine
+):
+    monkeypatch.setattr(line_of_work, "has_kernels", lambda _: kept)
+    monkeypatch.setattr(line_of_work, "COMPILED_BYTES_MIN", least_kept)
+    monkeypatch.setattr(line_of_work, "COMPILING_BYTES_MIN", least_compiling)
+    assert audit(AuditRequest(files=(log,))).engine == engine
+
+
+def test_auto_falls_back_where_the_log_is_not_for_the_compiled_engine(repository, monkeypatch):
+    monkeypatch.setattr(line_of_work, "COMPILED_BYTES_MIN", 0)
+    monkeypatch.setattr(line_of_work, "COMPILING_BYTES_MIN", 0)
+    minimal = "tests/fixtures/binlogs/mysql-9.7.4/load-minimal-image/bin.000001"
+    result = audit(AuditRequest(files=(str(repository / minimal),)))
+    assert result.engine == "readable"
+    assert result.row_changes > 0
+
+
+def test_compiled_engine_by_name_says_why_it_cannot(repository):
+    minimal = "tests/fixtures/binlogs/mysql-9.7.4/load-minimal-image/bin.000001"
+    request = AuditRequest(files=(str(repository / minimal),), engine="compiled")
+    with pytest.raises(ParaplyError, match=r"P308 .*rows outside of a plain transaction"):
+        audit(request)

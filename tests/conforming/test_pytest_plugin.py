@@ -1,0 +1,71 @@
+"""The suite as pytest items: pass, fail with a story, skip with a reason, xfail, xdist."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+CLOCK = "paraply.adapters.conformance.rules.correct:LogicalClock"
+SERIAL = "paraply.adapters.conformance.rules.correct:Serial"
+ONE_NUMBER = "paraply.adapters.conformance.rules.faulty:WaitsForOneNumber"
+
+
+def run_with_plugin(pytester, *arguments):
+    """Run pytest in a process of its own, without the plugin of Hypothesis, which loads slowly."""
+    return pytester.runpytest_subprocess(
+        "-p", "no:hypothesispytest", "-p", "paraply.pytest_plugin", *arguments, timeout=60
+    )
+
+
+def run(pytester, applier, *arguments):
+    return run_with_plugin(
+        pytester, f"--paraply-applier={applier}", "--paraply-schedules=20", "-rsx", *arguments
+    )
+
+
+def test_every_case_is_an_item_and_xdist_shares_them(pytester):
+    result = run(pytester, CLOCK, "--paraply-case=B", "-n", "2")
+    result.assert_outcomes(passed=5)
+
+
+def test_failed_case_tells_its_story(pytester):
+    result = run(pytester, ONE_NUMBER, "--paraply-case=B-prefix-01")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*FAIL B-prefix-01: last_committed=2 waits for 1*", "*trx.LC*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_unknown_case_is_skipped_with_the_reason(pytester):
+    result = run(pytester, SERIAL, "--paraply-case=N-parallel-01")
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["*unknown: no two transactions were ever under way together*"])
+
+
+def test_marker_of_a_family_chooses_its_cases(pytester):
+    result = run(pytester, CLOCK, "-m", "paraply_b", "--strict-markers")
+    result.assert_outcomes(passed=5, deselected=100)
+
+
+@pytest.mark.parametrize(("applier", "outcome"), [(ONE_NUMBER, "xfailed"), (CLOCK, "failed")])
+def test_expected_failure_is_an_xfail_and_strict_minds_a_pass(pytester, applier, outcome):
+    pytester.makefile(
+        ".toml", x='[[expected]]\ncase = "B-prefix-01"\nreason = "known"\nlink = "https://e.org"\n'
+    )
+    result = run(
+        pytester, applier, "--paraply-case=B-prefix-01", "--paraply-strict",
+        "--paraply-expected-failures=x.toml",
+    )  # fmt: skip
+    result.assert_outcomes(**{outcome: 1})
+
+
+def test_case_that_does_not_exist_is_a_usage_error(pytester):
+    result = run(pytester, CLOCK, "--paraply-case=Z")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*P632 there is no case 'Z'*", "*remedy:*"])
+
+
+def test_without_an_applier_nothing_is_added(pytester):
+    pytester.makepyfile("def test_one(): pass")
+    result = run_with_plugin(pytester)
+    result.assert_outcomes(passed=1)

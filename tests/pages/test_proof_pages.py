@@ -1,0 +1,50 @@
+"""The facts on the pages of proofs that are kept by hand, and those for machines."""
+
+from __future__ import annotations
+
+import tomllib
+
+from ci.pages.proofs.manifest import manifest
+from ci.pages.proofs.pages import FOLDER
+from paraply.models.claims.claim import Theorem
+from paraply.models.claims.refuted import COUNTEREXAMPLES
+from paraply.models.claims.theorems import THEOREMS, theorem
+from paraply.models.judging.judges import JUDGES
+from paraply.proving.stability import stored as stored_stability
+
+CHANGES = tomllib.loads((FOLDER / "history.toml").read_text(encoding="utf-8"))["change"]
+
+
+def test_history_begins_with_the_proof_of_every_theorem_and_goes_on_in_time():
+    first = {}
+    for change in CHANGES:
+        for identifier in change["theorems"]:
+            assert isinstance(theorem(identifier), Theorem)
+            first.setdefault(identifier, change["what"])
+    assert set(first) == {entry.id for entry in THEOREMS}
+    assert all(what.startswith("Proved by induction") for what in first.values())
+    dates = [change["date"] for change in CHANGES]
+    assert dates == sorted(dates)
+
+
+def test_page_of_a_theorem_ends_with_its_history():
+    page = (FOLDER / "P31.md").read_text(encoding="utf-8")
+    told = page.partition("\n## History\n")[2].strip().splitlines()
+    wanted = [c["what"] for c in CHANGES if "P31" in c["theorems"]]
+    assert [line.partition(": ")[2] for line in told] == wanted
+
+
+def test_manifest_says_how_long_each_judge_takes_and_which_mutants_are_caught():
+    facts = tomllib.loads(manifest())
+    for entry in THEOREMS:
+        assert set(facts[entry.id]["seconds"]) == set(JUDGES)
+        assert facts[entry.id]["mutants"]
+    assert facts["P28"]["mutants"] == ["too_few_replicas_are_asked", "any_replica_is_promoted"]
+    assert facts["P13"]["mutants"] == ["sync_binlog=0"]
+    assert all(facts[entry.id]["mutants"] for entry in COUNTEREXAMPLES)
+
+
+def test_every_system_was_measured_with_every_judge():
+    names = {build().name for entry in THEOREMS for build in entry.systems}
+    for judge, row in stored_stability().items():
+        assert names <= set(row["systems"]), judge

@@ -1,0 +1,20 @@
+"""docs/appliers-survey.md is what the suite says, run again here for the rule that runs fastest."""
+
+from __future__ import annotations
+
+from ci.pages.survey import PAGE_PATH, results_of, section, table_row
+from paraply.adapters.conformance.rules.restated import RESTATED, ForcedGlobal
+
+
+def test_page_says_what_the_suite_says(repository):
+    page = (repository / PAGE_PATH).read_text()
+    results = results_of(ForcedGlobal)
+    assert table_row(ForcedGlobal, results) in page
+    assert section(ForcedGlobal, results) in page
+
+
+def test_page_has_every_rule_that_is_restated(repository):
+    page = (repository / PAGE_PATH).read_text()
+    for rule in RESTATED:
+        assert f"## {rule.name}\n" in page
+        assert "Restated from" in rule.__doc__
