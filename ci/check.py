@@ -17,7 +17,7 @@ from ci import english, layers, tidy
 ROOT = Path(__file__).resolve().parent.parent
 
 GENERATED_PAGES = (
-    "paraply.vocabulary.history_format",
+    "ci.pages.history_format",
     "ci.pages.audit_json",
     "ci.pages.error_codes",
     "ci.pages.proofs.pages",

@@ -71,14 +71,14 @@ class Limit:
 
 
 LIMITS = {
-    "readme": Limit(11, 2_000),
-    "docs": Limit(6.5, 110_000),
-    "help": Limit(8, 4_000),
-    "errors": Limit(6.5, 4_000),
-    "docstrings": Limit(8.5, 134_000),
+    "readme": Limit(1, 1_500),
+    "docs": Limit(4.5, 62_000),
+    "help": Limit(6.5, 2_400),
+    "errors": Limit(6, 2_700),
+    "docstrings": Limit(8, 132_500),
 }
-MARKDOWN_WORDS_MAX = 110_000
-"""README and docs together; the aim is 90,000."""
+MARKDOWN_WORDS_MAX = 63_000
+"""README and docs together; generated blocks do not count."""
 
 
 @dataclass(frozen=True, slots=True)
