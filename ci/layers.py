@@ -19,10 +19,13 @@ PACKAGE = "paraply"
 
 SPECIFYING = "vocabulary properties reference_impl models adapters mining"
 """The rooms that know nothing of the tool."""
-SHARED = f"{SPECIFYING} errors progress number_arguments file_arguments registries version tools reporting"
+SHARED = (
+    f"{SPECIFYING} errors progress file_arguments number_arguments registries version tools "
+    "reporting"
+)
 """What every job room may use."""
 COUNTEREXAMPLES = f"{SHARED} counterexamples judging"
-JOBS = "auditing exploring conforming campaigning observing proving"
+JOBS = "auditing exploring conforming campaigning observing proving verifying"
 ALL = f"{COUNTEREXAMPLES} {JOBS} commands cli crash"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import json
 import mmap
 import os
 import platform
@@ -188,6 +189,7 @@ def _write_errors(
                 "error": {"type": type(error).__name__, "message": what},
             }
         ),
+        "sarif": _sarif(what),
         "junit": _junit(command, type(error).__name__, what),
     }
     drop_held()
@@ -214,6 +216,23 @@ def _asked(option: str, words: Sequence[str], arguments: argparse.Namespace | No
         return None if name is None else str(name)
     found = re.search(rf"\0--{option}[=\0]([^\0]+)", "\0" + "\0".join(words))
     return found.group(1) if found else None
+
+
+def _sarif(what: str) -> str:
+    """Return a SARIF log of a run that failed: it has no results."""
+    driver = {"name": "paraply", "version": VERSION}
+    note = {"level": "error", "message": {"text": f"internal error, no verdict: {what}"}}
+    ended = {
+        "executionSuccessful": False,
+        "exitCode": EXIT_INTERNAL,
+        "toolExecutionNotifications": [note],
+    }
+    document = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "invocations": [ended]}],
+    }
+    return json.dumps(document, indent=2) + "\n"
 
 
 def _junit(command: str, kind: str, what: str) -> str:

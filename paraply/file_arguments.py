@@ -37,6 +37,12 @@ class JunitFile(OutputFile):
     kind = "JUnit"
 
 
+class SarifFile(OutputFile):
+    """A SARIF log."""
+
+    kind = "SARIF"
+
+
 class HtmlFile(OutputFile):
     """An HTML page."""
 

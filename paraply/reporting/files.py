@@ -34,6 +34,9 @@ STANDARD_OUTPUT = "-"
 KINDS: Mapping[str, re.Pattern[bytes]] = {
     "JSON": re.compile(rb'\s*\{\s*"(paraply"\s*:|format"\s*:\s*"paraply-)'),
     "JUnit": re.compile(rb'\s*<\?xml[^>]*\?>\s*<testsuites name="paraply '),
+    "SARIF": re.compile(
+        rb'\s*\{\s*"\$schema".{0,200}?"driver"\s*:\s*\{\s*"name"\s*:\s*"paraply', re.DOTALL
+    ),
     "HTML": re.compile(
         rb'\s*<!DOCTYPE html>.{0,1500}?<meta name="generator" content="paraply ', re.DOTALL
     ),

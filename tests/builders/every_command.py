@@ -37,6 +37,9 @@ RUNS = {
     "mutants": ("first_item_decides", "--json={json}"),
     "prove": ("P07", "--solver=kernel", "--json={json}"),
     "replay": ("{history}", "--json={json}"),
+    "verify": (
+        "{log}", "--target={log}", "--json={json}", "--junit={junit}", "--sarif={sarif}",
+    ),
     "show": ("{history}", "--no-alternatives", "--out={html}"),
 }  # fmt: skip
 assert set(RUNS) == {command.name for command in COMMANDS}, "give each command a run"
@@ -55,6 +58,6 @@ def prepared(monkeypatch, folder: Path, command: str) -> list[str]:
             subject.run(schedule, Workload(dialect="logical_clock")))))  # fmt: skip
     names = {
         "log": LOG, "history": history, "json": folder / "r.json", "junit": folder / "r.xml",
-        "html": folder / "r.html", "out": folder / "out",
+        "html": folder / "r.html", "sarif": folder / "r.sarif", "out": folder / "out",
     }  # fmt: skip
     return [command, *(word.format(**names) for word in RUNS[command])]

@@ -103,6 +103,9 @@ def test_fault_anywhere_in_a_command_is_exit_code_70_and_no_verdict(
         if any("{json}" in word for word in RUNS[command]):
             document = json.loads((folder / "r.json").read_text())
             assert (document["verdict"], document["exit_code"]) == ("error", 70)
+        if any("{sarif}" in word for word in RUNS[command]):
+            (run,) = json.loads((folder / "r.sarif").read_text())["runs"]
+            assert run["invocations"][0]["exitCode"] == 70
         if any("{junit}" in word for word in RUNS[command]):
             (case,) = ElementTree.parse(folder / "r.xml").iter("testcase")
             assert case.find("error") is not None

@@ -194,6 +194,7 @@ def test_every_kind_is_recognised(tmp_path):
     heads = {
         "JSON": NEW.encode(),
         "JUnit": b'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="paraply audit" />',
+        "SARIF": b'{"$schema": "x", "runs": [{"tool": {"driver": {"name": "paraply verify"',
         "HTML": b'<!DOCTYPE html>\n<head><meta name="generator" content="paraply 1">',
         "history": b'{"record":"history","format_version":1}',
         "group trace": gzip.decompress(path.read_bytes()),
@@ -213,7 +214,7 @@ def test_options_that_name_files_are_declared():
         parser = argparse.ArgumentParser()
         command.load().configure(parser)
         for action in parser._actions:
-            if re.fullmatch("F|FILE.*|DIR|HISTORY.*|BINLOG", str(action.metavar)):
+            if re.fullmatch("F|FILE.*|DIR|HISTORY.*|BINLOG|SOURCE|TARGET", str(action.metavar)):
                 seen += 1
                 is_known = isinstance(action.type, type) and issubclass(action.type, known)
                 assert is_known or (command.name, action.dest) in NOT_FILES, action
@@ -221,6 +222,8 @@ def test_options_that_name_files_are_declared():
 
 
 NOT_FILES = {
+    ("live", "fault"),
+    ("live", "target"),
     ("mine", "scope_fault"),
     ("live", "basedir"),  # Programs to run.
     ("mine", "out"),  # A campaign, which has rules of its own, or a URL.
