@@ -16,9 +16,7 @@ from paraply.vocabulary.errors import ParaplyError, register
 NO_SUCH_CLASS = register(
     "P633",
     "the applier cannot be loaded: {reason}",
-    "write FILE.py:CLASS, and let the class derive from "
-    "paraply.adapters.conformance.rules.rule.Rule, or for a tracker from "
-    "paraply.adapters.conformance.rules.trackers.TrackingRule",
+    "write FILE.py:CLASS, and let the class derive from paraply.Applier, or from paraply.Tracker",
 )
 
 
@@ -56,7 +54,7 @@ def load_rule(name: str) -> type[Rule | TrackingRule]:
         raise ParaplyError(NO_SUCH_CLASS, where=place, reason=reason) from None
     found = getattr(module, class_name, None)
     if not (isinstance(found, type) and issubclass(found, Rule | TrackingRule)):
-        reason = f"there is no class {class_name} in it that derives from Rule or TrackingRule"
+        reason = f"there is no class {class_name} in it that derives from Applier or Tracker"
         raise ParaplyError(NO_SUCH_CLASS, where=place, reason=reason)
     return found
 
