@@ -78,7 +78,7 @@ def test_conform_takes_a_class_a_name_and_a_command():
 
 
 def test_class_without_a_file_is_refused_with_the_reason():
-    with pytest.raises(ParaplyError, match="no class Local in it that derives from Applier or Tracker"):
+    with pytest.raises(ParaplyError, match="no class Local in it that derives from Applier"):
         conform(type("Local", (paraply.Applier,), {}), cases=["B"])
 
 
