@@ -24,13 +24,12 @@ from paraply.mining.batch_files import (
 )
 from paraply.mining.batch_runs import BatchRun, Counts, run_batch
 from paraply.mining.engines import Engine
-from paraply.mining.plan import PLAN_FORMAT, Batch, Plan, differences, plan_from_json
+from paraply.mining.plan import PLAN_FILE, PLAN_FORMAT, Batch, Plan, differences, plan_from_json
 from paraply.mining.steering import steered
 from paraply.mining.store import Store, store_at
 from paraply.vocabulary.counting import counted
 from paraply.vocabulary.errors import ParaplyError, register
 
-PLAN_FILE = "campaign.json"
 STOP_WHEN = "stop_when"
 
 FOLDER_IN_USE = register(

@@ -14,8 +14,9 @@ from dataclasses import replace
 import pytest
 
 from paraply.mining.batch_files import manifest_name, rows_name
-from paraply.mining.campaign import PLAN_FILE, read_campaign, run_campaign
+from paraply.mining.campaign import read_campaign, run_campaign
 from paraply.mining.engines import InProcess
+from paraply.mining.plan import PLAN_FILE
 from paraply.mining.store import PART, store_at
 from paraply.mining.systems import systems_of
 from paraply.vocabulary.errors import ParaplyError
