@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from paraply.mining.batch_runs import SCHEMA, BatchRun, Counts, counts_from_json
 from paraply.mining.plan import Batch, Plan
 from paraply.mining.store import Store
+from paraply.vocabulary.input_documents import parse_json
 
 ROWS, MANIFESTS = "rows", "manifests"
 COMPRESSION = "zstd"
@@ -95,7 +96,7 @@ def read_done(store: Store, plan: Plan, batch: Batch) -> tuple[Done | None, str]
     if written is None:
         return None, "" if rows is None else "its rows have no manifest"
     try:
-        manifest = json.loads(written)
+        manifest = parse_json(written)
         counts = counts_from_json(manifest["counts"])
         fault = _fault(manifest, rows, plan, batch)
         seconds = float(manifest["seconds"])
@@ -122,7 +123,7 @@ def read_manifests(store: Store, plan: Plan) -> Iterator[Done]:
     """Yield every batch with a readable manifest of this campaign, in order; rows are not read."""
     for name in store.names(MANIFESTS):
         try:
-            manifest = json.loads(store.read(f"{MANIFESTS}/{name}") or b"")
+            manifest = parse_json(store.read(f"{MANIFESTS}/{name}") or b"")
             if manifest["plan"] == plan.digest:
                 yield Done(
                     number=manifest["number"],

@@ -29,6 +29,7 @@ from paraply.mining.steering import steered
 from paraply.mining.store import Store, store_at
 from paraply.vocabulary.counting import counted
 from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.input_documents import parse_json
 
 STOP_WHEN = "stop_when"
 
@@ -276,7 +277,7 @@ def read_campaign(place: str) -> Progress:
 
 def _parse_plan(store: Store, written: bytes) -> tuple[Plan, StopWhen]:
     try:
-        value = json.loads(written)
+        value = parse_json(written)
         if value["format"] != PLAN_FORMAT:
             raise ParaplyError(
                 PLAN_NOT_READ,
