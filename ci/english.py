@@ -72,12 +72,12 @@ class Limit:
 
 LIMITS = {
     "readme": Limit(1, 1_500),
-    "docs": Limit(4.5, 62_000),
+    "docs": Limit(4.5, 88_000),
     "help": Limit(6.5, 2_400),
     "errors": Limit(6, 2_700),
-    "docstrings": Limit(8, 132_500),
+    "docstrings": Limit(8.2, 134_000),
 }
-MARKDOWN_WORDS_MAX = 63_000
+MARKDOWN_WORDS_MAX = 90_000
 """README and docs together; generated blocks do not count."""
 
 
