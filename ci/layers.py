@@ -22,7 +22,7 @@ SPECIFYING = "vocabulary properties reference_impl models adapters mining"
 SHARED = f"{SPECIFYING} errors progress number_arguments registries version tools reporting"
 """What every job room may use."""
 COUNTEREXAMPLES = f"{SHARED} counterexamples judging"
-JOBS = "auditing exploring conforming campaigning observing proving"
+JOBS = "auditing exploring conforming campaigning observing proving verifying"
 ALL = f"{COUNTEREXAMPLES} {JOBS} commands cli"
 
 

@@ -98,6 +98,7 @@ class Session:
         self._sent: dict[object, Transaction] = {}
         self._name = ""
         self._awaited = ""
+        self._asked = 0
         self._has_ended = False
         self._checkpoint = 0
         self._crashes_left = options.crashes
@@ -183,7 +184,8 @@ class Session:
 
     def _ask(self, kind: str) -> None:
         self._awaited = kind
-        self._process.send({"type": kind, "msg_id": self._message_id()})
+        self._asked = self._message_id()
+        self._process.send({"type": kind, "msg_id": self._asked})
 
     # Messages in
 
@@ -219,7 +221,7 @@ class Session:
         if kind in Requests.KINDS:
             self._requests.take(message)
         elif kind in ("drain_ok", "end_ok"):
-            self._on_finished(kind)
+            self._on_finished(kind, message["in_reply_to"])
         elif kind == "skip":
             self._recorder.record(EventKind.SKIPPED, worker=0, transaction=self._known(message).id)
         elif kind == "checkpoint":
@@ -231,9 +233,11 @@ class Session:
         else:
             raise ProtocolError(f"'{kind}' is out of place here")
 
-    def _on_finished(self, kind: str) -> None:
+    def _on_finished(self, kind: str, number: object) -> None:
         if kind != f"{self._awaited}_ok":
             raise ProtocolError(f"'{kind}' was not asked for")
+        if number != self._asked:
+            raise ProtocolError(f"'{kind}' answers {number!r}, not {self._asked}")
         if self._requests.open or not self._requests.is_quiet:
             raise ProtocolError(f"'{kind}' although transactions are open")
         self._awaited = ""
