@@ -15,7 +15,7 @@ from io import StringIO
 from typing import Any
 
 from ci.pages.writing import pages_main
-from paraply.adapters.conformance.cases.case import log_of
+from paraply.adapters.conformance.cases.case import empty_log
 from paraply.adapters.conformance.child import ApplierSilentError, ChildProcess
 from paraply.adapters.conformance.database import ERRNO
 from paraply.adapters.conformance.protocol import (
@@ -137,7 +137,7 @@ class _OneProcess:
 
 def example_log() -> SourceLog:
     """Return two transactions that may overlap, and a third that waits for the first."""
-    log = log_of("CREATE TABLE d.t (id INT PRIMARY KEY, v INT)")
+    log = empty_log("CREATE TABLE d.t (id INT PRIMARY KEY, v INT)")
     log.transaction(insert("d.t", 1, 10))
     log.transaction(insert("d.other", 1, 20))
     log.transaction(update("d.t", {"id": 1}, v=11))
