@@ -158,7 +158,7 @@ class CaseItem(pytest.Item):
             raise ApplierGoneError(str(error)) from None
         if result.result is Result.FAIL:
             raise CaseFailedError(result)
-        if result.result is not Result.PASS:
+        if result.result not in (Result.PASS, Result.SLOW):
             pytest.skip(f"{result.result.value}: {result.reason}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str:  # type: ignore[override]

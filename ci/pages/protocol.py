@@ -11,7 +11,7 @@ from io import StringIO
 from typing import Any
 
 from ci.pages.writing import filled, pages_main, table
-from paraply.adapters.conformance.cases.case import log_of
+from paraply.adapters.conformance.cases.case import empty_log
 from paraply.adapters.conformance.child import ApplierSilentError, ChildProcess
 from paraply.adapters.conformance.database import ERRNO
 from paraply.adapters.conformance.protocol import (
@@ -88,7 +88,7 @@ class _OneProcess:
 
 def example_log() -> SourceLog:
     """Return a log of two transactions that may overlap and a third that waits for the first."""
-    log = log_of("CREATE TABLE d.t (id INT PRIMARY KEY, v INT)")
+    log = empty_log("CREATE TABLE d.t (id INT PRIMARY KEY, v INT)")
     log.transaction(insert("d.t", 1, 10))
     log.transaction(insert("d.other", 1, 20))
     log.transaction(update("d.t", {"id": 1}, v=11))
