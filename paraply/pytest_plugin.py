@@ -65,7 +65,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("paraply", "conformance of a parallel replication applier")
     for name, how in _OPTIONS:
         group.addoption(f"--paraply-{name}", **how)
-        kind = "linelist" if name == "case" else "bool" if name == "strict" else "string"
+        kind: Literal[linelist, bool, string] = (
+            "linelist" if name == "case" else "bool" if name == "strict" else "string"
+        )
         ini = f"paraply_{name.replace('-', '_')}"
         parser.addini(ini, f"as --paraply-{name}", type=kind, default=None)
 

@@ -46,20 +46,21 @@ class _InProcess(ChildProcess):
         self.timeout = 1.0
         self.last_lines = deque()
         self.conversation: list[tuple[Speaker, bytes]] = []
-        self._output = StringIO()
-        self._applier = RuleApplier(LogicalClock, self._output)
+        self._sink = StringIO()
+        self._applier = RuleApplier(LogicalClock, self._sink)
         self._said: deque[Message] = deque()
+        self.has_spoken = True
 
     def send(self, message: Message) -> None:
         """Deliver a message."""
         line = encode(message)
         self.conversation.append((Speaker.HARNESS, line))
         self._applier.on_message(json.loads(line))
-        for said in self._output.getvalue().splitlines():
+        for said in self._sink.getvalue().splitlines():
             self.conversation.append((Speaker.APPLIER, said.encode()))
             self._said.append(decode(said.encode()))
-        self._output.seek(0)
-        self._output.truncate()
+        self._sink.seek(0)
+        self._sink.truncate()
 
     def receive(self, timeout: float | None = None) -> Message:
         """Return the applier's next message."""

@@ -71,8 +71,7 @@ def test_without_an_applier_nothing_is_added(pytester):
 
 def test_options_of_the_ini_file_and_a_plugin_named_twice(pytester):
     pytester.makeini(
-        f"[pytest]\nparaply_applier = {CLOCK}\nparaply_case = B-prefix-01\n"
-        "paraply_schedules = 3\n"
+        f"[pytest]\nparaply_applier = {CLOCK}\nparaply_case = B-prefix-01\nparaply_schedules = 3\n"
     )
     run_with_plugin(pytester, "-p", "paraply.pytest_plugin").assert_outcomes(passed=1)
 
