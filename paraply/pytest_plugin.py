@@ -69,7 +69,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
             "linelist" if name == "case" else "bool" if name == "strict" else "string"
         )
         ini = f"paraply_{name.replace('-', '_')}"
-        parser.addini(ini, f"as --paraply-{name}", type=kind, default=None)
+        parser.addini(ini, f"as --paraply-{name}", type=kind, default=None)  # type: ignore[arg-type]
 
 
 def pytest_configure(config: pytest.Config) -> None:
