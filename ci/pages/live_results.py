@@ -227,7 +227,7 @@ def added(files: Sequence[str]) -> list[Result]:
     new: list[Result] = []
     for file in files:
         try:
-            found = json.loads(Path(file).read_text(encoding="utf-8"))
+            found = json.loads(Path(file).read_text(encoding="utf-8"))["results"]
             # Whatever the page needs of a result is asked for before anything is stored.
             page(merged([], found))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -170,6 +170,8 @@ class _Recorder:
         if txn.kind is LoggedKind.DDL or "ddl" in txn.flags:
             for sql in txn.statements:
                 self._take_ddl(sql, txn.default_schema)
+        if not txn.complete:
+            return  # Without its end in the log it may never have been committed.
         rows = tuple(self._stored(change) for change in txn.rows)
         recording.rows += len(rows)
         if "prepared_xa" in txn.flags:
@@ -199,7 +201,7 @@ class _Recorder:
         if "partly_rolled_back" in txn.flags:
             notes.setdefault("a transaction was rolled back in part", place)
         if not txn.complete:
-            notes.setdefault("a transaction has no end", place)
+            notes.setdefault("a transaction without an end is not judged", place)
 
     def _take_ddl(self, sql: str, default_schema: str) -> None:
         statement = self._registry.observe_statement(sql, default_schema)

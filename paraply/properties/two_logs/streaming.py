@@ -198,9 +198,13 @@ class StreamingJudge:
 
     def _take_found(self, found: list[tuple[Chain, Value]]) -> None:
         """Take what the target found changed outside of its log as a state of its own."""
-        for chain, _ in found:
-            self.result.found.setdefault(chain.key, self.result.target_commits)
         self._take(found, is_found=True)
+        for chain, value in found:
+            at = chain.find(value, chain.single)
+            step = -1 if at is None else chain.step(at)
+            # A change that neither log shows is no fault of the applier: cascades are one.
+            if step < self._steps_dropped or not self._step(step).is_found:
+                self.result.found.setdefault(chain.key, self.result.target_commits)
 
     def _take(self, values: list[tuple[Chain, Value]], *, is_found: bool) -> None:
         total = self._target_total
