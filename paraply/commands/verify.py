@@ -7,11 +7,12 @@ import os
 import sys
 from dataclasses import replace
 
-from paraply.errors import STDIN_TWICE, STDOUT_TWICE
+from paraply.errors import STDIN_TWICE
+from paraply.file_arguments import HtmlFile, InputPath, JsonFile, JunitFile, SarifFile
 from paraply.number_arguments import positive
 from paraply.progress import progress
 from paraply.properties.two_logs.streaming import REACH, WINDOW
-from paraply.reporting.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.reporting.files import STANDARD_OUTPUT, write_report
 from paraply.reporting.page import add_plain_argument
 from paraply.reporting.verify.html import verify_html
 from paraply.reporting.verify.json_form import verify_json
@@ -55,10 +56,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     parser.epilog = EPILOG
     parser.add_argument(
-        "source", nargs="+", metavar="SOURCE", help="log of the source; - is standard input"
+        "source",
+        nargs="+",
+        type=InputPath,
+        metavar="SOURCE",
+        help="log of the source; - is standard input",
     )
     parser.add_argument(
-        "--target", nargs="+", required=True, metavar="TARGET", help="log of the target"
+        "--target",
+        nargs="+",
+        required=True,
+        type=InputPath,
+        metavar="TARGET",
+        help="log of the target",
     )
     parser.add_argument(
         "--require",
@@ -73,7 +83,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="S=T[:COLUMNS]",
         help="rows of source table S go to target table T; COLUMNS: id,total=amount,...",
     )
-    parser.add_argument("--map-file", metavar="FILE", help="mapping in TOML (docs/verify.md)")
+    parser.add_argument(
+        "--map-file", type=InputPath, metavar="FILE", help="mapping in TOML (docs/verify.md)"
+    )
     parser.add_argument(
         "--filtered",
         action="append",
@@ -88,8 +100,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="TABLE",
         help="table of the target that is not of the source",
     )
-    parser.add_argument("--schema", metavar="FILE", help="table definitions of the source")
-    parser.add_argument("--target-schema", metavar="FILE", help="table definitions of the target")
+    for option, whose in (("--schema", "source"), ("--target-schema", "target")):
+        parser.add_argument(
+            option, type=InputPath, metavar="FILE", help=f"table definitions of the {whose}"
+        )
     parser.add_argument(
         "--by-content",
         action="store_true",
@@ -114,10 +128,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="how far ahead an explanation by whole transactions may look (default: %(default)s)",
     )
-    parser.add_argument("--json", metavar="FILE", help="write the JSON document; - is stdout")
-    parser.add_argument("--junit", metavar="FILE", help="write JUnit XML")
-    parser.add_argument("--sarif", metavar="FILE", help="write SARIF 2.1.0")
-    parser.add_argument("--html", metavar="FILE", help="write the report as one HTML page")
+    for option, kind, what in (
+        ("--json", JsonFile, "write the JSON document; - is stdout"),
+        ("--junit", JunitFile, "write JUnit XML"),
+        ("--sarif", SarifFile, "write SARIF 2.1.0"),
+        ("--html", HtmlFile, "write the report as one HTML page"),
+    ):
+        parser.add_argument(option, type=kind, metavar="FILE", help=what)
     add_plain_argument(parser)
 
 
@@ -131,11 +148,6 @@ def run(arguments: argparse.Namespace) -> int:
         for option in ("json", "junit", "sarif", "html")
         if (name := getattr(arguments, option)) is not None
     }
-    on_stdout = [option for option, name in outputs.items() if name == STANDARD_OUTPUT]
-    if len(on_stdout) > 1:
-        raise ParaplyError(STDOUT_TWICE, first=f"--{on_stdout[0]}", second=f"--{on_stdout[1]}")
-    for name in outputs.values():
-        require_writable(name)
     request = VerifyRequest(
         source=tuple(arguments.source),
         target=tuple(arguments.target),
@@ -150,7 +162,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     with progress("reading", total=_bytes_total(inputs)) as advance:
         result = verify(request, advance)
-    if not on_stdout:
+    if STANDARD_OUTPUT not in outputs.values():
         sys.stdout.write(verify_text(result))
     renderers = {
         "json": verify_json,

@@ -20,8 +20,8 @@ FORMAT_VERSION = 1
 def verify_document(result: VerifyResult) -> dict[str, Any]:
     """Return the result as plain dictionaries and lists; levels and verdicts are words."""
     document: dict[str, Any] = {
-        "format": FORMAT_VERSION,
         "paraply": VERSION,
+        "format": FORMAT_VERSION,
         **_plain(asdict(result)),
         "headline": words.headline(result),
         "levels_of_wl4648": {
