@@ -335,25 +335,11 @@ class StreamingJudge:
             step = self._step(self._steps_dropped)
             late = [chain for chain, at in step.versions if chain.single < at]
             conceded += self._concede(late, step)
-            if not step.included and not late:
-                conceded += self._unblock(step)
+            if not step.included:
+                self._ideal.force(step)
             self._drop_first_step()
         if conceded:
             self._take_out(conceded)
-
-    def _unblock(self, step: SourceStep) -> list[Chain]:
-        """Concede keys until the ideal reaches a step that all its keys have shown."""
-        conceded: list[Chain] = []
-        while not step.included and not self._ideal.attempt():
-            blocker = self._ideal.blocker
-            if blocker is None or self._ideal.was_cut_off:
-                break
-            conceded += self._concede([blocker], step)
-        if not step.included:
-            for chain, at in step.versions:
-                if chain.key not in self._excluded:
-                    chain.atomic = max(chain.atomic, at)
-        return conceded
 
     def _concede(self, chains: list[Chain], step: SourceStep) -> list[Chain]:
         new = [chain for chain in chains if chain.key not in self._excluded]
@@ -361,6 +347,7 @@ class StreamingJudge:
             self.result.conceded[chain.key] = step.number
             self._excluded.add(chain.key)
             self._chains.pop(chain.key, None)
+            chain.is_conceded = True
             self._ideal.forget(chain)
         return new
 
