@@ -35,7 +35,7 @@ SPARK_HOME = Path(pyspark.__file__).resolve().parent
 MASTER = "org.apache.spark.deploy.master.Master"
 WORKER = "org.apache.spark.deploy.worker.Worker"
 START_S = 60.0
-CAMPAIGN_S = 240.0
+CAMPAIGN_S = 600.0
 KILLED_AFTER = 3
 """Files that are written when the worker is killed: some of its work is done by then."""
 
