@@ -10,6 +10,7 @@ from typing import Any
 from paraply.counterexamples.workload_arguments import option_text
 from paraply.exploring.explore import Finding, Result
 from paraply.reporting.counterexample_text import counterexample_lines
+from paraply.reporting.json_document import json_document
 from paraply.reporting.plain_table import plain_table
 from paraply.vocabulary.history import History
 from paraply.vocabulary.history_jsonl import write_history
@@ -109,7 +110,7 @@ def explore_json(
 ) -> str:
     """Return the same as a JSON document; equal input gives an equal document."""
     workload = result.workload
-    return json_text(
+    return json_document(
         {
             "subject": result.subject.name,
             "dialect": workload.dialect,
@@ -156,8 +157,3 @@ def _finding_json(finding: Finding, commands: Mapping[str, str]) -> dict[str, An
 def history_records(history: History) -> list[Any]:
     """Return the lines of a history's JSON form as values."""
     return [json.loads(line) for line in write_history(history)]
-
-
-def json_text(value: object) -> str:
-    """Return a JSON document as it is written to a file."""
-    return json.dumps(value, indent=2, ensure_ascii=True) + "\n"

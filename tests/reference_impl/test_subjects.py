@@ -30,7 +30,7 @@ def test_every_module_that_registers_a_subject_or_a_mutant_is_imported(repositor
     registers = re.compile(r"^(?!def )[^#\n]*\bregister_(subject|mutant)\(", re.MULTILINE)
     registering = {
         ".".join(path.relative_to(repository).with_suffix("").parts)
-        for path in (repository / "reference_impl").rglob("*.py")
+        for path in (repository / "paraply" / "reference_impl").rglob("*.py")
         if registers.search(path.read_text(encoding="utf-8"))
     }
     assert len(registering) > len(SUBJECTS)
