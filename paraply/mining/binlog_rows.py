@@ -72,7 +72,6 @@ def _names_at(place: str) -> Iterable[str]:
 
 
 def _order_of(name: str) -> tuple[str, int, str]:
-    """Return what sorts ``log.999999`` before ``log.1000000``."""
     stem, _, number = name.rpartition(".")
     return (stem, int(number), "") if number.isdecimal() else (name, -1, "")
 

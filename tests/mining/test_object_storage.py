@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import socket
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from paraply.vocabulary.errors import ParaplyError
 from tests.builders.hot_logs import hot_log
 from tests.mining.campaigns import rows_of, small_plan
 from tests.mining.test_binlog_rows import read
+from tests.mining.test_resume import kill_two_drivers
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +96,17 @@ def test_second_driver_of_a_bucket_is_refused(bucket):
     assert kept == [True]
     runs = [(row["system"], row["run"]) for row in rows_of(bucket, plan)]
     assert len(set(runs)) == len(runs) == 120
+
+
+def test_drivers_killed_at_random_in_a_bucket_write_each_run_once(bucket, tmp_path):
+    plan = small_plan(histories=60, batch=15)
+    run_campaign(plan, str(tmp_path), InProcess())
+    moments = random.Random(7)
+    for _ in range(2):
+        kill_two_drivers(bucket, plan, moments)
+    progress = run_campaign(plan, bucket, InProcess(), resume=True)
+    assert progress.is_complete
+    assert rows_of(bucket, plan) == rows_of(tmp_path, plan)
 
 
 def test_bucket_that_is_not_there_is_refused(bucket):
