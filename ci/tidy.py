@@ -24,7 +24,7 @@ BANNED = {
 TEXT = {".py", ".md", ".toml", ".lock", ".sh", ".yml", ".cfg", ".html", ".css", ".js", ".sql", ""}
 
 
-def _tracked(root: Path) -> list[Path]:
+def tracked(root: Path) -> list[Path]:
     """Return the files git tracks or would track; every file where this is no checkout."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
@@ -38,7 +38,7 @@ def _tracked(root: Path) -> list[Path]:
 def violations(root: Path) -> list[str]:
     """Return each broken house rule as ``file:line: what``."""
     found = []
-    for path in _tracked(root):
+    for path in tracked(root):
         relative = path.relative_to(root).as_posix()
         if path.suffix not in TEXT or "/fixtures/" in relative or relative == "ci/tidy.py":
             continue

@@ -10,8 +10,9 @@ from importlib import metadata
 from pathlib import Path
 
 from paraply.adapters.servers.installation import find_mariadb, find_mysql
-from paraply.reporting.explore_text import json_text
+from paraply.file_arguments import JsonFile
 from paraply.reporting.files import STANDARD_OUTPUT, write_report
+from paraply.reporting.json_document import json_document
 from paraply.reporting.plain_table import plain_table
 from paraply.tools import first_line_of, program
 from paraply.vocabulary.errors import ParaplyError
@@ -21,7 +22,7 @@ EXIT_LACKING = 3
 _EXAMPLE = """\
 examples:
   paraply doctor
-  paraply doctor --json - | jq '.[] | select(.is_there | not)'
+  paraply doctor --json - | jq '.findings[] | select(.is_there | not)'
 
 exit codes: 0 all that the commands need without servers is there; 3 something of it is missing
 """
@@ -57,7 +58,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``paraply doctor``."""
     parser.description = "Say what this machine has and lacks for each part, and how to get it."
     parser.epilog = _EXAMPLE
-    parser.add_argument("--json", metavar="F", help="write the findings as JSON; - is stdout")
+    parser.add_argument(
+        "--json", type=JsonFile, metavar="F", help="write the findings as JSON; - is stdout"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -65,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     found = findings()
     if arguments.json is not None:
         records = [{**asdict(one), "is_there": one.is_there} for one in found]
-        write_report(arguments.json, json_text(records))
+        write_report(arguments.json, json_document({"findings": records}))
     if arguments.json != STANDARD_OUTPUT:
         sys.stdout.write("\n".join([*lines(found), ""]))
     return EXIT_LACKING if any(one.is_needed and not one.is_there for one in found) else 0

@@ -27,15 +27,15 @@ from paraply.vocabulary.verdict import Verdict
 NOVEL_MAX = 64
 """Programs that one batch hands on to guide later ones."""
 
-_WORDS = pa.list_(pa.dictionary(pa.int32(), pa.string()))
-_WORD = pa.dictionary(pa.int32(), pa.string())
+_WORDS = pa.list_(pa.string())
 
 SCHEMA = pa.schema(
     [
-        pa.field("subject", _WORD),
-        pa.field("mutant", _WORD),
-        pa.field("dialect", _WORD),
-        pa.field("options", _WORD),
+        pa.field("system", pa.string()),
+        pa.field("subject", pa.string()),
+        pa.field("mutant", pa.string()),
+        pa.field("dialect", pa.string()),
+        pa.field("options", pa.string()),
         pa.field("run", pa.int64()),
         pa.field("seed", pa.int64()),
         pa.field("program", pa.binary()),
@@ -54,7 +54,8 @@ SCHEMA = pa.schema(
 )
 """One row per history.
 
-``program`` are its choices (``paraply.vocabulary.programs``); ``course`` tells histories apart;
+``system`` with ``run`` is a key; ``program`` are its choices (``paraply.vocabulary.programs``);
+``course`` tells histories apart;
 ``features`` counts the features it reached; ``holds``, ``unknown`` and ``violated`` name the
 properties that must always be true, ``situations`` the others that were reached; ``signatures``
 goes with ``violated``, name by name; ``history`` is its JSON Lines form where one is violated.
@@ -240,6 +241,7 @@ def run_batch(
 def named_columns(system: System) -> dict[str, str]:
     """Return the columns that say what ran."""
     return {
+        "system": system.name,
         "subject": system.subject,
         "mutant": system.mutant,
         "dialect": system.workload.dialect,

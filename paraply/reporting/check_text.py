@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 
 from paraply.judging.checking import Checked, Row
 from paraply.reporting.escape import shortened, visible
-from paraply.reporting.explore_text import evidence_json, json_text
+from paraply.reporting.explore_text import evidence_json
+from paraply.reporting.json_document import json_document
 from paraply.reporting.page import page
 from paraply.reporting.plain_table import plain_table
-from paraply.version import VERSION
 from paraply.vocabulary.verdict import Verdict
 
 BREACHES_SHOWN_MAX = 3
@@ -127,9 +127,8 @@ def _summary(checked: Checked) -> str:
 
 def check_json(checked: Checked) -> str:
     """Return the same as JSON."""
-    return json_text(
+    return json_document(
         {
-            "paraply": VERSION,
             "file": checked.name,
             "history": checked.title,
             "verdict": checked.verdict.word,

@@ -11,6 +11,7 @@ from paraply.counterexamples.workload_arguments import option_text
 from paraply.exploring.explore import Finding, Result
 from paraply.properties.registry import Evidence
 from paraply.reporting.counterexample_text import counterexample_lines
+from paraply.reporting.json_document import json_document
 from paraply.reporting.plain_table import plain_table
 from paraply.vocabulary.history import History
 from paraply.vocabulary.history_jsonl import write_history
@@ -112,7 +113,7 @@ def explore_json(
 ) -> str:
     """Return the same as a JSON document; equal input gives an equal document."""
     workload = result.workload
-    return json_text(
+    return json_document(
         {
             "subject": result.subject.name,
             "dialect": workload.dialect,
@@ -170,8 +171,3 @@ def evidence_json(evidence: Evidence) -> dict[str, Any]:
 def history_records(history: History) -> list[Any]:
     """Return the lines of a history's JSON form as values."""
     return [json.loads(line) for line in write_history(history)]
-
-
-def json_text(value: object) -> str:
-    """Return a JSON document as it is written to a file."""
-    return json.dumps(value, indent=2, ensure_ascii=True) + "\n"

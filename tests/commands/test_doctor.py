@@ -14,7 +14,7 @@ from paraply.tools import first_line_of
 def test_everything_that_needs_no_server_is_there(tmp_path, capsys):
     file = tmp_path / "doctor.json"
     assert main(["doctor", "--json", str(file)]) == 0
-    found = {(one["part"], one["thing"]): one for one in json.loads(file.read_text())}
+    found = {(one["part"], one["thing"]): one for one in json.loads(file.read_text())["findings"]}
     assert found["prove", "z3-solver"]["is_there"]
     assert found["mine", "Java 17 or newer"]["found"]
     assert "hypothesis" in capsys.readouterr().out

@@ -92,7 +92,7 @@ def cut_file(file: str, block_bytes: int = BLOCK_BYTES) -> list[Block]:
     A file is one block where it cannot be entered in the middle: compressed, a relay log (its
     formats and clocks change inside), encrypted, or without GTID events.
     """
-    head = _head_of(file)
+    head = head_of(file)
     if head is None:
         return [Block(file=file, begin=0, end=None)]
     head_end, checksummed = head
@@ -112,7 +112,7 @@ def cut_file(file: str, block_bytes: int = BLOCK_BYTES) -> list[Block]:
     ]
 
 
-def _head_of(file: str) -> tuple[int, bool] | None:
+def head_of(file: str) -> tuple[int, bool] | None:
     """Return where the format description ends and whether events have checksums."""
     source = open_source(file)
     with source:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
@@ -24,7 +25,8 @@ NO_SUCH_CLASS = register(
 def host_command(name: str) -> list[str]:
     """Return the command that runs a class; P633 if there is none of the name."""
     load_rule(name)
-    return [sys.executable, "-m", "paraply.adapters.conformance.host", name]
+    # -P: nothing in the current folder takes the place of a module of Python or of paraply.
+    return [sys.executable, "-P", "-m", "paraply.adapters.conformance.host", name]
 
 
 def load_rule(name: str) -> type[Rule | TrackingRule]:
@@ -32,9 +34,14 @@ def load_rule(name: str) -> type[Rule | TrackingRule]:
     place, colon, class_name = name.rpartition(":")
     if not colon:
         raise ParaplyError(NO_SUCH_CLASS, where=name, reason="there is no ':' in it")
+    is_file = place.endswith(".py")
+    # Last, so that the applier finds its own modules and hides none of others.
+    for folder in (os.getcwd(), *([os.path.dirname(os.path.realpath(place))] * is_file)):
+        if folder not in sys.path:
+            sys.path.append(folder)
     try:
-        if place.endswith(".py"):
-            spec = importlib.util.spec_from_file_location(Path(place).stem, place)
+        if is_file:
+            spec = importlib.util.spec_from_file_location(f"_applier_{Path(place).stem}", place)
             assert spec is not None
             assert spec.loader is not None
             module = importlib.util.module_from_spec(spec)
@@ -44,6 +51,9 @@ def load_rule(name: str) -> type[Rule | TrackingRule]:
             module = importlib.import_module(place)
     except (OSError, ImportError, SyntaxError) as error:
         raise ParaplyError(NO_SUCH_CLASS, where=place, reason=str(error)) from None
+    except Exception as error:  # Whatever the user's module does while it is loaded.
+        reason = f"{type(error).__name__}: {error}"
+        raise ParaplyError(NO_SUCH_CLASS, where=place, reason=reason) from None
     found = getattr(module, class_name, None)
     if not (isinstance(found, type) and issubclass(found, Rule | TrackingRule)):
         reason = f"there is no class {class_name} in it that derives from Rule or TrackingRule"

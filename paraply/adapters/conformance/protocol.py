@@ -264,10 +264,14 @@ def encode(message: Message) -> bytes:
 
 def decode(line: bytes) -> Message:
     """Return the message in a line of an applier; ``ProtocolError`` if it is not one."""
+    if len(line) > LINE_BYTES_MAX:
+        raise ProtocolError(f"a line is longer than {LINE_BYTES_MAX:,} bytes")
     try:
         message = json.loads(line)
     except ValueError as error:
         raise ProtocolError(f"not JSON ({error}): {_shown(line)}") from None
+    except RecursionError:
+        raise ProtocolError(f"JSON nested too deeply: {_shown(line)}") from None
     if not isinstance(message, dict):
         raise ProtocolError(f"not a JSON object: {_shown(line)}")
     spec = SPECS.get(str(message.get("type")))
