@@ -111,7 +111,7 @@ class CompiledAuditor(Auditor):
         self._take_census(batch)
         self._number_lanes(columns)
         self._add_tables(batch.table_names)
-        self._uses += len(batch.tables) * 2
+        self._uses += len(batch.tables) * 2 + count
         self._judge(batch, first_ordinal)
         self._compiled_replay.observe_batch(batch, first_ordinal, self._source)
 
