@@ -8,6 +8,7 @@ import secrets
 import sys
 from pathlib import Path
 
+from tests.oracle.generator import FAMILIES
 from tests.oracle.run import FLAVOURS, run
 
 
@@ -19,6 +20,9 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=50_000)
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--store", type=Path, help="where to keep the tally, and to go on from")
+    parser.add_argument(
+        "--family", action="append", choices=FAMILIES, help="draw this one only (repeatable)"
+    )
     parser.add_argument("--no-shrink", action="store_true")
     arguments = parser.parse_args()
     print(
@@ -33,6 +37,7 @@ def main() -> int:
         seconds=arguments.seconds,
         store=arguments.store,
         shrinks=not arguments.no_shrink,
+        families=arguments.family or FAMILIES,
     )
     print(tally.table())
     for each in tally.disagreements:

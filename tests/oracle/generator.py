@@ -7,6 +7,7 @@ statements that do not apply, and any part of a case is a case.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 FAMILIES = ("keys", "types", "foreign", "ddl", "flags")
@@ -222,7 +223,13 @@ class _Drawing:
         return f"RENAME TABLE {name} TO {other}"
 
 
-def draw_case(seed: int, number: int, flavour: str, pairs: int = 8) -> Case:
+def draw_case(
+    seed: int,
+    number: int,
+    flavour: str,
+    pairs: int = 8,
+    families: Sequence[str] = FAMILIES,
+) -> Case:
     """Return case ``number`` of a run; families take turns."""
-    family = FAMILIES[number % len(FAMILIES)]
+    family = families[number % len(families)]
     return _Drawing(random.Random(f"{seed}:{number}:{flavour}"), flavour, family).case(pairs)

@@ -7,11 +7,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 from paraply.adapters.servers import ServerRoom, find_mariadb, find_mysql
-from tests.oracle.generator import Case, draw_case
+from tests.oracle.generator import FAMILIES, Case, draw_case
 from tests.oracle.judge import COMPLETE, KNOWLEDGE, judge
 from tests.oracle.recorder import OPTIONS, Recorder
 from tests.oracle.shrinking import shrink
@@ -108,6 +109,7 @@ def run(
     seconds: float,
     store: Path | None = None,
     shrinks: bool = True,
+    families: Sequence[str] = FAMILIES,
 ) -> Tally:
     """Judge pairs until there are ``pairs`` of them or the time is over; return the tally."""
     ends = time.monotonic() + seconds
@@ -121,7 +123,7 @@ def run(
         recorder = Recorder(room.start(FLAVOURS[flavour](), options=OPTIONS))
         oracle = _Oracle(recorder, Path(folder), tally, shrinks)
         while tally.pairs < pairs and time.monotonic() < ends:
-            oracle.take(draw_case(tally.seed, tally.cases, flavour))
+            oracle.take(draw_case(tally.seed, tally.cases, flavour, families=families))
             tally.cases += 1
             if store is not None:
                 tally.save(store)
