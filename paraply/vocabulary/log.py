@@ -55,7 +55,6 @@ DDL_CHARACTERS_MAX = 1 << 16
 
 
 RELEASED = "deleted or moved parent rows"
-REFERRED = "new references to it"
 TAKEN = "new values of unique keys"
 
 

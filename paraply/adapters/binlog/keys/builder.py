@@ -34,7 +34,6 @@ from paraply.vocabulary.log import (
     ABSENT,
     ANY_ROWS,
     DDL_CHARACTERS_MAX,
-    REFERRED,
     RELEASED,
     TAKEN,
     LoggedKind,
@@ -292,28 +291,19 @@ def _take_child_tie(
     if tie.existence is None:
         if _refers(tie, before) or _refers(tie, after):
             keys.reached.add(tie.parent)
-            keys.aspects.add(aspect(tie.parent, REFERRED))
         return
     old = tie.existence.build(before) if before is not None else NoKey.NULL
     new = tie.existence.build(after) if after is not None else NoKey.NULL
-    if row.unchecked:
-        # The server does not look at the parent; a checked change of the parent looks at the child.
-        if (old, new) != (NoKey.NULL, NoKey.NULL):
-            keys.reached.add(aspect(tie.parent, RELEASED))
-        return
     is_update = row.operation is Operation.UPDATE
     is_unchanged = is_update and _same(old, new, tie.existence, row)
     if is_unchanged and not tie.may_be_changed_below:
         return
     for built in (old, new):
         if isinstance(built, BuiltKey):
-            keys.share(built)
+            keys.share(_as_checked(built, row))
         elif built is not NoKey.NULL:
             keys.reached.add(tie.parent)
-    if after is None or is_unchanged:
-        return
-    keys.aspects.add(aspect(tie.parent, REFERRED))
-    if tie.primary is not None:
+    if after is not None and not is_unchanged and not row.unchecked and tie.primary is not None:
         primary = tie.primary.build(after)
         if isinstance(primary, BuiltKey):
             keys.locked.add(primary.key)
@@ -330,21 +320,28 @@ def _take_parent_tie(
     new = tie.existence.build(after) if after is not None else NoKey.NULL
     if row.operation is Operation.UPDATE and _same(old, new, tie.existence, row):
         return
+    for built in (old, new):
+        if isinstance(built, BuiltKey):
+            keys.write(_as_checked(built, row))
+        elif built is not NoKey.NULL:
+            keys.reached |= tie.children
     if row.unchecked:
-        # Neither checked nor cascaded; a checked child that comes needs to see it or not.
-        keys.reached.add(aspect(row.table, REFERRED))
         return
     if row.operation is not Operation.INSERT:
         keys.aspects.add(aspect(row.table, RELEASED))
-    for built in (old, new):
-        if isinstance(built, BuiltKey):
-            keys.write(built)
-        elif built is not NoKey.NULL:
-            keys.reached |= tie.children
     if row.operation is Operation.DELETE:
         keys.reached |= tie.reached_by_delete
     elif row.operation is Operation.UPDATE:
         keys.reached |= tie.reached_by_update
+
+
+def _as_checked(built: BuiltKey, row: RowChange) -> BuiltKey:
+    """Return a tie of a row; it is uncertain where the server did not check the foreign key.
+
+    Two unchecked changes do not meet. One does meet a checked change of the other side, if that
+    looks at it: a parent that goes at its children, a child that comes at its parent.
+    """
+    return BuiltKey(built.key, built.certain and not row.unchecked)
 
 
 def _may_be_null(tie: ChildTie, image: RowImage) -> bool:

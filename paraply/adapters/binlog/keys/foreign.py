@@ -14,8 +14,8 @@ Three things are tied, each as loosely as is safe:
   cascade deletes, rows that SET NULL took the parent's value from, and deletes from a third table
   that the cascade stops referring to.
 
-A rows event with NO_FOREIGN_KEY_CHECKS neither checks nor cascades. It meets changes of the other
-side that do, by aspects of the parent's table.
+A rows event with NO_FOREIGN_KEY_CHECKS neither checks nor cascades, so its ties are uncertain: they
+meet only changes of the other side that look at it.
 """
 
 from __future__ import annotations
