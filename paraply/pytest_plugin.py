@@ -69,7 +69,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
             "linelist" if name == "case" else "bool" if name == "strict" else "string"
         )
         ini = f"paraply_{name.replace('-', '_')}"
-        parser.addini(ini, f"as --paraply-{name}", type=kind, default=None)  # type: ignore[arg-type]
+        parser.addini(ini, f"as --paraply-{name}", type=kind, default=None)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -141,7 +141,7 @@ class CaseItem(pytest.Item):
     """One case of the suite as a test."""
 
     def __init__(self, *, case: Case, **options: object) -> None:
-        super().__init__(**options)  # type: ignore[arg-type]
+        super().__init__(**options)
         self.case = case
 
     def runtest(self) -> None:

@@ -89,6 +89,8 @@ class TableSchema:
     foreign_keys: tuple[ForeignKey, ...] = ()
     keys_known: bool = False
     keys_complete: bool = False
+    foreign_keys_known: bool = False
+    """Whether ``foreign_keys`` are all there are; a table map never names them."""
     sources: set[SchemaSource] = field(default_factory=set)
     unknown_because: str = ""
     """Why keys are unknown or incomplete, for the report; empty where nothing is missing."""

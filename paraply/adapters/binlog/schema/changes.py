@@ -92,7 +92,9 @@ def alter(
     """Carry out all actions; return renamed columns (old to new) and the table's new name.
 
     The server sees all actions at once: old names mean the table before, new ones the table
-    after, so that two columns may swap names and a key may use a column added behind it.
+    after, so that two columns may swap names and a key may use a column added behind it. A key
+    follows a column that is renamed, and stays on the name of one that is dropped and added
+    (both seen on MariaDB 10.11 and MySQL 9.7).
     Raises ``Contradiction`` where an action does not fit; the draft is then half changed.
     """
     named = [
@@ -101,8 +103,14 @@ def alter(
         if isinstance(action, ChangeColumn | RenameColumn)
     ]
     renamed: dict[str, str] = {}
+    added = {a.column.name.lower() for a in statement.actions if isinstance(a, AddColumn)}
+    replaced: dict[str, ColumnDraft] = {}
     for action in statement.actions:
-        _drop(draft, action)
+        if isinstance(action, DropColumn) and action.name.lower() in added:
+            if draft.find(action.name) or not action.if_exists:
+                replaced[action.name.lower()] = draft.replace_column(action.name)
+        else:
+            _drop(draft, action)
     targets: dict[int, ColumnDraft] = {}
     for change, target in named:
         if target is None or target not in draft.columns:
@@ -119,7 +127,8 @@ def alter(
     for action in statement.actions:
         if isinstance(action, AddColumn):
             if not (action.if_not_exists and draft.find(action.column.name)):
-                draft.add_column(action.column, action.after)
+                old = replaced.get(action.column.name.lower())
+                draft.add_column(action.column, action.after, old)
         elif isinstance(action, ChangeColumn) and id(action) in targets:
             if action.after is not None:
                 draft.place(targets[id(action)], action.after)
