@@ -141,7 +141,7 @@ class CaseItem(pytest.Item):
     """One case of the suite as a test."""
 
     def __init__(self, *, case: Case, **options: object) -> None:
-        super().__init__(**options)
+        super().__init__(**options)  # type: ignore[arg-type]
         self.case = case
 
     def runtest(self) -> None:
