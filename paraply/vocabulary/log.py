@@ -59,8 +59,8 @@ TAKEN = "new values of unique keys"
 
 
 def aspect(table: str, what: str) -> str:
-    """Return the name of one sort of change of ``table``."""
-    return f"{table}\0{what}"
+    """Return the name of one sort of change of ``table``, whatever the case of its name."""
+    return f"{table.lower()}\0{what}"
 
 
 def table_of(name: str) -> str:

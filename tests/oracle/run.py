@@ -31,6 +31,8 @@ class Tally:
     seed: int
     cases: int = 0
     pairs: int = 0
+    broken: int = 0
+    """Cases that ended early, because the server cannot apply its own log."""
     truth: Counter[str] = field(default_factory=Counter)
     answers: Counter[str] = field(default_factory=Counter)
     """By state of knowledge, truth and answer."""
@@ -72,7 +74,8 @@ class Tally:
     def table(self) -> str:
         """Return the tally as text."""
         lines = [
-            f"{self.flavour}, seed {self.seed}: {self.pairs:,} pairs of {self.cases:,} cases; "
+            f"{self.flavour}, seed {self.seed}: {self.pairs:,} pairs of {self.cases:,} cases "
+            f"({self.broken:,} broken off); "
             + ", ".join(f"{number:,} {word}" for word, number in sorted(self.truth.items())),
             f"{'knowledge':22}{'pairs':>7}{'unknown':>9}{'holds':>8}{'waits':>7}{'violated':>9}"
             f"{'unsound':>9}{'false':>7}{'replay':>7}",
@@ -125,6 +128,7 @@ def run(
         while tally.pairs < pairs and time.monotonic() < ends:
             oracle.take(draw_case(tally.seed, tally.cases, flavour, families=families))
             tally.cases += 1
+            tally.broken = recorder.broken
             if store is not None:
                 tally.save(store)
     return tally

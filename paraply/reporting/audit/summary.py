@@ -16,6 +16,7 @@ from paraply.reporting.words import (
     share,
 )
 from paraply.vocabulary.audit_result import AuditResult
+from paraply.vocabulary.counting import counted
 from paraply.vocabulary.verdict import Verdict
 
 STEPS_MAX = 3
@@ -85,8 +86,8 @@ def _parallelism(result: AuditResult) -> Iterator[Block]:
     if result.may_wait:
         yield Line(
             lead="row locks",
-            text=f"{result.may_wait:,} pairs may wait for a row lock of a parent; no order of "
-            "them is wrong",
+            text=f"{counted(result.may_wait, 'pair')} may wait for a row lock of a parent; "
+            "no order is wrong",
             tone=Tone.QUIET,
         )
 

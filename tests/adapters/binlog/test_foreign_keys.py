@@ -278,3 +278,32 @@ def test_table_of_which_no_definition_is_known_may_refer_to_any_other():
     known, other, mapped = both(registry, delete("p", 7), delete("p", 8), insert("m", 1, 7))
     assert mapped.reached_tables & known.aspects
     assert not known.reached_tables & other.aspects
+
+
+def test_respelled_value_of_a_parent_cascades():
+    registry = registry_of(
+        "CREATE TABLE parent (k varchar(9) COLLATE latin1_swedish_ci PRIMARY KEY)",
+        "CREATE TABLE child (id int PRIMARY KEY, k varchar(9) COLLATE latin1_swedish_ci, v int,"
+        " FOREIGN KEY (k) REFERENCES parent (k) ON UPDATE CASCADE)",
+    )
+    one, two = both(
+        registry, update("parent", ("a",), ("A",)), update("child", (1, "a", 0), (1, "a", 1))
+    )
+    assert conflict(one, two) == {("d.parent", "REFERENCES(k)")}
+
+
+@pytest.mark.parametrize("unique", ["UNIQUE k ((x + 1))", "g int AS (x) STORED, UNIQUE k (g)"])
+def test_cascaded_delete_meets_new_values_of_keys_that_no_column_names(unique):
+    registry = registry_of(
+        "CREATE TABLE p (id int PRIMARY KEY)",
+        f"CREATE TABLE c (id int PRIMARY KEY, pid int, x int, {unique},"
+        " FOREIGN KEY (pid) REFERENCES p (id) ON DELETE CASCADE)",
+    )
+    one, two = both(registry, delete("p", 7), update("c", (1, 8, 1, 1), (1, 8, 2, 2)))
+    assert may_conflict(one, two) == {"d.c"}
+
+
+def test_names_of_tables_meet_in_any_case():
+    registry = registry_of(*(sql.replace("TABLE q", "TABLE Q") for sql in TWO_PARENTS))
+    one, two = both(registry, delete("p", 7), delete("q", 8, 0))
+    assert may_conflict(one, two) == {"d.q"}

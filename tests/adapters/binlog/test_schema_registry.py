@@ -523,3 +523,20 @@ def test_tables_of_a_dump_that_are_not_understood_are_unknown_and_the_others_kno
     assert not registry.table("d.v").keys_known
     assert not registry.table("d.s").keys_known
     assert any("SPARKLING" in text for text in registry.assumptions)
+
+
+def test_table_of_which_only_the_keys_are_not_known_keeps_its_foreign_keys():
+    registry = registry_of(
+        "CREATE TABLE v (id int PRIMARY KEY, p int, FOREIGN KEY (p) REFERENCES q (id))"
+        " WITH SYSTEM VERSIONING",
+        "CREATE TABLE f (id int PRIMARY KEY, a int, UNIQUE k ((a + 1)))",
+        "CREATE TABLE l LIKE nothing",
+    )
+    assert all(registry.table(f"d.{name}").foreign_keys_known for name in "vfl")
+    assert not any(registry.table(f"d.{name}").keys_complete for name in "vfl")
+    assert [key.parent for key in registry.table("d.v").foreign_keys] == ["d.q"]
+    for name, hidden in (("v", 2), ("f", 1)):
+        columns = (*registry.table(f"d.{name}").columns, *(Column(name="@") for _ in range(hidden)))
+        registry.observe_table_map(TableSchema(name=f"d.{name}", columns=columns))
+        assert registry.table(f"d.{name}").foreign_keys_known
+    assert [key.name for key in registry.table("d.f").unique_keys] == ["PRIMARY"]

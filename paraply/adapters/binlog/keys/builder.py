@@ -182,6 +182,8 @@ class KeyBuilder:
         keys.aspects.add(ANY_ROWS)
         if not plan.foreign_keys_known:
             keys.reached.add(ANY_ROWS)
+        if not plan.complete and plan.is_cascaded_to and row.after is not None:
+            keys.aspects.add(aspect(row.table, TAKEN))
         before, after = row.before, _whole_after(row)
         identifies_before = identifies_after = False
         for place, key in enumerate(plan.keys):
@@ -318,7 +320,9 @@ def _take_parent_tie(
 ) -> None:
     old = tie.existence.build(before) if before is not None else NoKey.NULL
     new = tie.existence.build(after) if after is not None else NoKey.NULL
-    if row.operation is Operation.UPDATE and _same(old, new, tie.existence, row):
+    is_unchanged = row.operation is Operation.UPDATE and _same(old, new, tie.existence, row)
+    # Another spelling of an equal value ('a', 'A') cascades all the same.
+    if is_unchanged and not _is_respelled(tie.existence, before, after):
         return
     for built in (old, new):
         if isinstance(built, BuiltKey):
@@ -333,6 +337,18 @@ def _take_parent_tie(
         keys.reached |= tie.reached_by_delete
     elif row.operation is Operation.UPDATE:
         keys.reached |= tie.reached_by_update
+
+
+def _is_respelled(plan: KeyPlan, before: RowImage | None, after: RowImage | None) -> bool:
+    if before is None or after is None:
+        return False
+    return any(
+        column < len(before)
+        and column < len(after)
+        and ABSENT not in (before[column], after[column])
+        and before[column] != after[column]
+        for column in plan.columns
+    )
 
 
 def _as_checked(built: BuiltKey, row: RowChange) -> BuiltKey:

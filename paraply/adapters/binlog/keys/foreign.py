@@ -202,7 +202,10 @@ def reached_by_cascade(
         if not is_direct:
             reached.add(child)
         elif action in LOSES_VALUE:
-            reached.add(null_aspect(child, key))
+            whole = _has_generated_key(registry, child)
+            reached.add(child if whole else null_aspect(child, key))
+        elif action == "CASCADE" and not deletes and _has_generated_key(registry, child):
+            reached.add(child)
         elif deletes and _frees_other_values(registry, child, key):
             reached.add(aspect(child, TAKEN))
         if action in CHANGES_CHILD:
@@ -212,6 +215,20 @@ def reached_by_cascade(
                 below = tuple(_that_follow(registry, child, key, below))
             pending += ((name, other, deletes, False) for name, other in below)
     return frozenset(reached)
+
+
+def _has_generated_key(registry: SchemaRegistry, child: str) -> bool:
+    """Return whether a changed foreign key may change a unique value that does not name it."""
+    schema = registry.table(child)
+    return (
+        schema is None
+        or not schema.keys_complete
+        or any(
+            schema.columns[part.column].generated
+            for unique in schema.unique_keys
+            for part in unique.parts
+        )
+    )
 
 
 def _left_parents(

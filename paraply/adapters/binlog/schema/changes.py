@@ -48,11 +48,16 @@ def created(
     )
     if statement.like is not None:
         if like is None or not like.keys_complete:
+            draft.foreign_keys_known = True
             draft.unknown_because = f"it was created{place} like a table that is not known"
             return draft
         draft = like.copy()
         draft.name, draft.foreign_keys = name, []
         draft.sources.add(source)
+        return draft
+    if statement.from_query:
+        draft.foreign_keys_known = not statement.foreign_keys
+        draft.unknown_because = f"its columns came from a query{place}"
         return draft
     if statement.is_sequence:
         draft.columns = [
@@ -62,26 +67,24 @@ def created(
         draft.columns[6].column = Column(name=_SEQUENCE_COLUMNS[6], type_name="tinyint")
         # A sequence has one row: the key without parts, which every change of it shares.
         draft.keys = [KeyDraft("SEQUENCE", [], is_unique=True)]
-    elif statement.from_query:
-        draft.unknown_because = f"its columns came from a query{place}"
-        return draft
-    elif statement.versioned:
+    try:
+        for column in statement.columns:
+            draft.add_column(column)
+        for key in statement.keys:
+            draft.add_key(key)
+        for foreign_key in statement.foreign_keys:
+            draft.add_foreign_key(foreign_key)
+    except Contradiction as contradiction:
+        return TableDraft(
+            name=name,
+            sources={source},
+            unknown_because=f"CREATE TABLE{place} was not understood: {contradiction}",
+        )
+    draft.foreign_keys_known = True
+    if statement.versioned:
+        draft.is_versioned, draft.keys = True, []
         draft.unknown_because = "it is system-versioned: the server adds columns to its keys"
         return draft
-    else:
-        try:
-            for column in statement.columns:
-                draft.add_column(column)
-            for key in statement.keys:
-                draft.add_key(key)
-            for foreign_key in statement.foreign_keys:
-                draft.add_foreign_key(foreign_key)
-        except Contradiction as contradiction:
-            return TableDraft(
-                name=name,
-                sources={source},
-                unknown_because=f"CREATE TABLE{place} was not understood: {contradiction}",
-            )
     draft.keys_known = draft.keys_complete = True
     return draft
 

@@ -71,6 +71,8 @@ class TableDraft:
     foreign_keys: list[ForeignKeyDraft] = field(default_factory=list)
     keys_known: bool = False
     keys_complete: bool = False
+    foreign_keys_known: bool = False
+    is_versioned: bool = False
     sources: set[SchemaSource] = field(default_factory=set)
     unknown_because: str = ""
 
@@ -119,7 +121,8 @@ class TableDraft:
             ),
             keys_known=self.keys_known,
             keys_complete=self.keys_complete and not beyond,
-            foreign_keys_known=self.keys_complete,
+            foreign_keys_known=self.foreign_keys_known,
+            has_hidden_columns=self.is_versioned or any(key.beyond for key in self.keys),
             sources=set(self.sources),
             unknown_because=reason,
         )
