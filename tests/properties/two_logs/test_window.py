@@ -7,7 +7,8 @@ from random import Random
 
 import pytest
 
-from paraply.properties.two_logs import chains, streaming
+from paraply.properties.two_logs import chains
+from paraply.properties.two_logs import window as window_module
 from paraply.properties.two_logs.blame import blame
 from paraply.properties.two_logs.commits import Commit
 from paraply.properties.two_logs.fingerprints import fingerprint
@@ -67,13 +68,13 @@ def applier(name: str, commits: list[Commit]) -> list[Commit]:
 
 
 def size_of(judge: StreamingJudge) -> int:
-    versions = sum(chain.last - chain._dropped + 1 for chain in judge._chains.values())
-    return versions + len(judge._steps) + len(judge._where) + len(judge._ideal.unmet)
+    versions = sum(chain.last - chain._dropped + 1 for chain in judge._source.chains.values())
+    return versions + len(judge._source._steps) + len(judge._source.where) + len(judge._ideal.unmet)
 
 
 @pytest.mark.parametrize("name", ["serial", "swapped", "split", "torn", "lost"])
 def test_memory_is_flat_on_a_log_ten_times_as_long(name, monkeypatch):
-    monkeypatch.setattr(streaming, "_STEPS_TRIMMED_AT_ONCE", 32)
+    monkeypatch.setattr(window_module, "_STEPS_TRIMMED_AT_ONCE", 32)
     monkeypatch.setattr(chains, "_TRIMMED_AT_ONCE", 4)
     sizes = []
     for count in (400, 4_000):
