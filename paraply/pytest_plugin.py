@@ -12,7 +12,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -65,9 +65,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("paraply", "conformance of a parallel replication applier")
     for name, how in _OPTIONS:
         group.addoption(f"--paraply-{name}", **how)
-        kind = "linelist" if name == "case" else "bool" if name == "strict" else "string"
+        kind: Literal["linelist", "bool", "string"] = (
+            "linelist" if name == "case" else "bool" if name == "strict" else "string"
+        )
         ini = f"paraply_{name.replace('-', '_')}"
-        parser.addini(ini, f"as --paraply-{name}", type=kind, default=None)  # type: ignore[arg-type]
+        parser.addini(ini, f"as --paraply-{name}", type=kind, default=None)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -158,7 +160,7 @@ class CaseItem(pytest.Item):
             raise ApplierGoneError(str(error)) from None
         if result.result is Result.FAIL:
             raise CaseFailedError(result)
-        if result.result is not Result.PASS:
+        if result.result not in (Result.PASS, Result.SLOW):
             pytest.skip(f"{result.result.value}: {result.reason}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str:  # type: ignore[override]

@@ -11,7 +11,7 @@ from io import StringIO
 from typing import Any
 
 from ci.pages.writing import filled, pages_main, table
-from paraply.adapters.conformance.cases.case import log_of
+from paraply.adapters.conformance.cases.case import empty_log
 from paraply.adapters.conformance.child import ApplierSilentError, ChildProcess
 from paraply.adapters.conformance.database import ERRNO
 from paraply.adapters.conformance.protocol import (
@@ -46,20 +46,21 @@ class _InProcess(ChildProcess):
         self.timeout = 1.0
         self.last_lines = deque()
         self.conversation: list[tuple[Speaker, bytes]] = []
-        self._output = StringIO()
-        self._applier = RuleApplier(LogicalClock, self._output)
+        self._sink = StringIO()
+        self._applier = RuleApplier(LogicalClock, self._sink)
         self._said: deque[Message] = deque()
+        self.has_spoken = True
 
     def send(self, message: Message) -> None:
         """Deliver a message."""
         line = encode(message)
         self.conversation.append((Speaker.HARNESS, line))
         self._applier.on_message(json.loads(line))
-        for said in self._output.getvalue().splitlines():
+        for said in self._sink.getvalue().splitlines():
             self.conversation.append((Speaker.APPLIER, said.encode()))
             self._said.append(decode(said.encode()))
-        self._output.seek(0)
-        self._output.truncate()
+        self._sink.seek(0)
+        self._sink.truncate()
 
     def receive(self, timeout: float | None = None) -> Message:
         """Return the applier's next message."""
@@ -88,7 +89,7 @@ class _OneProcess:
 
 def example_log() -> SourceLog:
     """Return a log of two transactions that may overlap and a third that waits for the first."""
-    log = log_of("CREATE TABLE d.t (id INT PRIMARY KEY, v INT)")
+    log = empty_log("CREATE TABLE d.t (id INT PRIMARY KEY, v INT)")
     log.transaction(insert("d.t", 1, 10))
     log.transaction(insert("d.other", 1, 20))
     log.transaction(update("d.t", {"id": 1}, v=11))

@@ -46,10 +46,16 @@ from paraply.reporting.counterexample_text import history_lines
 from paraply.reporting.escape import visible
 from paraply.reporting.files import STANDARD_OUTPUT, write_report
 from paraply.reporting.page import add_plain_argument
-from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.programs import decode_program, parse_program
 from paraply.vocabulary.schedule import RecordedSchedule
 from paraply.vocabulary.verdict import Verdict
+
+APPLIER_NEVER_SPOKE = register(
+    "P636",
+    "the applier sent no message: {reason}",
+    "let it answer 'init' on its standard output (docs/protocol.md), or raise --timeout",
+)
 
 TIMEOUT_S = 10.0
 
@@ -163,6 +169,9 @@ def run(arguments: argparse.Namespace) -> int:
             launcher, schedules=arguments.schedules, seed=arguments.seed, role=role
         )
         applier = conformance.meet()
+        if applier.fault and not applier.has_spoken:
+            said = f"; its last line: {visible(applier.stderr[-1])}" if applier.stderr else ""
+            raise ParaplyError(APPLIER_NEVER_SPOKE, reason=f"{visible(applier.fault)}{said}")
         if applier.fault:
             sys.stdout.write(_not_met(applier))
             return Verdict.VIOLATED.exit_code

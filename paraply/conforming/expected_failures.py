@@ -65,7 +65,7 @@ def verdict_of_results(
         verdict = result.result.verdict
         if result.result is Result.FAIL and is_known:
             verdict = Verdict.HOLDS
-        elif strict and (is_known or result.result is not Result.PASS):
+        elif strict and (is_known or result.result not in (Result.PASS, Result.SLOW)):
             verdict = Verdict.VIOLATED
         if verdict is not None:
             verdicts.append(verdict)

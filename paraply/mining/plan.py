@@ -20,7 +20,7 @@ from paraply.properties.search import SEED_STRIDE
 
 PLAN_FILE = "campaign.json"
 """What a campaign writes first: a folder with it is one."""
-PLAN_FORMAT = 2
+PLAN_FORMAT = 3
 """Version of the campaign's folder; a reader refuses another."""
 
 

@@ -39,6 +39,7 @@ from paraply.verifying.timing import (
     time_share,
     transactions_behind,
 )
+from paraply.vocabulary.counting import counted
 from paraply.vocabulary.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -141,7 +142,8 @@ def _verdict(result: VerifyResult, judgement: Judgement) -> Verdict:
         else:
             return Verdict.VIOLATED
     elif required is Level.FINAL and result.end is not End.EQUAL:
-        _doubt(result, f"the target's log ends {result.lag.transactions_last:,} transactions early")
+        early = counted(result.lag.transactions_last, "transaction")
+        _doubt(result, f"the target's log ends {early} before the source's")
     if result.names is not None and not result.names.is_faultless and required is not Level.FINAL:
         return Verdict.VIOLATED
     return Verdict.UNKNOWN if result.unknown else Verdict.HOLDS

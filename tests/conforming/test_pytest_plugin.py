@@ -30,7 +30,7 @@ def test_every_case_is_an_item_and_xdist_shares_them(pytester):
 def test_failed_case_tells_its_story(pytester):
     result = run(pytester, ONE_NUMBER, "--paraply-case=B-prefix-01")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*FAIL B-prefix-01: last_committed=2 waits for 1*", "*trx.LC*"])
+    result.stdout.fnmatch_lines(["*FAIL B-prefix-01: last_committed=3 waits for 2*", "*trx.LC*"])
     result.stdout.no_fnmatch_line("*Traceback*")
 
 

@@ -121,7 +121,8 @@ class Judgement:
     rewritten: int = 0
     """Keys that the target wrote with what they held and the source did not."""
     found: dict[Key, int] = field(default_factory=dict)
-    """Keys that a target commit found changed outside of its log, with its number."""
+    """Keys that a target commit found changed outside of its log, and the source did not, with
+    the number of the commit."""
     differing: dict[Key, bool] = field(default_factory=dict)
     """Keys whose last value is not the source's, with whether it is an earlier version of it."""
     stretches: list[Stretch] = field(default_factory=list)

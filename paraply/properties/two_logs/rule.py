@@ -69,11 +69,7 @@ def judge(source: Sequence[Commit], target: Sequence[Commit]) -> Judgement:
             miss(Level.ATOMIC, Miss.TORN, step)
         else:
             included = explained
-    _judge_keys(target_steps, chains, result, miss)
-    for step in target_steps:
-        if step.is_found:
-            for key in step.values:
-                result.found.setdefault(key, step.number)
+    _judge_keys(target_steps, source_steps, chains, result, miss)
     rewritten_at_source = frozenset().union(*(commit.rewritten for commit in source))
     result.rewritten = sum(len(commit.rewritten - rewritten_at_source) for commit in target)
     last = {key: chain[-1][1] for key, chain in chains.items()}
@@ -220,9 +216,17 @@ def stretches_of(numbers: Sequence[int]) -> list[Stretch]:
 
 
 def _judge_keys(
-    target_steps: Sequence[Step], chains: Chains, result: Judgement, miss: _Misses
+    target_steps: Sequence[Step],
+    source_steps: Sequence[Step],
+    chains: Chains,
+    result: Judgement,
+    miss: _Misses,
 ) -> None:
-    """Follow each key by itself through its versions."""
+    """Follow each key by itself through its versions.
+
+    A value that was found, and that the source found at its next such version, too, was changed at
+    both servers outside of both logs (a cascade): that is no finding.
+    """
     position = dict.fromkeys(chains, 0)
     for step in target_steps:
         for key, value in step.values.items():
@@ -236,6 +240,10 @@ def _judge_keys(
                 miss(Level.PER_KEY, Miss.KEY_WENT_BACK, step, key=key)
             if equal:
                 position[key] = ahead[0] if ahead else equal[-1]
+            if step.is_found:
+                now = [at for at in equal if at >= position[key]]
+                if not now or not source_steps[chains[key][now[0]][0]].is_found:
+                    result.found.setdefault(key, step.number)
 
 
 def _end(

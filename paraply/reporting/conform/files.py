@@ -65,6 +65,8 @@ def _case_json(
             "property": breach.prop.name,
             "violations": [str(violation) for violation in breach.violations],
             "replay": commands.get(case.id, ""),
+            "broken": breach.broken,
+            "repeats": breach.repeats,
             "history": history_records(breach.history),
         },
     }
@@ -115,7 +117,7 @@ def conform_tap(results: Sequence[CaseResult], expected: Expected) -> str:
     lines = ["TAP version 14", f"1..{len(results)}"]
     for number, result in enumerate(results, start=1):
         known = result.case.id in expected
-        is_ok = result.result in (Result.PASS, Result.SKIP)
+        is_ok = result.result in (Result.PASS, Result.SLOW, Result.SKIP)
         line = f"{'ok' if is_ok else 'not ok'} {number} - {result.case.id} {result.case.fact}"
         line = line.replace("#", "\\#")
         if result.result is Result.SKIP:
@@ -135,7 +137,7 @@ def _problem(result: CaseResult, expected: Expected, *, strict: bool) -> str:
     is_known = result.case.id in expected
     if result.result is Result.FAIL:
         return "" if is_known else result.reason
-    if not strict:
+    if not strict or result.result is Result.SLOW:
         return ""
     if result.result is Result.PASS:
         return "expected to fail, and passed" if is_known else ""

@@ -64,6 +64,7 @@ def write_conform_pages(
 _WORD = {
     Result.PASS: Verdict.HOLDS.word,
     Result.FAIL: Verdict.VIOLATED.word,
+    Result.SLOW: Verdict.HOLDS.word,
     Result.UNKNOWN: Verdict.UNKNOWN.word,
     Result.SKIP: Verdict.UNKNOWN.word,
 }

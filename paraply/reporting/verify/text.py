@@ -69,12 +69,13 @@ def _side(side: SideSummary) -> str:
 
 
 def _evidence(result: VerifyResult) -> Iterator[tuple[str, list[str]]]:
+    missed: dict[str, list[str]] = {}
     for witness in result.witnesses:
         place = witness.target or witness.source
-        yield (
-            f"Why not {witness.level}",
-            [f"{witness.text} ({place.place})" if place else witness.text],
-        )
+        text = f"{witness.text} ({_short(place.place)})" if place else witness.text
+        missed.setdefault(text, []).append(witness.level)
+    for text, levels in missed.items():
+        yield f"Why not {' or '.join(levels)}", [text]
     if result.except_rows is not None:
         excepted = result.except_rows
         since = f" since {excepted.since.name}" if excepted.since else ""
@@ -109,6 +110,11 @@ def _evidence(result: VerifyResult) -> Iterator[tuple[str, list[str]]]:
         ]
         yield "Unknown", _limited(reasons, REASONS_MAX)
     yield "Notes", [*result.notes, words.error_text(result)]
+
+
+def _short(place: str) -> str:
+    """Return file and offset without the folder; the JSON document has the whole path."""
+    return place.rpartition("/")[2]
 
 
 def _limited(items: list[str], most: int = ROWS_MAX) -> list[str]:

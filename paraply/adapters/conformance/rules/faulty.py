@@ -259,7 +259,7 @@ FAULTS = (
     Fault(rule=StaleLowWaterMark, case="A-rotation-01", families="ACKLM", source="gh-ost PR 1454"),
     Fault(rule=NoFenceAtRotation, case="A-rotation-02", families="ACKLM", source="WL#7165"),
     Fault(rule=WaitsForOneNumber, case="B-prefix-01", families="*", source="gh-ost PR 1454"),
-    Fault(rule=GapFreeMark, case="C-sparse-01", families="CM", source="gh-ost PR 1692"),
+    Fault(rule=GapFreeMark, case="C-sparse-01", families="*", source="gh-ost PR 1692"),
     Fault(rule=ThirtyTwoBits, case="C-sparse-04", families="C", source="MySQL bug 103636"),
     Fault(rule=RawBytes, case="D-collation-01", families="D", source="tiflow issue 9489"),
     Fault(rule=NoPadding, case="D-collation-03", families="D", source="aws pgactive issue 327"),
