@@ -158,9 +158,7 @@ def build_parser(arguments: Sequence[str], commands: Sequence[Command] = COMMAND
         action="version",
         version=_versions(),
     )
-    parser.add_argument(
-        "--debug", action="store_true", help="print the traceback of an internal error"
-    )
+    parser.add_argument("--debug", action="store_true", help="print tracebacks")
     subparsers = parser.add_subparsers(
         title="commands", metavar="COMMAND", dest="command", parser_class=Parser
     )

@@ -8,19 +8,17 @@ USAGE = register("P301", "{reason}", "see {command} --help")
 REPORT_NOT_WRITTEN = register(
     "P302",
     "the report cannot be written: {reason}",
-    "choose a folder that exists and that you may write to",
+    "choose an existing folder with write permission",
 )
 MALFORMED_WORKERS = register(
     "P303",
     "'{text}' is not a list of worker counts: {reason}",
-    "write positive whole numbers with commas, as --workers 1,2,4,8",
+    "write numbers with commas: --workers 1,2,4,8",
 )
 UNKNOWN_APPLIER = register(
     "P304", "there is no applier '{name}'{suggestion}", "choose among {known}"
 )
-STDIN_TWICE = register(
-    "P305", "standard input is named {times} times", "name - once, or write the input to files"
-)
+STDIN_TWICE = register("P305", "standard input is named {times} times", "name - once")
 STDOUT_TWICE = register(
     "P306",
     "{first} and {second} both go to standard output",
@@ -34,22 +32,22 @@ NOTHING_READ = register(
 ENGINE_UNAVAILABLE = register(
     "P308",
     "the {engine} engine cannot audit this: {reason}",
-    "use --engine auto, which takes the fastest engine that can",
+    "use --engine auto",
 )
 MIXED_INPUT = register(
     "P309",
-    "{text} is a text dump and {binary} is not: they cannot be read as one stream",
-    "audit the text dumps and the binary logs apart",
+    "{text} is a text dump and {binary} is not",
+    "audit them apart",
 )
 OUTPUT_IS_INPUT = register(
     "P311",
     "the output is also an input of this run",
-    "give the output another name",
+    "give another name",
 )
 OUTPUT_NOT_OURS = register(
     "P312",
-    "the file exists, and paraply did not write it as a report of this kind",
-    "give the output another name, or add --force to replace the file",
+    "paraply did not write this file as a report of this kind",
+    "give another name, or add --force to replace it",
 )
 OUTPUTS_SAME = register(
     "P313",
@@ -64,7 +62,7 @@ EXTRA_MISSING = register(
 NO_STATES = register(
     "P310",
     "subject {subject} does not name its states",
-    "use --exhaustive, which enumerates runs; semi_sync is one that names its states",
+    "use --exhaustive; semi_sync names its states",
 )
 NO_SHARED_FOLDER = register(
     "P328",

@@ -69,7 +69,7 @@ def add_force_argument(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--force",
             action="store_true",
-            help="replace existing files that paraply did not write; inputs are never replaced",
+            help="replace any existing output",
         )
 
 

@@ -92,7 +92,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"whose reading of the metadata to judge (default: {','.join(APPLIERS)})",
     )
     for option, kind, what in (
-        ("--json", JsonFile, "write the JSON document; - is stdout"),
+        ("--json", JsonFile, "write JSON; - is stdout"),
         ("--html", HtmlFile, "write the report as one HTML page"),
         ("--junit", JunitFile, "write JUnit XML for a build server"),
     ):
@@ -141,8 +141,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--master",
         metavar="URL",
         default="auto",
-        help="with --spark: auto (this process if small, else local[*]), none, or Spark's master "
-        "(default: %(default)s)",
+        help="with --spark: auto, none, or Spark's master (default: %(default)s)",
     )
     parser.add_argument(
         "--out",

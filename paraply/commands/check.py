@@ -73,9 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--total", type=int, metavar="N", help="of a bank: what all accounts hold together"
     )
-    parser.add_argument(
-        "--json", type=JsonFile, metavar="F", help="write the result as JSON; - is stdout"
-    )
+    parser.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
     parser.add_argument("--junit", type=JunitFile, metavar="F", help="write JUnit XML; - is stdout")
 
 

@@ -79,9 +79,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--schema", type=InputPath, metavar="FILE", help="dump of the table definitions"
     )
-    parser.add_argument(
-        "--json", type=JsonFile, metavar="F", help="write the result as JSON; - is stdout"
-    )
+    parser.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -106,13 +106,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="unknown and skipped cases, and unexpected passes, fail",
+        help="undecided cases and unexpected passes fail",
     )
     parser.add_argument("--junit", type=JunitFile, metavar="F", help="write JUnit XML; - is stdout")
     parser.add_argument("--tap", action="store_true", help="print TAP in place of the report")
-    parser.add_argument(
-        "--json", type=JsonFile, metavar="F", help="write the result as JSON; - is stdout"
-    )
+    parser.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
     parser.add_argument(
         "--html",
         metavar="DIR",
@@ -139,7 +137,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--role",
         choices=[role.value for role in Role],
         default=Role.APPLIER.value,
-        help="a tracker says what each transaction waits for; an applier of ours obeys (applier)",
+        help="tracker: names what each transaction waits for (applier)",
     )
     parser.add_argument(
         "--self-test", action="store_true", help="run the suite on appliers with known faults"

@@ -58,9 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``paraply doctor``."""
     parser.description = "Say what this machine has and lacks for each part, and how to get it."
     parser.epilog = _EXAMPLE
-    parser.add_argument(
-        "--json", type=JsonFile, metavar="F", help="write the findings as JSON; - is stdout"
-    )
+    parser.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -65,18 +65,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--exhaustive",
         action="store_true",
-        help="every schedule, depth first; rows that nothing tells apart count as one, and so do "
-        "steps of two members in either order. Options have the values of a small scope unless "
-        "they are given",
+        help="every schedule, depth first; symmetric rows count as one; options have small values "
+        "unless given",
     )
     how.add_argument(
         "--states",
         nargs="?",
         const="reduced",
         choices=("reduced", "full"),
-        help="every state once, whatever the number of runs that lead to it (semi_sync); replicas "
-        "that nothing tells apart count as one and steps that nobody sees are taken at once, "
-        "unless the word is full",
+        help="every state once (semi_sync); unless full, symmetric replicas are merged",
     )
     parser.add_argument(
         "--runs-max",
@@ -100,9 +97,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="breaches that the dialect is known for do not make the exit code 1",
     )
-    parser.add_argument(
-        "--json", type=JsonFile, metavar="F", help="write the result as JSON; - is stdout"
-    )
+    parser.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
     parser.add_argument(
         "--out", metavar="DIR", type=OutputFolder, help="write each counterexample to a file in DIR"
     )

@@ -30,9 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = _EXAMPLE
     parser.add_argument("what", choices=sorted(_LISTS))
-    parser.add_argument(
-        "--json", type=JsonFile, metavar="F", help="write the list as JSON; - is stdout"
-    )
+    parser.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -98,9 +98,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--out", type=OutputFolder, default="live-findings", metavar="DIR",
         help="where histories that break something are kept (live-findings)",
     )  # fmt: skip
-    parser.add_argument(
-        "--json", type=JsonFile, metavar="F", help="write the result as JSON; - is stdout"
-    )
+    parser.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
     parser.add_argument(
         "--html", type=OutputFolder, metavar="DIR", help="write pages to step through"
     )

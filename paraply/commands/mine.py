@@ -76,9 +76,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--stop-when", choices=[rule.value for rule in StopWhen],
         help="end a system early: when its breach was found, or all its situations were reached",
     )  # fmt: skip
-    what.add_argument(
-        "--time-limit", type=positive_seconds, metavar="SECONDS", help="stop then; --resume goes on"
-    )
+    what.add_argument("--time-limit", type=positive_seconds, metavar="SECONDS", help="stop then")
     where = parser.add_argument_group("where it runs, and where results go")
     where.add_argument(
         "--master", default="auto", metavar="URL",
@@ -87,7 +85,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     where.add_argument(
         "--spark-conf", action="extend", nargs="+", default=[], metavar="NAME=VALUE",
-        help="settings of Spark, as spark.executor.memory=2g",
+        help="as spark.executor.memory=2g",
     )  # fmt: skip
     where.add_argument("--out", default=OUT, metavar="DIR", help=f"folder or URL ({OUT})")
     where.add_argument(
@@ -95,9 +93,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="go on with the campaign in --out; what is run need not be said again",
     )
-    where.add_argument(
-        "--json", type=JsonFile, metavar="F", help="write the result as JSON; - is stdout"
-    )
+    where.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
     where.add_argument(
         "--no-times", action="store_true", help="leave times out: equal input, equal output"
     )
@@ -120,9 +116,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     instead.add_argument(
         "--scope", type=int, choices=range(1, SCOPE_MAX + 1), metavar="N",
-        help=f"every history of N transactions (1 to {SCOPE_MAX}) on three rows, up to the names "
-        "of rows, in every order that four workers allow: compiled, seconds for 6, half a minute "
-        "for 7",
+        help=f"every history of N transactions (1 to {SCOPE_MAX}) on 3 rows, 4 workers",
     )  # fmt: skip
     instead.add_argument(
         "--scope-fault", default="", metavar="F",

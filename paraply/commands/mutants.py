@@ -43,9 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = _EXAMPLE
     parser.add_argument("names", nargs="*", metavar="NAME", help="mutants (default: all)")
-    parser.add_argument(
-        "--json", type=JsonFile, metavar="F", help="write the results as JSON; - is stdout"
-    )
+    parser.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
     parser.add_argument(
         "--no-times", action="store_true", help="leave seconds out: equal input, equal output"
     )

@@ -76,9 +76,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lint", action="store_true",
                         help="warn of quantifiers that solvers stumble over")  # fmt: skip
     parser.add_argument("--export", type=OutputFolder, metavar="DIR", help="write SMT-LIB 2 files")
-    parser.add_argument(
-        "--json", type=JsonFile, metavar="F", help="write the results as JSON; - is stdout"
-    )
+    parser.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
 
 
 def chosen(ids: Sequence[str]) -> list[Theorem | Counterexample]:

@@ -59,9 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--property", action="extend", nargs="+", default=[], metavar="P", help="judge only these"
     )
     parser.add_argument("--choices", action="store_true", help="list every choice that was made")
-    parser.add_argument(
-        "--json", type=JsonFile, metavar="F", help="write the result as JSON; - is stdout"
-    )
+    parser.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

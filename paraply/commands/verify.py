@@ -136,7 +136,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="how far ahead an explanation by whole transactions may look (default: %(default)s)",
     )
     for option, kind, what in (
-        ("--json", JsonFile, "write the JSON document; - is stdout"),
+        ("--json", JsonFile, "write JSON; - is stdout"),
         ("--junit", JunitFile, "write JUnit XML"),
         ("--sarif", SarifFile, "write SARIF 2.1.0"),
         ("--html", HtmlFile, "write the report as one HTML page"),
