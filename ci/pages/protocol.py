@@ -9,15 +9,13 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from io import StringIO
 from typing import Any
 
 from ci.pages.writing import pages_main
 from paraply.adapters.conformance.cases.case import empty_log
-from paraply.adapters.conformance.child import ApplierSilentError, ChildProcess
 from paraply.adapters.conformance.database import ERRNO
+from paraply.adapters.conformance.inline import InlineApplier
 from paraply.adapters.conformance.protocol import (
     FEATURES,
     LINE_BYTES_MAX,
@@ -27,10 +25,8 @@ from paraply.adapters.conformance.protocol import (
     Message,
     MessageSpec,
     Speaker,
-    decode,
     encode,
 )
-from paraply.adapters.conformance.rules.applier import RuleApplier
 from paraply.adapters.conformance.rules.correct import LogicalClock
 from paraply.adapters.conformance.session import RunOptions, Session
 from paraply.adapters.conformance.source import SourceLog, insert, update
@@ -68,7 +64,9 @@ needed.
 3. A worker has one request open at a time; workers ask independently of each other. Answers come
    in any order, after any time.
 4. A transaction is `begin`, its rows or its statement, `commit`. After an `error` the applier may
-   `rollback` and try again. After 1205 and 1213 it is rolled back already: `begin` again.
+   `rollback` and try again. After 1205 and 1213 the whole transaction is rolled back already:
+   `begin` again, and repeat it from its first row. `options.retries` of `init` says how many of
+   these errors in a row one transaction must survive; an applier that gives up earlier fails.
 5. `drain` and `end` are answered when everything sent before has been applied. An applier that can
    move no more, and has not answered, has stalled.
 6. `sync` asks for nothing but an answer when there is nothing left to do until the harness speaks.
@@ -83,42 +81,47 @@ In the role `tracker` the program applies nothing: it is sent `init`, `txn` and 
 answers every `txn` at once with `timestamp` or `depends`. An applier of ours obeys the answers, so
 the same cases judge them.
 
-`paraply conform` kills the process with its process group at the end. It never waits longer than
-`--timeout` for an answer that is owed.
+`paraply conform` kills the process and all its descendants at the end. It never waits longer than
+`--timeout` for an answer that is owed. A program that sends no message at all is an error of use
+(exit code 3), not a verdict.
+
+## Questions
+
+- **What does `affected: 0` mean?** The row that the source changed is not there, so a change that
+  should come first was not applied, or was lost. Rows are compared as a whole, not by key alone.
+  Roll back, then `fail` or try again later; do not commit.
+- **What must an applier with `retry` survive?** `options.retries` errors in a row, for transactions
+  of any number of rows. Retries need no pause.
+- **Which `last_committed` are sent?** Those of COMMIT_ORDER, WRITESET, WRITESET_SESSION, of a
+  filtered log (numbers are missing, and `lc` may be one of them) and of a merged one. `lc` is 0 for
+  the first transaction of a file only, as servers write it.
+- **How are files told apart?** By `rotate` alone: where numbers are missing, those of a new file
+  need not fall below those of the old one.
+- **May rows be left out or merged?** With the feature `net_rows`, if the net effect of the
+  transaction is the same: each row that is removed and each that is added. Without it, every row
+  of the source must be changed, no-op updates included.
+- **Is it an error to run transactions one at a time?** No. Where independent transactions never
+  overlap the case is `slow`, which does not change the exit code.
 """
 
 
-class _InProcess(ChildProcess):
+class _InProcess(InlineApplier):
     """An applier of ours in this process, whose conversation is written down."""
 
     def __init__(self) -> None:
-        self.timeout = 1.0
-        self.last_lines = deque()
+        super().__init__(LogicalClock)
         self.conversation: list[tuple[Speaker, bytes]] = []
-        self._output = StringIO()
-        self._applier = RuleApplier(LogicalClock, self._output)
-        self._said: deque[Message] = deque()
 
     def send(self, message: Message) -> None:
         """Let the applier act on a message at once."""
-        line = encode(message)
-        self.conversation.append((Speaker.HARNESS, line))
-        self._applier.on_message(json.loads(line))
-        for said in self._output.getvalue().splitlines():
-            self.conversation.append((Speaker.APPLIER, said.encode()))
-            self._said.append(decode(said.encode()))
-        self._output.seek(0)
-        self._output.truncate()
+        self.conversation.append((Speaker.HARNESS, encode(message)))
+        super().send(message)
 
     def receive(self, timeout: float | None = None) -> Message:
-        """Return what the applier said next."""
-        del timeout
-        if not self._said:
-            raise ApplierSilentError("no message")
-        return self._said.popleft()
-
-    def kill(self) -> None:
-        """Do nothing: there is no process."""
+        """Return the next message of the applier."""
+        message = super().receive(timeout)
+        self.conversation.append((Speaker.APPLIER, json.dumps(message).encode()))
+        return message
 
 
 class _OneProcess:
@@ -127,11 +130,11 @@ class _OneProcess:
     def __init__(self) -> None:
         self.process = _InProcess()
 
-    def start(self) -> ChildProcess:
+    def start(self) -> _InProcess:
         """Return the one that there is."""
         return self.process
 
-    def discard(self, process: ChildProcess, *, can_reset: bool = False) -> None:
+    def discard(self, process: _InProcess, *, can_reset: bool = False) -> None:
         """Keep it."""
 
 
