@@ -80,7 +80,7 @@ class _OneProcess:
         self.process = _InProcess()
 
     def start(self) -> ChildProcess:
-        """Return the one that there is."""
+        """Return the only process."""
         return self.process
 
     def discard(self, process: ChildProcess, *, can_reset: bool = False) -> None:
