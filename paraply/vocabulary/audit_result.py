@@ -207,6 +207,9 @@ class AuditResult:
     """Pairs of transactions that the metadata lets overlap, conflicting or not."""
     conflicting_pairs_ordered: int = 0
     """Conflicting neighbour pairs that the metadata keeps in order: evidence of coverage."""
+    may_wait: int = 0
+    """Pairs that may overlap in either order with one result, while one waits for a row lock of
+    the other (a child row beside another change of its parent row)."""
     lint: list[LintFinding] = field(default_factory=list)
     lint_dropped: int = 0
     """Findings beyond the limit of the list; they count for the verdict."""

@@ -86,6 +86,11 @@ class TableSchema:
     foreign_keys: tuple[ForeignKey, ...] = ()
     keys_known: bool = False
     keys_complete: bool = False
+    foreign_keys_known: bool = False
+    """Whether ``foreign_keys`` are all there are; a table map never names them."""
+    has_hidden_columns: bool = False
+    """Whether row images may hold columns behind ``columns``: those of functional keys (MySQL)
+    and of system versioning (MariaDB)."""
     sources: set[SchemaSource] = field(default_factory=set)
     unknown_because: str = ""
     """Why keys are unknown or incomplete, for the report; else empty."""
