@@ -59,11 +59,8 @@ class TablePlan:
     foreign_keys_known: bool
     as_child: tuple[ChildTie, ...]
     as_parent: tuple[ParentTie, ...]
-
-    @property
-    def is_cascaded_to(self) -> bool:
-        """Return whether a change of a parent may change rows of the table."""
-        return any(tie.may_be_changed_below for tie in self.as_child)
+    taken: str = ""
+    """The aspect of taking unique values, where a parent's change may cascade into the table."""
 
 
 _UNKNOWN = TablePlan((), False, False, False, (), ())
@@ -182,14 +179,14 @@ class KeyBuilder:
         keys.aspects.add(ANY_ROWS)
         if not plan.foreign_keys_known:
             keys.reached.add(ANY_ROWS)
-        if not plan.complete and plan.is_cascaded_to and row.after is not None:
-            keys.aspects.add(aspect(row.table, TAKEN))
+        if plan.taken and not plan.complete and row.after is not None:
+            keys.aspects.add(plan.taken)
         before, after = row.before, _whole_after(row)
         identifies_before = identifies_after = False
         for place, key in enumerate(plan.keys):
             old, new = _build_both(key, before, after)
-            if new is not old and new is not NoKey.NULL and plan.is_cascaded_to:
-                keys.aspects.add(aspect(row.table, TAKEN))
+            if plan.taken and new is not old and new is not NoKey.NULL:
+                keys.aspects.add(plan.taken)
             if _take_key(key, row, old, new, keys):
                 keys.partly_keyed.add(row.table)
             # Where there is a PRIMARY key, it alone identifies a row.
@@ -224,13 +221,15 @@ def plan_of(registry: SchemaRegistry, table: str) -> TablePlan:
         key_plan(schema.name, unique.name, schema.columns, unique.parts)
         for unique in sorted(schema.unique_keys, key=lambda unique: unique.name != PRIMARY)
     )
+    as_child = child_ties(registry, schema)
     return TablePlan(
         keys,
         bool(keys) and keys[0].index == PRIMARY,
         schema.keys_complete,
         schema.foreign_keys_known,
-        child_ties(registry, schema),
+        as_child,
         parent_ties(registry, schema),
+        aspect(table, TAKEN) if any(tie.may_be_changed_below for tie in as_child) else "",
     )
 
 
