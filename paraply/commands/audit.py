@@ -18,7 +18,8 @@ from paraply.adapters.binlog.memory import BUDGET, DEFAULT_BYTES
 from paraply.auditing.input_files import bytes_total
 from paraply.auditing.pipeline import APPLIERS, ENGINES, AuditRequest, audit
 from paraply.auditing.selection import Selection
-from paraply.errors import MALFORMED_WORKERS, STDIN_TWICE, STDOUT_TWICE, UNKNOWN_APPLIER, USAGE
+from paraply.errors import MALFORMED_WORKERS, STDIN_TWICE, UNKNOWN_APPLIER, USAGE
+from paraply.file_arguments import HtmlFile, InputPath, JsonFile, JunitFile, OutputFolder
 from paraply.number_arguments import positive
 from paraply.progress import progress
 from paraply.reporting.audit.json_form import render_json
@@ -67,10 +68,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     parser.epilog = EPILOG
     parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="log file, plain, .gz or .zst; - is standard input"
+        "files",
+        nargs="+",
+        type=InputPath,
+        metavar="FILE",
+        help="log file, plain, .gz or .zst; - is standard input",
     )
     parser.add_argument(
         "--schema",
+        type=InputPath,
         metavar="FILE",
         help="dump of the table definitions (mysqldump --no-data), for keys the log does not tell",
     )
@@ -90,9 +96,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="LIST",
         help=f"whose reading of the metadata to judge (default: {','.join(APPLIERS)})",
     )
-    parser.add_argument("--json", metavar="FILE", help="write the JSON document; - is stdout")
-    parser.add_argument("--html", metavar="FILE", help="write the report as one HTML page")
-    parser.add_argument("--junit", metavar="FILE", help="write JUnit XML for a build server")
+    for option, kind, what in (
+        ("--json", JsonFile, "write the JSON document; - is stdout"),
+        ("--html", HtmlFile, "write the report as one HTML page"),
+        ("--junit", JunitFile, "write JUnit XML for a build server"),
+    ):
+        parser.add_argument(option, type=kind, metavar="FILE", help=what)
     parser.add_argument(
         "--strict", action="store_true", help="count unknown and warnings as failure: exit code 1"
     )
@@ -142,6 +151,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--out",
+        type=OutputFolder,
         metavar="DIR",
         help="with --spark: write every violation to DIR/violations.parquet, sorted, each once; "
         "workers of a cluster must reach DIR",
@@ -198,12 +208,6 @@ def _run(arguments: argparse.Namespace, assumptions: Sequence[str]) -> int:
         for option in ("json", "html", "junit")
         if (name := getattr(arguments, option)) is not None
     }
-    on_stdout = [option for option, name in outputs.items() if name == STANDARD_OUTPUT]
-    if len(on_stdout) > 1:
-        raise ParaplyError(STDOUT_TWICE, first=f"--{on_stdout[0]}", second=f"--{on_stdout[1]}")
-    for name in outputs.values():
-        require_writable(name)
-
     if arguments.spark and request.selection:
         reason = "--start-gtid, --stop-gtid and --domain go without --spark"
         raise ParaplyError(USAGE, reason=reason, command="paraply audit")
@@ -224,7 +228,7 @@ def _run(arguments: argparse.Namespace, assumptions: Sequence[str]) -> int:
         "html": lambda: render_html(result),
         "junit": lambda: render_junit(result, strict=arguments.strict),
     }
-    if not on_stdout:
+    if STANDARD_OUTPUT not in outputs.values():
         sys.stdout.write(
             terminal_report(
                 result,
@@ -262,6 +266,9 @@ def _audit_on_spark(request: AuditRequest, arguments: argparse.Namespace) -> Aud
     # Imported only here: a plain audit needs neither Spark nor Arrow.
     from paraply.auditing.on_spark import VIOLATIONS_FILE, SparkRequest, audit_on_spark
 
+    if arguments.out is not None:
+        make_folder(arguments.out)
+        require_writable(f"{arguments.out}/{VIOLATIONS_FILE}", "Parquet")
     megabytes = arguments.part_megabytes
     spark = SparkRequest(
         master=arguments.master,
@@ -294,6 +301,7 @@ def _audit_tables(request: AuditRequest, arguments: argparse.Namespace) -> int:
     if arguments.out is not None:
         make_folder(arguments.out)
         violations = Path(arguments.out) / VIOLATIONS_FILE
+        require_writable(str(violations), "Parquet")
     engine = engine_of(request.files, arguments.master)
     try:
         counts, written = audit_tables(request.files, engine, violations)
