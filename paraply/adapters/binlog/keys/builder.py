@@ -198,7 +198,7 @@ class KeyBuilder:
         ):
             keys.unkeyed.add(row.table)
         for child_tie in plan.as_child:
-            _take_child_tie(child_tie, row, before, after, keys)
+            _take_child_tie(child_tie, row, before, after, keys, has_primary=plan.has_primary)
         for parent_tie in plan.as_parent:
             _take_parent_tie(parent_tie, row, before, after, keys)
 
@@ -286,8 +286,11 @@ def _take_child_tie(
     before: RowImage | None,
     after: RowImage | None,
     keys: TransactionKeys,
+    *,
+    has_primary: bool,
 ) -> None:
-    if tie.loses_value and before is not None and _may_be_null(tie, before):
+    is_found_delete = has_primary and row.operation is Operation.DELETE and tie.keeps_deletes
+    if tie.loses_value and before is not None and _may_be_null(tie, before) and not is_found_delete:
         keys.aspects.add(tie.null_aspect)
     if tie.existence is None:
         if _refers(tie, before) or _refers(tie, after):
@@ -295,13 +298,16 @@ def _take_child_tie(
         return
     old = tie.existence.build(before) if before is not None else NoKey.NULL
     new = tie.existence.build(after) if after is not None else NoKey.NULL
+    # A delete finds its row by the primary key, also after SET NULL.
+    if is_found_delete and tie.always_keeps:
+        return
     is_update = row.operation is Operation.UPDATE
     is_unchanged = is_update and _same(old, new, tie.existence, row)
     if is_unchanged and not tie.may_be_changed_below:
         return
     for built in (old, new):
         if isinstance(built, BuiltKey):
-            keys.share(_as_checked(built, row))
+            keys.share(_as_checked(built, row, certain=not is_found_delete))
         elif built is not NoKey.NULL:
             keys.reached.add(tie.parent)
     if after is not None and not is_unchanged and not row.unchecked and tie.primary is not None:
@@ -350,13 +356,13 @@ def _is_respelled(plan: KeyPlan, before: RowImage | None, after: RowImage | None
     )
 
 
-def _as_checked(built: BuiltKey, row: RowChange) -> BuiltKey:
+def _as_checked(built: BuiltKey, row: RowChange, *, certain: bool = True) -> BuiltKey:
     """Return a tie of a row; it is uncertain where the server did not check the foreign key.
 
     Two unchecked changes do not meet. One does meet a checked change of the other side, if that
     looks at it: a parent that goes at its children, a child that comes at its parent.
     """
-    return BuiltKey(built.key, built.certain and not row.unchecked)
+    return BuiltKey(built.key, certain and built.certain and not row.unchecked)
 
 
 def _may_be_null(tie: ChildTie, image: RowImage) -> bool:
