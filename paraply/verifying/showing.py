@@ -124,11 +124,6 @@ class RowsShown:
         """Return the compared columns of a table."""
         return self._columns.get(table, [])
 
-    def first_target_commit(self, key: Key, after: int = 0) -> int | None:
-        """Return the number of the first target commit that changes a row, not before ``after``."""
-        versions = self._versions[1].get(key, [])
-        return next((version.number for version in versions if version.number >= after), None)
-
 
 def _versions(side: Side, wanted: frozenset[Key]) -> dict[Key, list[_Version]]:
     """Return the changes of some rows: the first and the last ones."""

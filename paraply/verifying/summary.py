@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from paraply.properties.two_logs.blame import Blame
 from paraply.properties.two_logs.identity import IdentityJudgement
-from paraply.properties.two_logs.judgement import End, Judgement, Level, Miss, Stretch
+from paraply.properties.two_logs.judgement import End, Judgement, Level, Stretch
 from paraply.verifying.mapping import Plan
 from paraply.verifying.result import (
     REQUIREMENTS,
@@ -242,9 +242,8 @@ def _excepted(judged: Judged, target: Side, rows: RowsShown) -> ExceptedRows | N
     if excepted is None:
         return None
     first = judged.judgement
-    start = next(
-        (w.target for w in first.witnesses if w.why in (Miss.NO_PREFIX, Miss.WENT_BACK)), 0
-    )
+    level = excepted.judgement.level
+    start = next((w.target for w in first.witnesses if w.missed is level), 0)
     return ExceptedRows(
         level=excepted.judgement.level,
         rows=[
