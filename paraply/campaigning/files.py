@@ -130,7 +130,6 @@ def _filed(name: str, store: Store, system: System, one: Minimal) -> Filed:
 
 
 def _command(one: Minimal, prop: Property, file: str) -> str:
-    """Return the command that shows a counterexample again."""
     system = one.system
     if isinstance(system, ForeignSystem):
         return system.replay_command(prop, one.choices, one.cluster.specimen.run, file)

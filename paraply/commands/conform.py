@@ -21,8 +21,12 @@ from paraply.adapters.conformance.tracking import (
     measure_precision,
 )
 from paraply.conforming.breaches import other_choices
-from paraply.conforming.expected_failures import ExpectedFailure, read_expected_failures
-from paraply.conforming.suite import SCHEDULES, Applier, CaseResult, Conformance, Result
+from paraply.conforming.expected_failures import (
+    ExpectedFailure,
+    read_expected_failures,
+    verdict_of_results,
+)
+from paraply.conforming.suite import SCHEDULES, Applier, CaseResult, Conformance
 from paraply.errors import USAGE
 from paraply.file_arguments import (
     ClassFile,
@@ -45,7 +49,7 @@ from paraply.reporting.page import add_plain_argument
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.programs import decode_program, parse_program
 from paraply.vocabulary.schedule import RecordedSchedule
-from paraply.vocabulary.verdict import Verdict, combine
+from paraply.vocabulary.verdict import Verdict
 
 APPLIER_NEVER_SPOKE = register(
     "P636",
@@ -205,23 +209,6 @@ def run(arguments: argparse.Namespace) -> int:
         )
         sys.stderr.write(f"pages: {index}\n")
     return verdict.exit_code
-
-
-def verdict_of_results(
-    results: Sequence[CaseResult], expected: Mapping[str, ExpectedFailure], *, strict: bool
-) -> Verdict:
-    """Return the gravest verdict; a known failure does not count, nothing decided is UNKNOWN."""
-    verdicts = []
-    for result in results:
-        is_known = result.case.id in expected
-        verdict = result.result.verdict
-        if result.result is Result.FAIL and is_known:
-            verdict = Verdict.HOLDS
-        elif strict and (is_known or result.result not in (Result.PASS, Result.SLOW)):
-            verdict = Verdict.VIOLATED
-        if verdict is not None:
-            verdicts.append(verdict)
-    return combine(verdicts)
 
 
 def _ids(text: str) -> tuple[int, ...]:
