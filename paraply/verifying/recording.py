@@ -147,8 +147,9 @@ def record(
     registry = SchemaRegistry()
     if schema is not None:
         load_schema_file(registry, schema)
-    recorder = _Recorder(recording, registry)
-    for txn in _transactions(log, recording, registry, is_target=is_target):
+    maps: dict[str, TableSchema] = {}
+    recorder = _Recorder(recording, registry, maps)
+    for txn in _transactions(log, recording, registry, maps, is_target=is_target):
         recorder.take(txn)
         if txn.ordinal % _PER_NEWS == 0:
             advance(sum(file.bytes_read for file in recording.report.files))
@@ -157,7 +158,12 @@ def record(
 
 
 def _transactions(
-    log: LogInput, recording: Recording, registry: SchemaRegistry, *, is_target: bool
+    log: LogInput,
+    recording: Recording,
+    registry: SchemaRegistry,
+    maps: dict[str, TableSchema],
+    *,
+    is_target: bool,
 ) -> Iterable[LoggedTransaction]:
     if log.kind is InputKind.POSTGRESQL:
         return read_stream(
@@ -170,7 +176,8 @@ def _transactions(
         return read_text_transactions(log.sources, report=recording.report)
 
     def on_table_map(table: TableMap) -> None:
-        registry.observe_table_map(table.table_schema())
+        maps[table.name] = table.table_schema()
+        registry.observe_table_map(maps[table.name])
 
     return read_transactions(
         log.sources,
@@ -181,7 +188,11 @@ def _transactions(
 
 
 class _Recorder:
-    def __init__(self, recording: Recording, registry: SchemaRegistry) -> None:
+    def __init__(
+        self, recording: Recording, registry: SchemaRegistry, maps: dict[str, TableSchema]
+    ) -> None:
+        self._maps = maps
+        """The last table map of each table, for a table that a statement made unknown."""
         self._recording = recording
         self._registry = registry
         self._version = registry.version
@@ -271,6 +282,8 @@ class _Recorder:
 
     def _layout(self, table: str, width: int) -> int:
         schema = self._registry.table(table)
+        if schema is None or len(schema.columns) != width:
+            schema = self._maps.get(table)
         if schema is None or len(schema.columns) != width:
             columns = tuple(f"@{at}" for at in range(1, width + 1))
             types: tuple[str, ...] = ("",) * width
