@@ -28,7 +28,7 @@ from paraply.models.judging.dropping import (
     without,
 )
 from paraply.models.judging.traces import replay
-from paraply.models.language.concrete import is_enabled
+from paraply.models.language.concrete import choosing, is_enabled
 from paraply.models.language.system import System, obligations
 from paraply.models.language.terms import BOOL, INT, Variable, eq, implies
 
@@ -86,6 +86,8 @@ def test_stored_run_ends_where_only_this_piece_forbids_what_comes_next(system, p
             replay(system, situation, data)
         return
     world = run.steps[-1].world if run.steps else run.start
+    # The step chooses what the functions are by now.
+    world = choosing(world, world.tables)
     allowed = {
         name: is_enabled(action, world, {p: run.witness[p.name] for p in action.parameters})
         for name, built in (("whole", system), ("without", without(system, piece)))

@@ -192,8 +192,9 @@ def readme_page() -> str:
         "machine finds the invariants by itself.", "",
         "## What is trusted", "",
         "That the models are close enough to the servers (each page says how far); that the "
-        "obligations are the right ones (`paraply/models/language/system.py`; tests hold them "
-        "against the transition relation written out, and against evaluation on plain values); and "
+        "obligations are the right ones (`paraply/models/language/system.py`; tests compare them "
+        "with the transition relation, with evaluation on plain values and, for random systems, "
+        "with the states that a search reaches); and "
         "either that two independent solvers and their common printing "
         "(`paraply/models/language/smtlib.py`) "
         "do not err alike, "
