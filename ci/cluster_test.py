@@ -35,12 +35,12 @@ SPARK_HOME = Path(pyspark.__file__).resolve().parent
 MASTER = "org.apache.spark.deploy.master.Master"
 WORKER = "org.apache.spark.deploy.worker.Worker"
 START_S = 60.0
-CAMPAIGN_S = 240.0
+CAMPAIGN_S = 600.0
 KILLED_AFTER = 3
 """Files that are written when the worker is killed: some of its work is done by then."""
 
 CAMPAIGN = [
-    "mine", "--subjects", "applier,write_sets", "--histories", "600", "--batch", "30", "--seed",
+    "mine", "--subjects", "applier,write_sets", "--histories", "300", "--batch", "30", "--seed",
     "1", "--mutants", "last_committed_off_by_one,round_waits_for_nobody,stable_set_is_a_union",
     "--minimise", "none", "--no-times",
 ]  # fmt: skip

@@ -51,7 +51,7 @@ def add_plan_arguments(parser: argparse._ArgumentGroup) -> None:
     )
     parser.add_argument(
         "--recorded", action="extend", nargs="+", default=[], type=InputPath, metavar="FILE",
-        help="histories of appliers that somebody recorded (.jsonl, or a folder of Parquet files)",
+        help="recorded histories of appliers (.jsonl, or a folder of Parquet files)",
     )  # fmt: skip
     parser.add_argument(
         "--histories", type=positive, metavar="N",

@@ -27,6 +27,7 @@ from paraply.progress import progress as progress_bar
 from paraply.reporting.files import STANDARD_OUTPUT, write_report
 from paraply.reporting.json_document import json_document
 from paraply.reporting.mining_text import mining_json, mining_text
+from paraply.reporting.plain_table import plain_table
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict
 
@@ -52,6 +53,7 @@ examples:
   paraply mine --resume --out out/mine                 go on after whatever stopped it
   paraply mine --scope 6                               every history of six transactions on 3 rows
   paraply mine --report out/mine                       what a campaign found, without running it
+  paraply mine --sql "select * from smallest"          query it (docs/spark.md has the views)
   paraply mine --promote out/mine applier-...-1        keep a counterexample as a regression test
 
 exit codes: 0 every subject holds and every mutant is caught; 1 a subject breaks a property (known
@@ -130,6 +132,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--report", type=InputPath, metavar="DIR", help="print what the campaign in DIR found"
     )
     instead.add_argument(
+        "--sql", metavar="QUERY",
+        help="run a query on the campaign in --out: views rows, breaches, systems and smallest",
+    )  # fmt: skip
+    instead.add_argument(
         "--promote", nargs="+", metavar=("DIR", "NAME"),
         help="copy the counterexamples named, or all that are confirmed (all), to --regressions; "
         "without a name, list them",
@@ -141,13 +147,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run, report or promote; return the exit code of the gravest verdict."""
-    is_instead = arguments.scope or arguments.promote or arguments.report is not None
+    is_instead = (
+        arguments.scope
+        or arguments.promote
+        or arguments.report is not None
+        or arguments.sql is not None
+    )
     if is_instead and arguments.command_line:
         raise usage(f"{arguments.command_line[0]} is out of place: nothing is run")
     if arguments.scope:
         return _scope(arguments)
     if arguments.promote:
         return _promote(*arguments.promote, regressions=Path(arguments.regressions))
+    if arguments.sql is not None:
+        return _sql(arguments)
     if arguments.report is not None:
         progress = read_campaign(arguments.report)
         return _show(arguments, progress, read_index(store_at(arguments.report)), engine="")
@@ -186,6 +199,24 @@ def _promote(folder: str, *names: str, regressions: Path) -> int:
         print(name if entry.is_confirmed else f"{name} (not confirmed)")
     print(f"nothing is written: name those to copy to {regressions}/, or say all", file=sys.stderr)
     return 0
+
+
+def _sql(arguments: argparse.Namespace) -> int:
+    # Here and not above: no other way through this command needs DuckDB.
+    from paraply.mining.sql import query_campaign
+
+    columns, rows = query_campaign(arguments.out, arguments.sql)
+    if arguments.json != STANDARD_OUTPUT:
+        shown = [["" if value is None else str(value) for value in row] for row in rows]
+        sys.stdout.write("\n".join([*plain_table(columns, shown), ""]))
+    if arguments.json is not None:
+        found = [dict(zip(columns, map(_plain, row), strict=True)) for row in rows]
+        write_report(arguments.json, json_document({"rows": found}))
+    return 0
+
+
+def _plain(value: object) -> object:
+    return value.hex() if isinstance(value, bytes) else value
 
 
 def _scope(arguments: argparse.Namespace) -> int:

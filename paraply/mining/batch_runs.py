@@ -55,7 +55,7 @@ SCHEMA = pa.schema(
 """One row per history.
 
 ``system`` with ``run`` is a key; ``program`` are its choices (``paraply.vocabulary.programs``);
-``course`` tells histories apart;
+``course`` differs where histories differ;
 ``features`` counts the features it reached; ``holds``, ``unknown`` and ``violated`` name the
 properties that must always be true, ``situations`` the others that were reached; ``signatures``
 goes with ``violated``, name by name; ``history`` is its JSON Lines form where one is violated.
@@ -98,7 +98,7 @@ def specimen_from_json(value: Mapping[str, Any]) -> Specimen:
 
 @dataclass(slots=True, kw_only=True)
 class Counts:
-    """What the driver is told of one batch; its size does not grow with the number of histories.
+    """What was found; its size does not grow with the number of histories.
 
     Attributes:
         histories: how many were run.
@@ -189,7 +189,7 @@ def counts_from_json(value: Mapping[str, Any]) -> Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRun:
-    """A batch that was run: its rows, what to tell the driver, and how long it took."""
+    """A batch that was run: its rows, what was found, and how long it took."""
 
     batch: Batch
     table: pa.Table
@@ -265,7 +265,7 @@ def action_of(event: Event) -> str:
 def judged(
     history: History, run: int, program: bytes, judges: Sequence[Property], counts: Counts
 ) -> dict[str, Any]:
-    """Judge one history and count what it shows; return the columns that tell of it."""
+    """Judge one history and count what it shows; return its columns."""
     size = (len(history.transactions), len(history.events), len(program))
     holds: list[str] = []
     unknown: list[str] = []

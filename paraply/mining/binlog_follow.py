@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -10,6 +9,7 @@ from dataclasses import replace
 from paraply.adapters.binlog.blocks import Block, cut_file, head_of
 from paraply.adapters.binlog.event_types import EventType
 from paraply.adapters.binlog.format_description import HEADER_BYTES
+from paraply.adapters.remote_files import open_range, size_of
 from paraply.mining.binlog_rows import files_at
 from paraply.vocabulary.errors import ParaplyError, register
 
@@ -39,7 +39,7 @@ def available(path: str, start: Mapping[str, int], limit: int | None) -> dict[st
         return found  # No log yet.
     left = limit
     for file in files:
-        read, size = start.get(file, 0), os.path.getsize(file)
+        read, size = start.get(file, 0), size_of(file)
         if size < read:
             raise ParaplyError(LOG_WENT_BACK, file=file, size=size, read=read)
         ends = [size] if file != files[-1] and left is None else []
@@ -70,7 +70,7 @@ def _ends(file: str, read: int, size: int, *, is_last: bool) -> Iterator[int]:
         return
     at = max(read, head[0])
     first = at
-    with open(file, "rb") as log:
+    with open_range(file, at) as log:
         while at < size:
             log.seek(at)
             header = log.read(HEADER_BYTES)

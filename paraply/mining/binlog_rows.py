@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from glob import glob
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -18,10 +18,12 @@ from paraply.adapters.binlog.blocks import Block, cut_file
 from paraply.adapters.binlog.errors import UNREADABLE_FILE
 from paraply.adapters.binlog.framing import BinlogReader
 from paraply.adapters.binlog.keys.builder import KeyBuilder
+from paraply.adapters.binlog.memory import BUDGET
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.schema.dump import load_schema_file
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
-from paraply.adapters.binlog.transaction_stream import ROW_BYTES_MAX, TransactionStream
+from paraply.adapters.binlog.transaction_stream import TransactionStream
+from paraply.adapters.remote_files import is_url, names_in, path_of
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.log import ABSENT, LoggedTransaction, RowChange, RowImage
 
@@ -50,17 +52,27 @@ def files_at(path: str) -> list[str]:
     """
     found: list[str] = []
     for each in filter(None, path.split(",")):
-        place = Path(each)
-        names = [str(name) for name in place.iterdir()] if place.is_dir() else glob(each)
-        files = sorted(filter(os.path.isfile, names), key=_order_of)
-        found += [name for name in files if _is_log(Path(name).name)]
+        files = sorted(_names_at(each), key=_order_of)
+        found += [name for name in files if _is_log(name.rpartition("/")[2])]
     if not found:
         raise ParaplyError(UNREADABLE_FILE, where=path, reason="there is no such file")
     return list(dict.fromkeys(found))
 
 
+def _names_at(place: str) -> Iterable[str]:
+    if not is_url(place):
+        path = path_of(place)
+        is_folder = os.path.isdir(path)
+        names = [os.path.join(path, each) for each in os.listdir(path)] if is_folder else glob(path)
+        return filter(os.path.isfile, names)
+    folder = place.rpartition("/")[0]
+    try:
+        return [name for name in names_in(folder) if fnmatchcase(name, place)] or names_in(place)
+    except OSError as fault:
+        raise ParaplyError(UNREADABLE_FILE, where=place, reason=str(fault)) from None
+
+
 def _order_of(name: str) -> tuple[str, int, str]:
-    """Return what sorts ``log.999999`` before ``log.1000000``."""
     stem, _, number = name.rpartition(".")
     return (stem, int(number), "") if number.isdecimal() else (name, -1, "")
 
@@ -139,7 +151,7 @@ def read_part(
 
 def _transactions(part: Part, columns: frozenset[str], permissive: bool) -> Iterator[Row]:
     registry = pickle.loads(part.registry) if part.registry else SchemaRegistry()
-    stream = _stream(registry, row_bytes_max=ROW_BYTES_MAX if columns & FROM_ROWS else 0)
+    stream = _stream(registry, row_bytes_max=BUDGET.row_bytes if columns & FROM_ROWS else 0)
     keys = KeyBuilder(registry) if columns & KEYS else None
     for transaction in _read(stream, part.block, permissive):
         if keys is not None:
@@ -216,7 +228,7 @@ def _changes(part: Part, columns: frozenset[str], permissive: bool) -> Iterator[
                 }
             )
 
-    stream = _stream(registry, row_bytes_max=ROW_BYTES_MAX, on_rows=take)
+    stream = _stream(registry, row_bytes_max=BUDGET.row_bytes, on_rows=take)
     keys = KeyBuilder(registry)
     for transaction in _read(stream, part.block, permissive):
         keys.complete_transaction(transaction)

@@ -223,8 +223,6 @@ class Settings:
 
 
 class _Partition(InputPartition):
-    """A part of a log."""
-
     def __init__(self, part: Any) -> None:
         super().__init__(None)
         self.part = part

@@ -21,7 +21,7 @@ from paraply.mining.batch_runs import Counts
 from paraply.mining.commits import CommitLog, State, new_state
 from paraply.mining.engines import Engine
 from paraply.mining.findings import Merged
-from paraply.mining.plan import PLAN_FORMAT, Plan, differences, plan_from_json
+from paraply.mining.plan import PLAN_FILE, PLAN_FORMAT, Plan, differences, plan_from_json
 from paraply.mining.rounds import BatchTask, Round, Wanted, frontier_of
 from paraply.mining.row_files import (
     FILE_BYTES,
@@ -35,8 +35,8 @@ from paraply.mining.row_files import (
 from paraply.mining.store import STALE_S, Store, store_at
 from paraply.vocabulary.counting import counted
 from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.input_documents import parse_json
 
-PLAN_FILE = "campaign.json"
 STOP_WHEN = "stop_when"
 
 FOLDER_IN_USE = register(
@@ -74,9 +74,11 @@ OLD_FOLDER = register(
 COMMIT_S = 15.0
 """Work of so many seconds is lost at most when the driver dies, and a round takes about as long."""
 COMMIT_BYTES = 8 * FILE_BYTES
-FIRST_ROUND, ROUND_MAX = 16, 1 << 16
-"""Batches of the first round, and of any; a round that was over early is followed by a larger."""
+ROUND_MIN, ROUND_MAX = 16, 1 << 16
+"""Batches of a round; one that was over early is followed by a larger one."""
 GROWTH = 4
+BATCHES_EACH = 4
+"""Batches that a core runs in a round, where batches are long: so all cores are busy."""
 
 
 class StopWhen(Enum):
@@ -95,7 +97,7 @@ class Progress:
     """How far a campaign is; given to a listener after each batch.
 
     ``per_system`` and ``seconds_per_system`` have one entry per system of the plan; the seconds
-    are those of the workers, wherever they ran. ``remarks`` tell what was redone.
+    are those of the workers, wherever they ran. ``remarks`` list what was redone.
     """
 
     plan: Plan
@@ -335,7 +337,7 @@ def read_plan(place: str) -> tuple[Plan, StopWhen]:
 def read_campaign(place: str) -> Progress:
     """Return what a campaign's folder holds, without running anything; P724 or P728 if nothing.
 
-    Rows are not read. Where a file of rows is gone, a remark says so, and the campaign is not
+    Rows are not read. Where a file of rows is gone, a remark reports it, and the campaign is not
     complete.
     """
     store = store_at(place)
@@ -360,7 +362,7 @@ def read_campaign(place: str) -> Progress:
 
 def _parse_plan(store: Store, written: bytes) -> tuple[Plan, StopWhen]:
     try:
-        value = json.loads(written)
+        value = parse_json(written)
         if value["format"] != PLAN_FORMAT:
             raise ParaplyError(
                 OLD_FOLDER, where=store.url, format=value["format"], ours=PLAN_FORMAT
@@ -383,16 +385,17 @@ def _rounds(progress: Progress, state: State, stop_when: StopWhen) -> Iterator[R
     plan = progress.plan
     width = len(plan.systems)
     if stop_when is StopWhen.NEVER and not plan.is_guided:
-        first, size = width * min(state.made), FIRST_ROUND
+        first, size = width * min(state.made), ROUND_MIN
         while first < plan.batches:
             wanted = tuple(
                 Wanted(system=number, turn=made) for number, made in enumerate(state.made)
             )
             end = min(first + size, plan.batches)
-            started = time.monotonic()
+            started, worked, made = time.monotonic(), sum(state.seconds), sum(state.made)
             yield Round(first=first, end=end, width=width, wanted=wanted)
             took = max(time.monotonic() - started, 1e-3)
-            size = int(min(ROUND_MAX, GROWTH * size, max(1, size * COMMIT_S / took)))
+            batch_s = (sum(state.seconds) - worked) / max(1, sum(state.made) - made)
+            size = next_size(size, took, batch_s)
             first = end
         return
     for turn in range(min(state.made), plan.rounds):
@@ -410,6 +413,16 @@ def _rounds(progress: Progress, state: State, stop_when: StopWhen) -> Iterator[R
             first = turn * width
             yield Round(first=first, end=first + width, width=width, wanted=wanted)
     progress.stopped |= _enough(progress, stop_when)
+
+
+def next_size(size: int, took: float, batch_s: float) -> int:
+    """Return how many batches the next round has, after one of ``size`` that took so long.
+
+    >>> next_size(16, took=5.0, batch_s=1.0), next_size(1024, took=120.0, batch_s=60.0)
+    (48, 2048)
+    """
+    wanted = size * max(COMMIT_S, BATCHES_EACH * batch_s) / took
+    return int(max(ROUND_MIN, min(ROUND_MAX, GROWTH * size, wanted)))
 
 
 def _enough(progress: Progress, stop_when: StopWhen) -> set[int]:

@@ -154,6 +154,12 @@ class CommitLog:
         actions = pa.table(self._table.get_add_actions(flatten=True)).to_pydict()
         return dict(zip(actions["path"], actions["size_bytes"], strict=True))
 
+    def dataset(self) -> Any:
+        """Return the rows as an Arrow dataset, read as they are asked for."""
+        if self._table is None:
+            return SCHEMA.empty_table()
+        return self._table.to_pyarrow_dataset()
+
     def state(self, plan: Plan) -> State | None:
         """Return the newest state that was committed; None if there is none, or it is damaged."""
         said = self._said(STATE)

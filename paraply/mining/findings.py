@@ -52,7 +52,7 @@ DDL = (
     "system int, kind string, name string, signature string, count long, first long, "
     "transactions int, events int, choices int, run long, program binary"
 )
-TASKS_MAX = 256
+TASKS_MAX = 4096
 """Tasks of a round at most; a task runs its batches one after the other."""
 
 

@@ -61,7 +61,7 @@ class BatchTask:
         """Return a batch, with ``known`` of its system where the campaign is guided."""
         batch = self.plan.batch(number)
         if self.plan.is_fast:
-            # Importing the kernels compiles them where nobody has yet; others need not wait.
+            # Importing the kernels compiles them the first time; other campaigns need not wait.
             from paraply.mining.compiled.applier import settings_of
             from paraply.mining.fast_batches import run_fast_batch
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from paraply.verifying.errors import MALFORMED_MAP, MALFORMED_MAP_FILE, NO_COMMON_TABLE
 from paraply.verifying.recording import Layout, Recording
 from paraply.verifying.values import CASTS, incomparable
 from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.input_documents import read_toml
 
 _TABLE = re.compile(r"[^.=:\s]+\.[^.=:\s]+")
 
@@ -45,6 +44,8 @@ class Rules:
     tables: tuple[TableRule, ...] = ()
     filtered: frozenset[str] = frozenset()
     """Tables of the source that the target does not take, on purpose."""
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Columns that identify a row, by source table, where no rule of the table says it."""
     ignored: frozenset[str] = frozenset()
     """Tables of the target that are not of the source, though they may have a name of it."""
 
@@ -106,12 +107,20 @@ def parse_rule(text: str) -> TableRule:
     return TableRule(source=source, target=target, columns=chosen)
 
 
+def parse_key(text: str) -> tuple[str, tuple[str, ...]]:
+    """Read ``schema.table=column,column``. Raises ``ParaplyError`` P370."""
+    table, _, columns = text.partition("=")
+    names = tuple(name.strip().lower() for name in columns.split(",") if name.strip())
+    if not (_TABLE.fullmatch(table) and names):
+        raise ParaplyError(MALFORMED_MAP, text=text, reason="a key is written as shop.orders=id")
+    return table, names
+
+
 def load_rules(file: str) -> Rules:
     """Read a mapping file (TOML). Raises ``ParaplyError`` P371 with the file and the reason."""
     try:
-        with Path(file).open("rb") as stream:
-            document = tomllib.load(stream)
-    except (OSError, tomllib.TOMLDecodeError) as fault:
+        document = read_toml(file)
+    except (OSError, ValueError) as fault:
         reason = getattr(fault, "strerror", None) or str(fault)
         raise ParaplyError(MALFORMED_MAP_FILE, where=file, reason=reason) from None
     try:
@@ -179,6 +188,8 @@ def plan(source: Recording, target: Recording, rules: Rules, *, same_log: bool) 
         if rule is None and (same_log or _is_named(rules, table)):
             continue
         rule = rule or TableRule(source=table, target=table)
+        if table in rules.keys and not rule.key:
+            rule = replace(rule, key=rules.keys[table])
         name = rule.target
         if name not in theirs or name in rules.ignored:
             _note_absent(made, table, rule, rules)

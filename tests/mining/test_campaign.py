@@ -8,7 +8,13 @@ import pyarrow.fs as pafs
 import pytest
 
 from paraply.mining.batch_runs import SCHEMA, counts_from_json, run_batch
-from paraply.mining.campaign import StopWhen, read_campaign, run_campaign
+from paraply.mining.campaign import (
+    ROUND_MIN,
+    StopWhen,
+    next_size,
+    read_campaign,
+    run_campaign,
+)
 from paraply.mining.coverage import course_of, features_of
 from paraply.mining.engines import InProcess
 from paraply.mining.plan import plan_from_json
@@ -220,3 +226,12 @@ def test_store_behind_a_url_keeps_batches_whole(tmp_path):
 def test_table_has_the_columns_that_are_documented(tmp_path):
     plan = small_plan(histories=2, batch=2)
     assert run_batch(plan, plan.batch(0)).table.schema == SCHEMA
+
+
+def test_rounds_grow_until_every_core_has_several_batches():
+    cores, batch_s, size = 800, 60.0, ROUND_MIN
+    for _ in range(12):
+        took = -(-size // cores) * batch_s
+        size = next_size(size, took, batch_s)
+    assert 3 * cores <= size <= 5 * cores
+    assert next_size(ROUND_MIN, took=1_000.0, batch_s=1.0) == ROUND_MIN

@@ -13,9 +13,10 @@ from dataclasses import replace
 import pytest
 
 from paraply.mining import campaign
-from paraply.mining.campaign import PLAN_FILE, read_campaign, run_campaign
+from paraply.mining.campaign import read_campaign, run_campaign
 from paraply.mining.commits import STATES, CommitLog
 from paraply.mining.engines import InProcess
+from paraply.mining.plan import PLAN_FILE
 from paraply.mining.row_files import ROWS
 from paraply.mining.store import store_at
 from paraply.mining.systems import systems_of
@@ -204,24 +205,31 @@ def test_second_driver_is_refused_and_nothing_is_there_twice(tmp_path, undisturb
     assert rows_of(tmp_path, plan) == expected
 
 
+def kill_two_drivers(place, plan, moments):
+    """Run two drivers of one campaign at once, and kill both at a random moment."""
+    pair = [start(CHILD, place, plan) for _ in range(2)]
+    try:
+        for child in pair:
+            assert child.stdout.readline() == "ready\n", child.stderr.read()
+        for _ in range(moments.randint(0, 3)):
+            pair[0].stdout.readline()
+        time.sleep(moments.uniform(0.0, 0.1))
+    finally:
+        for child in pair:
+            child.send_signal(signal.SIGKILL)
+        said = "".join(child.communicate()[1] for child in pair)
+    for line in said.splitlines():
+        if "ParaplyError: P" in line:
+            assert any(code in line for code in ("P729", "P723")), line
+        else:
+            assert "Error: " not in line, said
+
+
 def test_two_processes_killed_and_started_at_random_write_each_run_once(tmp_path, undisturbed):
     plan, expected = undisturbed
     moments = random.Random(21)
     for _ in range(3):
-        pair = [start(CHILD, tmp_path, plan) for _ in range(2)]
-        try:
-            for child in pair:
-                assert child.stdout.readline() == "ready\n", child.stderr.read()
-            for _ in range(moments.randint(0, 3)):
-                pair[0].stdout.readline()
-            time.sleep(moments.uniform(0.0, 0.1))
-        finally:
-            for child in pair:
-                child.send_signal(signal.SIGKILL)
-            said = "".join(child.communicate()[1] for child in pair)
-        for line in said.splitlines():
-            if "ParaplyError: P" in line:
-                assert any(code in line for code in ("P729", "P723")), line
+        kill_two_drivers(tmp_path, plan, moments)
     progress = run_campaign(plan, str(tmp_path), InProcess(), resume=True)
     assert progress.is_complete
     assert rows_of(tmp_path, plan) == expected
