@@ -43,7 +43,7 @@ PATTERNS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (
     # Riddles and figures of speech.
     r"\bblows?\b", r"\bstruck\b", r"\bbefall(s|en)?\b", r"\bred-handed\b", r"\bstor(y|ies)\b",
     r"\b(comes?|came|coming) out( as| of it)?\b", r"\b(goes|go|went|gone) on\b",
-    r"\bbears?\b", r"\bborne\b", r"\bfor ever\b", r"\bunder way\b", r"\bwhat became of\b",
+    r"\bbears?\b", r"\bborne\b", r"\bunder way\b", r"\bwhat became of\b",
     r"\bleads? nowhere\b", r"\bmend(s|ed|ing)?\b", r"\bstands? (for|in|beside|at)\b",
     r"\bwhat (is|was|are|were) (given|there|found|left|done|said|meant|so|asked)\b",
     r"\bas it (is|was|has|had) (been )?(said|told|given)\b", r"\b(gives?|gave) out\b",

@@ -88,7 +88,8 @@ LAYERS = (
     _layer("pytest_plugin.py", ALL, "pytest"),
     _layer("cli.py", ALL),
     _layer("__main__.py", ALL),
-    _layer("__init__.py", ALL),
+    _layer("interface", ALL),
+    _layer("__init__.py", f"{ALL} interface"),
 )
 """The table, most general first; of two layers of one folder, the later counts."""
 

@@ -6,11 +6,11 @@ import re
 import subprocess
 from pathlib import Path
 
-MODULE_LINES_MAX = 400
-"""At 400 lines a reader has lost the thread; the aim is 60 to 250."""
+MODULE_LINES_MAX = 500
+"""The aim is 60 to 250. A module is split when it holds two ideas, not because of its length."""
 
-TEST_LINES_MAX = 500
-"""A module of tests is read case by case, so it may be a little longer."""
+TEST_LINES_MAX = 600
+"""A module of tests is read case by case, so it may be longer."""
 
 # Spelled in two halves, so that this file does not contain what it bans.
 BANNED = {

@@ -12,7 +12,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -65,7 +65,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("paraply", "conformance of a parallel replication applier")
     for name, how in _OPTIONS:
         group.addoption(f"--paraply-{name}", **how)
-        kind: Literal[linelist, bool, string] = (
+        kind: Literal["linelist", "bool", "string"] = (
             "linelist" if name == "case" else "bool" if name == "strict" else "string"
         )
         ini = f"paraply_{name.replace('-', '_')}"

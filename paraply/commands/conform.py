@@ -5,11 +5,19 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from paraply.adapters.conformance.cases import Case, cases_named, suite
+from paraply.adapters.conformance.cases.scaled import (
+    all_pairs,
+    covered_json,
+    read_covered,
+    scaled_case,
+    uncovered_scales,
+)
 from paraply.adapters.conformance.host import host_command
 from paraply.adapters.conformance.launching import CommandLauncher
 from paraply.adapters.conformance.protocol import Role
@@ -21,8 +29,12 @@ from paraply.adapters.conformance.tracking import (
     measure_precision,
 )
 from paraply.conforming.breaches import other_choices
-from paraply.conforming.expected_failures import ExpectedFailure, read_expected_failures
-from paraply.conforming.suite import SCHEDULES, Applier, CaseResult, Conformance, Result
+from paraply.conforming.expected_failures import (
+    ExpectedFailure,
+    read_expected_failures,
+    verdict_of_results,
+)
+from paraply.conforming.suite import SCHEDULES, Applier, CaseResult, Conformance
 from paraply.errors import USAGE
 from paraply.file_arguments import (
     ClassFile,
@@ -45,7 +57,7 @@ from paraply.reporting.page import add_plain_argument
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.programs import decode_program, parse_program
 from paraply.vocabulary.schedule import RecordedSchedule
-from paraply.vocabulary.verdict import Verdict, combine
+from paraply.vocabulary.verdict import Verdict
 
 APPLIER_NEVER_SPOKE = register(
     "P636",
@@ -91,6 +103,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=SCHEDULES,
         metavar="N",
         help=f"schedules to run for each case ({SCHEDULES})",
+    )
+    parser.add_argument(
+        "--budget",
+        type=float,
+        default=0.0,
+        metavar="S",
+        help="then run generated cases of other sizes for S seconds: pairs not covered so far",
+    )
+    parser.add_argument(
+        "--covered", metavar="F", type=Path, help="with --budget: remember the pairs in a JSON file"
     )
     parser.add_argument(
         "--timeout",
@@ -182,6 +204,8 @@ def run(arguments: argparse.Namespace) -> int:
                 advance(done)
 
             results = conformance.run_all(cases, on_case)
+        if arguments.budget > 0:
+            results += _run_budget(conformance, arguments)
         others = {}
         if arguments.html is not None:
             failed = [result for result in results if result.breach is not None]
@@ -207,21 +231,27 @@ def run(arguments: argparse.Namespace) -> int:
     return verdict.exit_code
 
 
-def verdict_of_results(
-    results: Sequence[CaseResult], expected: Mapping[str, ExpectedFailure], *, strict: bool
-) -> Verdict:
-    """Return the gravest verdict; a known failure does not count, nothing decided is UNKNOWN."""
-    verdicts = []
-    for result in results:
-        is_known = result.case.id in expected
-        verdict = result.result.verdict
-        if result.result is Result.FAIL and is_known:
-            verdict = Verdict.HOLDS
-        elif strict and (is_known or result.result not in (Result.PASS, Result.SLOW)):
-            verdict = Verdict.VIOLATED
-        if verdict is not None:
-            verdicts.append(verdict)
-    return combine(verdicts)
+def _run_budget(conformance: Conformance, arguments: argparse.Namespace) -> list[CaseResult]:
+    """Run generated cases until the time is up, and say which pairs of sizes they cover."""
+    covered = read_covered(arguments.covered)
+    known = all_pairs()
+    before = len(covered & known)
+    results = []
+    ends = time.monotonic() + arguments.budget
+    with progress("running cases of other sizes", total=arguments.budget) as advance:
+        for scale in uncovered_scales(set(covered), arguments.seed):
+            if time.monotonic() >= ends:
+                break
+            results.append(conformance.run_case(scaled_case(scale)))
+            covered |= scale.pairs
+            advance(arguments.budget - (ends - time.monotonic()))
+    if arguments.covered is not None:
+        write_report(str(arguments.covered), covered_json(covered & known))
+    sys.stderr.write(
+        f"budget: {len(results)} cases of other sizes; pairs of sizes covered: "
+        f"{len(covered & known)} of {len(known)}, {before} of them before\n"
+    )
+    return results
 
 
 def _ids(text: str) -> tuple[int, ...]:

@@ -72,10 +72,10 @@ def _subjects() -> _Listing:
                         ],
                         "breaks": sorted(one.breaks),
                         "because": one.because,
+                        "cause": one.cause.meaning,
                     }
                     for one in subject.breaks_where
                 ],
-                "areas": sorted(subject.areas),
                 "unreachable": {
                     dialect: sorted(subject.unreachable_in(dialect)) for dialect in subject.dialects
                 },
@@ -85,7 +85,6 @@ def _subjects() -> _Listing:
             ("source", subject.source),
             ("dialects", ", ".join(subject.dialects)),
             *((f"{one.name}={option_text(one.default)}", one.meaning) for one in subject.options),
-            ("properties of", ", ".join(sorted(subject.areas)) or "every area"),
             *((f"breaks with {one.where}", one.because) for one in subject.breaks_where),
             *(
                 (f"never reached{f' in {dialect}' if dialect else ''}", ", ".join(sorted(names)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from paraply.models.judging.proving import (
     refute,
     safety_statement,
 )
-from paraply.models.judging.solver import SOLVERS, Answer, installed
+from paraply.models.judging.solver import SOLVERS, Answer, installed, is_installed
 from paraply.models.judging.traces import replay, stored_runs
 from paraply.models.language.quantifier_lint import lint
 from paraply.models.language.smtlib import script
@@ -63,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ids", nargs="*", metavar="ID", help="P01, C03, ... (default: all)")
     parser.add_argument("--list", action="store_true", help="print each ID with what it states")
     parser.add_argument("--solver", choices=[*JUDGES, "all"], default="all",
-                        help="who judges (all three)")  # fmt: skip
+                        help="who judges (all three; without solvers, the kernel)")  # fmt: skip
     parser.add_argument("--seeds", type=within(int, 1, ROUNDS_MAX), default=1, metavar="K",
                         help="prove with K random seeds in each solver (1)")  # fmt: skip
     parser.add_argument("--orders", type=within(int, 0, ROUNDS_MAX), default=0, metavar="K",
@@ -99,15 +100,17 @@ def chosen(ids: Sequence[str]) -> list[Theorem | Counterexample]:
 def run(arguments: argparse.Namespace) -> int:
     """Prove and refute what was asked for; 0 if all came out as stated, 2 if some are undecided."""
     entries = chosen(arguments.ids)
+    if arguments.export is not None:
+        # Made first, since the JSON may go there, too.
+        make_folder(str(arguments.export))
     if arguments.list:
         _print_list(entries, arguments.json)
+        if arguments.export is not None:
+            _export(arguments, entries)
         return 0
-    judges = list(JUDGES) if arguments.solver == "all" else [arguments.solver]
+    judges = _judges(arguments.solver)
     asks_a_solver = any(judge in SOLVERS for judge in judges)
     _require_solvers(arguments, entries, judges)
-    if arguments.export is not None:
-        # Made now, since the JSON may go there, too.
-        make_folder(str(arguments.export))
     say = print if arguments.json != STANDARD_OUTPUT else _say_nothing
     limit = {} if arguments.timeout is None else {"timeout_s": arguments.timeout}
     cache = ObligationCache()
@@ -134,13 +137,29 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.lint:
         say(*lint_lines(entries), sep="\n")
     if arguments.export is not None:
-        say(f"wrote {export(entries, Path(arguments.export))} obligations to {arguments.export}")
+        _export(arguments, entries)
     verdict = combine(verdicts)
     if arguments.json is not None:
         write_report(arguments.json, json_document({"verdict": verdict.word, "results": rows}))
     as_stated = sum(verdict is Verdict.HOLDS for verdict in verdicts)
     say(f"\n{as_stated} of {len(verdicts)} came out as stated")
     return verdict.exit_code
+
+
+def _judges(asked: str) -> list[str]:
+    """Return the judges asked for; of all, the kernel alone where no solver is installed."""
+    if asked != "all":
+        return [asked]
+    if any(is_installed(solver) for solver in SOLVERS):
+        return list(JUDGES)
+    print("no solver is installed: the kernel judges alone", file=sys.stderr)
+    return [judge for judge in JUDGES if judge not in SOLVERS]
+
+
+def _export(arguments: argparse.Namespace, entries: Sequence[Theorem | Counterexample]) -> None:
+    written = export(entries, arguments.export)
+    if arguments.json != STANDARD_OUTPUT:
+        print(f"wrote {written} obligations to {arguments.export}")
 
 
 def _say_nothing(*_lines: str, sep: str = "") -> None:
@@ -233,7 +252,7 @@ def _proof_lines(proofs: Sequence[Proof], *, matrix: bool) -> list[str]:
     lines = [
         f"     {proofs[0].solver:6} {word[verdict]}: {sum(proof.proved for proof in proofs)} of "
         f"{sum(len(proof.judgments) for proof in proofs)} obligations"
-        f"{again if len(proofs) > 1 else ''}, {sum(proof.seconds for proof in proofs):.1f} s, "
+        f"{again if len(proofs) > 1 else ''}, {sum(proof.seconds for proof in proofs):.1f} CPU s, "
         f"slowest {max(proof.slowest_s for proof in proofs):.2f} s"
     ]
     for proof in proofs:

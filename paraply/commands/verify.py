@@ -19,7 +19,7 @@ from paraply.reporting.verify.json_form import verify_json
 from paraply.reporting.verify.junit import verify_junit
 from paraply.reporting.verify.sarif import verify_sarif
 from paraply.reporting.verify.text import verify_text
-from paraply.verifying.mapping import Rules, load_rules, parse_rule
+from paraply.verifying.mapping import Rules, load_rules, parse_key, parse_rule
 from paraply.verifying.pipeline import VerifyRequest, verify
 from paraply.verifying.result import REQUIREMENTS
 from paraply.vocabulary.errors import ParaplyError
@@ -99,6 +99,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="TABLE",
         help="table of the target that is not of the source",
+    )
+    parser.add_argument(
+        "--key",
+        action="append",
+        default=[],
+        metavar="TABLE=COLUMNS",
+        help="columns that identify a row of a source table, where no log names its key",
     )
     for option, whose in (("--schema", "source"), ("--target-schema", "target")):
         parser.add_argument(
@@ -181,6 +188,7 @@ def rules_of(arguments: argparse.Namespace) -> Rules:
     return replace(
         rules,
         tables=(*rules.tables, *map(parse_rule, arguments.map)),
+        keys=dict(map(parse_key, arguments.key)),
         filtered=rules.filtered | set(arguments.filtered),
         ignored=rules.ignored | set(arguments.ignored),
     )

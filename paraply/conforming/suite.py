@@ -180,8 +180,8 @@ class Conformance:
                     runs=runs,
                     seconds=time.monotonic() - started,
                 )
-            is_reached = is_reached or witness(run.history)
-            overlaps = overlaps or property_named(_OVERLAP).witness(run.history)
+            is_reached = is_reached or bool(witness(run.history))
+            overlaps = overlaps or bool(property_named(_OVERLAP).witness(run.history))
         self.has_overlapped = self.has_overlapped or overlaps
         reason = "" if is_reached else f"the situation of {case.decides} never occurred"
         if case.is_about_parallel_apply and not overlaps:
@@ -202,15 +202,16 @@ class Conformance:
         """
         log = log_for(case, self.seed)
         rows = sum(len(one.rows) for one in log.transactions)
+        schedules = min(self.schedules, case.schedules_max or self.schedules)
         mixed = mixed_schedules(
-            (one.seed for one in random_schedules(self.seed, self.schedules)),
+            (one.seed for one in random_schedules(self.seed, schedules)),
             workers=case.workers,
             transactions=len(log.transactions),
             steps=rows + 3 * len(log.transactions),
             faults=case.crashes + case.deadlocks,
         )
         yield from enumerate(mixed, start=self.seed)
-        if len(log.transactions) <= SHORT_LOG and self.schedules >= SCHEDULES:
+        if len(log.transactions) <= SHORT_LOG and schedules >= SCHEDULES:
             for schedule in Departures(1):
                 yield self.seed, schedule
 

@@ -22,6 +22,7 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.history_jsonl import write_history
 from paraply.vocabulary.programs import encode_program
 from paraply.vocabulary.schedule import Schedule, SeededSchedule
+from paraply.vocabulary.verdict import Verdict
 
 NOVEL_MAX = 64
 """Programs that one batch hands on to guide later ones."""
@@ -281,7 +282,9 @@ def judged(
             counts.violated[name] = counts.violated.get(name, 0) + 1
             counts.first_violated.setdefault(name, run)
             counts.meet(signature, Specimen(1, size, run, program))
-        elif prop.witness(history):
+        elif (evidence := prop.evidence(history)).verdict is Verdict.HOLDS or (
+            evidence.relevant and is_situation(prop)
+        ):
             (situations if is_situation(prop) else holds).append(name)
             counts.reached[name] = counts.reached.get(name, 0) + 1
             counts.first_reached.setdefault(name, run)

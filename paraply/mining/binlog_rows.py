@@ -18,10 +18,11 @@ from paraply.adapters.binlog.blocks import Block, cut_file
 from paraply.adapters.binlog.errors import UNREADABLE_FILE
 from paraply.adapters.binlog.framing import BinlogReader
 from paraply.adapters.binlog.keys.builder import KeyBuilder
+from paraply.adapters.binlog.memory import BUDGET
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.schema.dump import load_schema_file
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
-from paraply.adapters.binlog.transaction_stream import ROW_BYTES_MAX, TransactionStream
+from paraply.adapters.binlog.transaction_stream import TransactionStream
 from paraply.adapters.remote_files import is_url, names_in, path_of
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.log import ABSENT, LoggedTransaction, RowChange, RowImage
@@ -150,7 +151,7 @@ def read_part(
 
 def _transactions(part: Part, columns: frozenset[str], permissive: bool) -> Iterator[Row]:
     registry = pickle.loads(part.registry) if part.registry else SchemaRegistry()
-    stream = _stream(registry, row_bytes_max=ROW_BYTES_MAX if columns & FROM_ROWS else 0)
+    stream = _stream(registry, row_bytes_max=BUDGET.row_bytes if columns & FROM_ROWS else 0)
     keys = KeyBuilder(registry) if columns & KEYS else None
     for transaction in _read(stream, part.block, permissive):
         if keys is not None:
@@ -227,7 +228,7 @@ def _changes(part: Part, columns: frozenset[str], permissive: bool) -> Iterator[
                 }
             )
 
-    stream = _stream(registry, row_bytes_max=ROW_BYTES_MAX, on_rows=take)
+    stream = _stream(registry, row_bytes_max=BUDGET.row_bytes, on_rows=take)
     keys = KeyBuilder(registry)
     for transaction in _read(stream, part.block, permissive):
         keys.complete_transaction(transaction)

@@ -24,3 +24,8 @@ NO_ROWS = register(
     "the {side}'s log has no row changes to judge",
     "give a log with row events (binlog_format=ROW) of the time to judge",
 )
+MIXED_LOGS = register(
+    "P374",
+    "{one} is a {is_one} and {other} is a {is_other}: they cannot be read as one log",
+    "give files of one kind for each side",
+)

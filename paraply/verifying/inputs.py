@@ -11,7 +11,8 @@ from enum import Enum
 from paraply.adapters.binlog.errors import UNREADABLE_FILE
 from paraply.adapters.binlog.source import STANDARD_INPUT, Source, open_source
 from paraply.adapters.binlog.text.dump import is_text_dump
-from paraply.errors import MIXED_INPUT
+from paraply.adapters.postgresql.capture import is_change_stream
+from paraply.verifying.errors import MIXED_LOGS
 from paraply.vocabulary.errors import ParaplyError
 
 HEAD_BYTES = 1024
@@ -22,6 +23,7 @@ class InputKind(Enum):
 
     BINARY = "binary log"
     TEXT = "text dump"
+    POSTGRESQL = "change stream of PostgreSQL"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,14 +38,19 @@ class LogInput:
 def open_log(names: Sequence[str]) -> LogInput:
     """Return the files of one side.
 
-    Raises ``ParaplyError``: P101 for a file that cannot be opened, P309 for files of several kinds.
+    Raises ``ParaplyError``: P101 for a file that cannot be opened, P374 for files of several kinds.
     """
     looked_at = [_look_at(name) for name in names]
     kinds = {kind for _, kind in looked_at}
     if len(kinds) > 1:
         by_kind = {kind: name for name, (_, kind) in zip(names, looked_at, strict=True)}
+        one, other = sorted(by_kind, key=lambda kind: kind.value)[:2]
         raise ParaplyError(
-            MIXED_INPUT, text=by_kind[InputKind.TEXT], binary=by_kind[InputKind.BINARY]
+            MIXED_LOGS,
+            one=by_kind[one],
+            is_one=one.value,
+            other=by_kind[other],
+            is_other=other.value,
         )
     return LogInput(
         names=tuple(names), sources=tuple(source for source, _ in looked_at), kind=kinds.pop()
@@ -67,7 +74,13 @@ def _look_at(name: str) -> tuple[str | Source, InputKind]:
         head = source.peek(HEAD_BYTES)
     except ParaplyError:
         head = b""  # Damaged from its first byte: the reader reports how.
-    kind = InputKind.TEXT if is_text_dump(head) else InputKind.BINARY
+    kind = (
+        InputKind.POSTGRESQL
+        if is_change_stream(head)
+        else InputKind.TEXT
+        if is_text_dump(head)
+        else InputKind.BINARY
+    )
     if not _is_regular(name):
         return source, kind
     source.close()

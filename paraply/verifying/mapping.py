@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,8 @@ class Rules:
     tables: tuple[TableRule, ...] = ()
     filtered: frozenset[str] = frozenset()
     """Tables of the source that the target does not take, on purpose."""
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Columns that identify a row, by source table, where no rule of the table says it."""
     ignored: frozenset[str] = frozenset()
     """Tables of the target that are not of the source, though they may have a name of it."""
 
@@ -104,6 +106,15 @@ def parse_rule(text: str) -> TableRule:
     if columns and not chosen:
         raise ParaplyError(MALFORMED_MAP, text=text, reason="there is no column after the colon")
     return TableRule(source=source, target=target, columns=chosen)
+
+
+def parse_key(text: str) -> tuple[str, tuple[str, ...]]:
+    """Read ``schema.table=column,column``. Raises ``ParaplyError`` P370."""
+    table, _, columns = text.partition("=")
+    names = tuple(name.strip().lower() for name in columns.split(",") if name.strip())
+    if not (_TABLE.fullmatch(table) and names):
+        raise ParaplyError(MALFORMED_MAP, text=text, reason="a key is written as shop.orders=id")
+    return table, names
 
 
 def load_rules(file: str) -> Rules:
@@ -179,6 +190,8 @@ def plan(source: Recording, target: Recording, rules: Rules, *, same_log: bool) 
         if rule is None and (same_log or _is_named(rules, table)):
             continue
         rule = rule or TableRule(source=table, target=table)
+        if table in rules.keys and not rule.key:
+            rule = replace(rule, key=rules.keys[table])
         name = rule.target
         if name not in theirs or name in rules.ignored:
             _note_absent(made, table, rule, rules)

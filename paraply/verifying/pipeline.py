@@ -65,9 +65,11 @@ def verify(request: VerifyRequest, advance: Advance = lambda _: None) -> VerifyR
     source_log, target_log = open_log(request.source), open_log(request.target)
     same_log = is_same_log(source_log, target_log) and bool(request.rules.tables)
     with ExitStack() as stack:
-        source = _recorded(source_log, request.schema, advance, stack)
+        source = _recorded(source_log, request.schema, advance, stack, is_target=False)
         done = source.bytes_read
-        target = _recorded(target_log, request.target_schema, lambda n: advance(done + n), stack)
+        target = _recorded(
+            target_log, request.target_schema, lambda n: advance(done + n), stack, is_target=True
+        )
         made = plan(source, target, request.rules, same_log=same_log)
         secret = new_secret()
         sides = []
@@ -81,20 +83,22 @@ def verify(request: VerifyRequest, advance: Advance = lambda _: None) -> VerifyR
         return _judged(request, sides[0], sides[1], made, same_log=same_log)
 
 
-def _recorded(log: LogInput, schema: str | None, advance: Advance, stack: ExitStack) -> Recording:
-    recording = record(log, schema, advance)
+def _recorded(
+    log: LogInput, schema: str | None, advance: Advance, stack: ExitStack, *, is_target: bool
+) -> Recording:
+    recording = record(log, schema, advance, is_target=is_target)
     stack.callback(recording.close)
-    _require_rows(log, recording)
+    _require_rows(log, recording, "target" if is_target else "source")
     return recording
 
 
-def _require_rows(log: LogInput, recording: Recording) -> None:
+def _require_rows(log: LogInput, recording: Recording, side: str) -> None:
     report: LogReport = recording.report
     if not recording.transactions and not any(file.read_to_end for file in report.files):
         first = next(report.diagnostics())
         raise ParaplyError(NOTHING_READ, reason=first.text, remedy=first.remedy)
     if not recording.rows:
-        raise ParaplyError(NO_ROWS, where=", ".join(log.names), side="given")
+        raise ParaplyError(NO_ROWS, where=", ".join(log.names), side=side)
 
 
 def _judged(

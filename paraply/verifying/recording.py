@@ -18,6 +18,7 @@ from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.adapters.binlog.table_map import TableMap
 from paraply.adapters.binlog.text.dump import read_text_transactions
 from paraply.adapters.binlog.transactions import read_transactions
+from paraply.adapters.postgresql.capture import read_stream
 from paraply.verifying.inputs import InputKind, LogInput
 from paraply.vocabulary.log import (
     ABSENT,
@@ -114,7 +115,11 @@ class Recording:
 
 
 def record(
-    log: LogInput, schema: str | None, advance: Callable[[float], None] = lambda _: None
+    log: LogInput,
+    schema: str | None,
+    advance: Callable[[float], None] = lambda _: None,
+    *,
+    is_target: bool = False,
 ) -> Recording:
     """Read a log into a recording; ``advance`` gets the bytes read so far.
 
@@ -125,7 +130,7 @@ def record(
     if schema is not None:
         load_schema_file(registry, schema)
     recorder = _Recorder(recording, registry)
-    for txn in _transactions(log, recording, registry):
+    for txn in _transactions(log, recording, registry, is_target=is_target):
         recorder.take(txn)
         if txn.ordinal % _PER_NEWS == 0:
             advance(sum(file.bytes_read for file in recording.report.files))
@@ -134,8 +139,15 @@ def record(
 
 
 def _transactions(
-    log: LogInput, recording: Recording, registry: SchemaRegistry
+    log: LogInput, recording: Recording, registry: SchemaRegistry, *, is_target: bool
 ) -> Iterable[LoggedTransaction]:
+    if log.kind is InputKind.POSTGRESQL:
+        return read_stream(
+            log.sources,
+            report=recording.report,
+            on_table=registry.observe_table_map,
+            by_origin=is_target,
+        )
     if log.kind is InputKind.TEXT:
         return read_text_transactions(log.sources, report=recording.report)
 

@@ -14,11 +14,10 @@ PART = ".part-"
 
 @contextmanager
 def appearing(path: Path) -> Iterator[Path]:
-    """Yield a name in the folder of ``path`` to write to; that file then replaces ``path``.
+    """Yield a temporary name in the folder of ``path``; the file then replaces ``path``.
 
-    It is synced to the disk first and gets the permissions of a file that it replaces. After an
-    exception it is removed and ``path`` is as before. A missing folder is made. The unfinished name
-    has the same ending as ``path``.
+    It is synced first and gets the permissions of the replaced file. After an exception it is
+    removed. A missing folder is created. The temporary name keeps the suffix of ``path``.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{PART}{secrets.token_hex(4)}-{path.name}"[-255:])

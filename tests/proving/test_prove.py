@@ -10,8 +10,10 @@ from paraply.cli import main
 from paraply.commands import prove as command
 from paraply.models.claims.refuted import COUNTEREXAMPLES
 from paraply.models.claims.theorems import THEOREMS, theorem
+from paraply.models.judging import judges
 from paraply.models.judging.proving import ObligationCache, Refutation, prove
 from paraply.models.judging.solver import Answer, Judgment
+from paraply.models.language.system import obligations
 from paraply.proving import stability as proof_stability
 from paraply.reporting.proof_text import matrix_text
 
@@ -242,6 +244,32 @@ def test_kernel_proves_every_theorem_where_no_solver_is_installed():
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("kernel proved: ") == len(THEOREMS)
     assert done.stdout.count("in the stored run, replayed") == len(COUNTEREXAMPLES)
+
+
+def test_list_exports_if_asked(tmp_path, capsys):
+    assert main(["prove", "P15", "--list", "--export", str(tmp_path / "smt2")]) == 0
+    assert "obligations to" in capsys.readouterr().out
+    assert len(list((tmp_path / "smt2").glob("*.smt2"))) == 37
+
+
+def test_kernel_judges_alone_where_no_solver_is_installed(monkeypatch, capsys):
+    for solver in ("z3", "cvc5"):
+        monkeypatch.setitem(sys.modules, solver, None)
+    assert main(["prove", "P15", "C02"]) == 0
+    printed = capsys.readouterr()
+    assert "no solver is installed: the kernel judges alone" in printed.err
+    assert "kernel proved: 37 of 37" in printed.out
+    assert "z3" not in printed.out
+
+
+def test_times_are_cpu_seconds(monkeypatch):
+    clock = iter([10.0, 12.5])
+    monkeypatch.setattr(judges.time, "process_time", lambda: next(clock))
+    assert prove_one().seconds == 2.5
+
+
+def prove_one():
+    return judges.judge_kernel(obligations(theorem("P15").systems[0]())[0])
 
 
 def test_matrix_marks_the_cell_that_is_refuted():

@@ -16,9 +16,7 @@ from paraply.vocabulary.errors import ParaplyError, register
 NO_SUCH_CLASS = register(
     "P633",
     "the applier cannot be loaded: {reason}",
-    "write FILE.py:CLASS, and let the class derive from "
-    "paraply.adapters.conformance.rules.rule.Rule, or for a tracker from "
-    "paraply.adapters.conformance.rules.trackers.TrackingRule",
+    "write FILE.py:CLASS, and let the class derive from paraply.Applier, or from paraply.Tracker",
 )
 
 
@@ -35,10 +33,9 @@ def load_rule(name: str) -> type[Rule | TrackingRule]:
     if not colon:
         raise ParaplyError(NO_SUCH_CLASS, where=name, reason="there is no ':' in it")
     is_file = place.endswith(".py")
-    # Last, so that the applier finds its own modules and hides none of others.
-    for folder in (os.getcwd(), *([os.path.dirname(os.path.realpath(place))] * is_file)):
-        if folder not in sys.path:
-            sys.path.append(folder)
+    before = sys.path[:]
+    # As Python itself does for a program: its own folder, here also the current one, comes first.
+    sys.path[:0] = [*([os.path.dirname(os.path.realpath(place))] * is_file), os.getcwd()]
     try:
         if is_file:
             spec = importlib.util.spec_from_file_location(f"_applier_{Path(place).stem}", place)
@@ -54,9 +51,11 @@ def load_rule(name: str) -> type[Rule | TrackingRule]:
     except Exception as error:  # Whatever the user's module does while it is loaded.
         reason = f"{type(error).__name__}: {error}"
         raise ParaplyError(NO_SUCH_CLASS, where=place, reason=reason) from None
+    finally:
+        sys.path[:] = before
     found = getattr(module, class_name, None)
     if not (isinstance(found, type) and issubclass(found, Rule | TrackingRule)):
-        reason = f"there is no class {class_name} in it that derives from Rule or TrackingRule"
+        reason = f"there is no class {class_name} in it that derives from Applier or Tracker"
         raise ParaplyError(NO_SUCH_CLASS, where=place, reason=reason)
     return found
 
@@ -64,6 +63,9 @@ def load_rule(name: str) -> type[Rule | TrackingRule]:
 def main(name: str) -> None:
     """Speak the protocol with what the class decides until standard input ends."""
     rule = load_rule(name)
+    # What the applier imports later is the user's, too.
+    place = name.rpartition(":")[0]
+    sys.path[:0] = [os.path.dirname(os.path.realpath(place)), os.getcwd()]
     if issubclass(rule, Rule):
         serve(rule)
     else:

@@ -23,6 +23,8 @@ from paraply.conforming.suite import CaseResult, Conformance, Result
 
 RUN_CPU_SECONDS = 5.0
 """Processor time of one case after which a mutant hangs."""
+CASES_AFTER_NOTICED = 10
+"""Cases that may still fail after one has become unknown."""
 _MACHINERY = frozenset({"RuleApplier"})
 
 
@@ -76,19 +78,20 @@ class _Mutant:
     mutation: Mutation
 
 
-def mutants() -> list[_Mutant]:
-    """Return every mutant."""
-    return [
+def mutants(seed: int = 0) -> list[_Mutant]:
+    """Return every mutant, in an order in which each beginning is a random sample."""
+    found = [
         _Mutant(target, mutation)
         for target in TARGETS
         for mutation in mutations(inspect.getsource(target.module), target.classes)
     ]
+    return Random(seed).sample(found, len(found))
 
 
 def judged_mutants(*, schedules: int, seed: int, processes: int) -> Iterator[tuple[Judged, int]]:
     """Yield each mutant with its fate, and how many there are."""
     global _jobs
-    _jobs = _Jobs(mutants(), _shuffled(cases_named([]), seed), schedules, seed)
+    _jobs = _Jobs(mutants(seed), _shuffled(cases_named([]), seed), schedules, seed)
     with multiprocessing.get_context("fork").Pool(processes) as pool:
         for one in pool.imap(_judge_numbered, range(len(_jobs.mutants))):
             yield one, len(_jobs.mutants)
@@ -126,6 +129,7 @@ def judge(mutant: _Mutant, cases: Sequence[Case], *, schedules: int, seed: int) 
     conformance = _Watched(launcher, schedules=schedules, seed=seed, shrink_runs_max=0)
     signal.signal(signal.SIGVTALRM, _on_hang)
     fate, at = Fate.SAME, ""
+    patience = CASES_AFTER_NOTICED
     try:
         _start_watch()
         if conformance.meet().fault:
@@ -139,6 +143,10 @@ def judge(mutant: _Mutant, cases: Sequence[Case], *, schedules: int, seed: int) 
                 return judged(Fate.CAUGHT, case.id)
             if result is not before and fate is not Fate.NOTICED:
                 fate, at = Fate.NOTICED, case.id
+            if fate is Fate.NOTICED:
+                patience -= 1
+                if not patience:
+                    break
             if fate is Fate.SAME and conformance.hashes != hashes:
                 fate = Fate.SURVIVED
     except _HangError:

@@ -18,14 +18,25 @@ class Chain:
     ``value`` what the target holds.
     """
 
-    __slots__ = ("_dropped", "_steps", "_values", "_where", "atomic", "counts", "key", "single",
-                 "value")  # fmt: skip
+    __slots__ = (
+        "_dropped",
+        "_steps",
+        "_values",
+        "_where",
+        "atomic",
+        "counts",
+        "is_conceded",
+        "key",
+        "single",
+        "value",
+    )
 
     def __init__(self, key: Key, before: Value, *, counts: bool) -> None:
         self.key = key
         self.counts = counts
         """Whether values are numbers of copies."""
         self.value = before
+        self.is_conceded = False
         self.atomic = 0
         self.single = 0
         self._steps = [-1]

@@ -28,16 +28,6 @@ class Commit:
     rewritten: frozenset[Key] = frozenset()
     """Keys that were written with exactly what they held."""
 
-    def without(self, keys: frozenset[Key]) -> Commit:
-        """Return the commit without some keys."""
-        if keys.isdisjoint(self.changes) and keys.isdisjoint(self.copies):
-            return self
-        return Commit(
-            changes={key: pair for key, pair in self.changes.items() if key not in keys},
-            copies={key: number for key, number in self.copies.items() if key not in keys},
-            rewritten=self.rewritten - keys,
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Step:

@@ -74,6 +74,22 @@ class LeastIdeal:
         self.unmet.pop(chain, None)
         self.blocker = None
 
+    def force(self, step: SourceStep) -> None:
+        """Include an old step that its keys have shown one by one, though no state was whole.
+
+        Only after a state that no ideal explained; from here on the ideal need not be the least.
+        """
+        step.included = True
+        for chain, position in step.versions:
+            if not chain.is_conceded and chain.atomic < position:
+                chain.atomic = position
+                if chain.version(position) == chain.value:
+                    self.unmet.pop(chain, None)
+                else:
+                    self.unmet[chain] = None
+                if chain in self._because:
+                    self.blocker = None
+
     def _push(self, seed: Chain) -> bool:
         todo: list[_Demand] = [(seed, seed.atomic, -1, (seed, None))]
         while todo:
@@ -104,7 +120,7 @@ class LeastIdeal:
         return [
             (chain, position, number, (chain, cause))
             for chain, position in step.versions
-            if chain.atomic < position
+            if chain.atomic < position and not chain.is_conceded
         ]
 
     def _fail(self, seed: Chain, missing: int, cause: _Cause) -> bool:

@@ -27,7 +27,7 @@ class Resetting(StreamingJudge):
         super()._judge_prefix(is_found=is_found)
         if self.position is None:
             return
-        for at, step in enumerate(self._steps):
+        for at, step in enumerate(self._source._steps):
             step.included = at <= self._last
             for chain, _ in step.versions:
                 known = range(chain.last + 1)
@@ -109,7 +109,7 @@ def greedy_skip(monkeypatch):
 
     def without_a_skip(self, equal):
         at = equal[max(0, min(bisect_left(equal, self._last), len(equal) - 1))]
-        near = self._step(at).effective - self._step(self._last).effective <= 1
+        near = self._source.step(at).effective - self._source.step(self._last).effective <= 1
         return [at] if near else []
 
     monkeypatch.setattr(StreamingJudge, "_without_a_skip", without_a_skip)
