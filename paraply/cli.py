@@ -24,11 +24,12 @@ from paraply.crash import (
     is_of_the_machine,
     silence,
 )
-from paraply.errors import USAGE
+from paraply.errors import EXTRA_MISSING, USAGE
 from paraply.file_arguments import add_force_argument, claim_files
 from paraply.reporting.escape import visible
 from paraply.reporting.files import release, reset
 from paraply.reporting.page import page_for, use_page, use_plain
+from paraply.tools import EXTRAS
 from paraply.version import VERSION
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.history import FORMAT_VERSION
@@ -81,6 +82,13 @@ def _code_of(run: _Run) -> int:
             return run.crashed(error)
         with suppress(OSError):
             report(error, sys.stderr)
+        return EXIT_UNREADABLE
+    except ModuleNotFoundError as error:
+        extra = EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
+            return run.crashed(error)
+        with suppress(OSError):
+            report(ParaplyError(EXTRA_MISSING, library=error.name, extra=extra), sys.stderr)
         return EXIT_UNREADABLE
     except KeyboardInterrupt:
         with suppress(OSError):

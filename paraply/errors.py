@@ -56,6 +56,11 @@ OUTPUTS_SAME = register(
     "{first} and {second} name the same file",
     "give each output a file of its own",
 )
+EXTRA_MISSING = register(
+    "P314",
+    "this needs the library {library}, which is not installed",
+    "pip install 'paraply[{extra}]'",
+)
 NO_STATES = register(
     "P310",
     "subject {subject} does not name its states",

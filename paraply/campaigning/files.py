@@ -25,6 +25,7 @@ from paraply.reporting.files import make_folder, write_report
 from paraply.reporting.json_document import json_document
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.history_jsonl import write_history
+from paraply.vocabulary.input_documents import parse_json
 
 FOLDER = "counterexamples"
 INDEX = f"{FOLDER}/index.json"
@@ -102,8 +103,8 @@ def read_index(store: Store) -> list[Filed]:
     if written is None:
         return []
     try:
-        return [filed_from_json(value) for value in json.loads(written)["counterexamples"]]
-    except (ValueError, KeyError, TypeError, RecursionError):
+        return [filed_from_json(value) for value in parse_json(written)["counterexamples"]]
+    except (ValueError, KeyError, TypeError):
         raise ParaplyError(INDEX_DAMAGED, where=f"{store.url}/{INDEX}", folder=store.url) from None
 
 

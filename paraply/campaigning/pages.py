@@ -11,7 +11,7 @@ from paraply.conforming import child_systems
 from paraply.counterexamples.showing.pages import page_of
 from paraply.judging import recorded_systems
 from paraply.judging.recorded_files import histories_in
-from paraply.mining.campaign import PLAN_FILE, read_campaign
+from paraply.mining.campaign import read_campaign
 from paraply.mining.store import store_at
 from paraply.progress import progress as progress_bar
 from paraply.reporting.campaign_html import campaign_html
@@ -19,11 +19,6 @@ from paraply.reporting.files import make_folder, write_reports
 
 _FILLED = (child_systems, recorded_systems)
 """The kinds of systems that a plan may name, known by importing these."""
-
-
-def is_campaign(folder: Path) -> bool:
-    """Return whether ``paraply mine`` wrote into this folder."""
-    return (folder / PLAN_FILE).is_file()
 
 
 def write_campaign_pages(campaign: Path, folder: Path) -> Path:

@@ -7,10 +7,10 @@ import sys
 import webbrowser
 from pathlib import Path
 
-from paraply.campaigning.pages import is_campaign, write_campaign_pages
 from paraply.counterexamples.showing.pages import page_of, write_pages
 from paraply.file_arguments import InputPath, OutputPath
 from paraply.judging.recorded_files import histories_in, history_files
+from paraply.mining.plan import PLAN_FILE
 from paraply.progress import progress
 from paraply.registries import property_named
 from paraply.reporting.files import require_folder, require_writable, write_report
@@ -71,7 +71,10 @@ def run(arguments: argparse.Namespace) -> int:
         property_named(name)
     path = Path(arguments.path)
     out = None if arguments.out is None else Path(arguments.out)
-    if is_campaign(path):
+    if (path / PLAN_FILE).is_file():
+        # Imported only here: a campaign is read with Arrow.
+        from paraply.campaigning.pages import write_campaign_pages
+
         folder = out or _beside(path, is_alone=False)
         require_folder(str(folder))
         return _written(write_campaign_pages(path, folder), arguments)

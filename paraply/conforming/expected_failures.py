@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from paraply.adapters.conformance.cases.case import Case
 from paraply.conforming.suite import CaseResult, Result
 from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.input_documents import read_toml
 from paraply.vocabulary.verdict import Verdict, combine
 
 UNREADABLE_EXPECTED_FAILURES = register(
@@ -32,10 +32,10 @@ class ExpectedFailure:
 def read_expected_failures(path: Path, cases: Sequence[Case]) -> dict[str, ExpectedFailure]:
     """Return the expected failures by case; P340 names file and entry of what is wrong."""
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = read_toml(path)
     except OSError as error:
         raise _unreadable(path, error.strerror or str(error)) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except ValueError as error:
         raise _unreadable(path, str(error)) from None
     unknown = set(document) - {"expected"}
     entries = document.get("expected", [])

@@ -21,7 +21,7 @@ from paraply.mining.batch_runs import Counts
 from paraply.mining.commits import CommitLog, State, new_state
 from paraply.mining.engines import Engine
 from paraply.mining.findings import Merged
-from paraply.mining.plan import PLAN_FORMAT, Plan, differences, plan_from_json
+from paraply.mining.plan import PLAN_FILE, PLAN_FORMAT, Plan, differences, plan_from_json
 from paraply.mining.rounds import BatchTask, Round, Wanted, frontier_of
 from paraply.mining.row_files import (
     FILE_BYTES,
@@ -35,8 +35,8 @@ from paraply.mining.row_files import (
 from paraply.mining.store import STALE_S, Store, store_at
 from paraply.vocabulary.counting import counted
 from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.input_documents import parse_json
 
-PLAN_FILE = "campaign.json"
 STOP_WHEN = "stop_when"
 
 FOLDER_IN_USE = register(
@@ -362,7 +362,7 @@ def read_campaign(place: str) -> Progress:
 
 def _parse_plan(store: Store, written: bytes) -> tuple[Plan, StopWhen]:
     try:
-        value = json.loads(written)
+        value = parse_json(written)
         if value["format"] != PLAN_FORMAT:
             raise ParaplyError(
                 OLD_FOLDER, where=store.url, format=value["format"], ours=PLAN_FORMAT

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from paraply.verifying.errors import MALFORMED_MAP, MALFORMED_MAP_FILE, NO_COMMON_TABLE
 from paraply.verifying.recording import Layout, Recording
 from paraply.verifying.values import CASTS, incomparable
 from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.input_documents import read_toml
 
 _TABLE = re.compile(r"[^.=:\s]+\.[^.=:\s]+")
 
@@ -120,9 +119,8 @@ def parse_key(text: str) -> tuple[str, tuple[str, ...]]:
 def load_rules(file: str) -> Rules:
     """Read a mapping file (TOML). Raises ``ParaplyError`` P371 with the file and the reason."""
     try:
-        with Path(file).open("rb") as stream:
-            document = tomllib.load(stream)
-    except (OSError, tomllib.TOMLDecodeError) as fault:
+        document = read_toml(file)
+    except (OSError, ValueError) as fault:
         reason = getattr(fault, "strerror", None) or str(fault)
         raise ParaplyError(MALFORMED_MAP_FILE, where=file, reason=reason) from None
     try:

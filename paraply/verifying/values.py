@@ -7,6 +7,8 @@ import struct
 from collections.abc import Callable
 from decimal import Decimal
 
+from paraply.vocabulary.input_documents import parse_json
+
 Cast = Callable[[object], object]
 
 
@@ -72,7 +74,7 @@ def _json(value: object) -> object:
     if not isinstance(text, str):
         return text
     try:
-        return json.dumps(json.loads(text), sort_keys=True, ensure_ascii=False)
+        return json.dumps(parse_json(text), sort_keys=True, ensure_ascii=False)
     except ValueError:
         return text
 

@@ -18,6 +18,7 @@ _PLACE = re.compile(
     r"(\[[0-9A-Fa-f:.%]+\]|[^\s@:/?#\[\]]*)(:\d*)?(/[^@?#]*)?(\?([a-z_]+=[^&#]*(&|$))*)?", re.DOTALL
 )
 _IN_TEXT = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://[^\s:/]*):\S+@")
+_OPTION = re.compile(r"([?&](?:password|passwd|pwd|secret|token)=)[^&\s]*", re.IGNORECASE)
 
 _secrets: set[str] = set()
 
@@ -57,9 +58,9 @@ def dsn_without_password(text: str) -> str:
     'mysql://me@db1:3306/'
     """
     parts = split_dsn(text)
-    if parts is None or parts.password is None:
-        return text
-    return f"{parts.scheme}://{parts.user}@{parts.place}"
+    if parts is not None and parts.password is not None:
+        text = f"{parts.scheme}://{parts.user}@{parts.place}"
+    return _OPTION.sub(rf"\1{HIDDEN}", text)
 
 
 def keep_secret(*secrets: str) -> None:
@@ -69,7 +70,7 @@ def keep_secret(*secrets: str) -> None:
 
 def without_secrets(text: str) -> str:
     """Return a text without passwords: those of data source names, and those kept secret."""
-    text = _IN_TEXT.sub(rf"\1:{HIDDEN}@", text)
+    text = _OPTION.sub(rf"\1{HIDDEN}", _IN_TEXT.sub(rf"\1:{HIDDEN}@", text))
     for secret in sorted(_secrets, key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     return text

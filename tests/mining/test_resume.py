@@ -13,9 +13,10 @@ from dataclasses import replace
 import pytest
 
 from paraply.mining import campaign
-from paraply.mining.campaign import PLAN_FILE, read_campaign, run_campaign
+from paraply.mining.campaign import read_campaign, run_campaign
 from paraply.mining.commits import STATES, CommitLog
 from paraply.mining.engines import InProcess
+from paraply.mining.plan import PLAN_FILE
 from paraply.mining.row_files import ROWS
 from paraply.mining.store import store_at
 from paraply.mining.systems import systems_of

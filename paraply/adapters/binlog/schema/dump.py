@@ -74,13 +74,11 @@ def load_schema_file(
     """
     name = str(path)
     try:
-        size = Path(path).stat().st_size
-        if size > SIZE_BYTES_MAX:
-            raise ParaplyError(SCHEMA_TOO_LARGE, where=name, size=size, size_max=SIZE_BYTES_MAX)
-        with open(path, "rb") as file:
-            data = file.read(SIZE_BYTES_MAX + 1)
+        with Path(path).open("rb") as stream:  # A device has no size, and may have no end.
+            data = stream.read(SIZE_BYTES_MAX + 1)
         if len(data) > SIZE_BYTES_MAX:
-            raise ParaplyError(SCHEMA_TOO_LARGE, where=name, size="more", size_max=SIZE_BYTES_MAX)
+            size = max(len(data), Path(path).stat().st_size)
+            raise ParaplyError(SCHEMA_TOO_LARGE, where=name, size=size, size_max=SIZE_BYTES_MAX)
     except OSError as fault:
         reason = (fault.strerror or type(fault).__name__).lower()
         raise ParaplyError(SCHEMA_UNREADABLE, where=name, reason=reason) from None
