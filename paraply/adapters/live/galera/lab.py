@@ -85,7 +85,6 @@ class GaleraLab:
                 # One number for all: it is part of the GTIDs that the members must agree on.
                 server_id=1,
                 options=self._options(number, ports),
-                run_as="mysql",
                 host=hosts[number],
             )
             self.members.append(server)
