@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from paraply.errors import USAGE
+from paraply.file_arguments import JsonFile, OutputFolder
 from paraply.models.claims.claim import Counterexample, Theorem
 from paraply.models.claims.refuted import COUNTEREXAMPLES
 from paraply.models.claims.theorems import THEOREMS, theorem
@@ -20,7 +22,7 @@ from paraply.models.judging.proving import (
     refute,
     safety_statement,
 )
-from paraply.models.judging.solver import SOLVERS, Answer, installed
+from paraply.models.judging.solver import SOLVERS, Answer, installed, is_installed
 from paraply.models.judging.traces import replay, stored_runs
 from paraply.models.language.quantifier_lint import lint
 from paraply.models.language.smtlib import script
@@ -28,14 +30,14 @@ from paraply.models.language.system import obligations
 from paraply.number_arguments import within
 from paraply.progress import progress
 from paraply.proving.stability import ROUNDS_MAX, TIMEOUTS_S, rounds
-from paraply.reporting.explore_text import json_text
 from paraply.reporting.files import (
     STANDARD_OUTPUT,
     make_folder,
-    require_writable,
     write_report,
 )
+from paraply.reporting.json_document import json_document
 from paraply.reporting.proof_text import counterexample_text, matrix_text
+from paraply.version import VERSION
 from paraply.vocabulary.counting import counted
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict, combine
@@ -62,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ids", nargs="*", metavar="ID", help="P01, C03, ... (default: all)")
     parser.add_argument("--list", action="store_true", help="print each ID with what it states")
     parser.add_argument("--solver", choices=[*JUDGES, "all"], default="all",
-                        help="who judges (all three)")  # fmt: skip
+                        help="who judges (all three; without solvers, the kernel)")  # fmt: skip
     parser.add_argument("--seeds", type=within(int, 1, ROUNDS_MAX), default=1, metavar="K",
                         help="prove with K random seeds in each solver (1)")  # fmt: skip
     parser.add_argument("--orders", type=within(int, 0, ROUNDS_MAX), default=0, metavar="K",
@@ -73,8 +75,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--matrix", action="store_true", help="print invariant x action")
     parser.add_argument("--lint", action="store_true",
                         help="warn of quantifiers that solvers stumble over")  # fmt: skip
-    parser.add_argument("--export", type=Path, metavar="DIR", help="write SMT-LIB 2 files")
-    parser.add_argument("--json", metavar="F", help="write the results as JSON; - is stdout")
+    parser.add_argument("--export", type=OutputFolder, metavar="DIR", help="write SMT-LIB 2 files")
+    parser.add_argument(
+        "--json", type=JsonFile, metavar="F", help="write the results as JSON; - is stdout"
+    )
 
 
 def chosen(ids: Sequence[str]) -> list[Theorem | Counterexample]:
@@ -96,17 +100,17 @@ def chosen(ids: Sequence[str]) -> list[Theorem | Counterexample]:
 def run(arguments: argparse.Namespace) -> int:
     """Prove and refute what was asked for; 0 if all came out as stated, 2 if some are undecided."""
     entries = chosen(arguments.ids)
+    if arguments.export is not None:
+        # Made first, since the JSON may go there, too.
+        make_folder(str(arguments.export))
     if arguments.list:
         _print_list(entries, arguments.json)
+        if arguments.export is not None:
+            _export(arguments, entries)
         return 0
-    judges = list(JUDGES) if arguments.solver == "all" else [arguments.solver]
+    judges = _judges(arguments.solver)
     asks_a_solver = any(judge in SOLVERS for judge in judges)
     _require_solvers(arguments, entries, judges)
-    if arguments.export is not None:
-        # Made now, since the JSON may go there, too.
-        make_folder(str(arguments.export))
-    if arguments.json is not None:
-        require_writable(arguments.json)
     say = print if arguments.json != STANDARD_OUTPUT else _say_nothing
     limit = {} if arguments.timeout is None else {"timeout_s": arguments.timeout}
     cache = ObligationCache()
@@ -133,13 +137,29 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.lint:
         say(*lint_lines(entries), sep="\n")
     if arguments.export is not None:
-        say(f"wrote {export(entries, arguments.export)} obligations to {arguments.export}")
-    if arguments.json is not None:
-        write_report(arguments.json, json_text(rows))
+        _export(arguments, entries)
     verdict = combine(verdicts)
+    if arguments.json is not None:
+        write_report(arguments.json, json_document({"verdict": verdict.word, "results": rows}))
     as_stated = sum(verdict is Verdict.HOLDS for verdict in verdicts)
     say(f"\n{as_stated} of {len(verdicts)} came out as stated")
     return verdict.exit_code
+
+
+def _judges(asked: str) -> list[str]:
+    """Return the judges asked for; of all, the kernel alone where no solver is installed."""
+    if asked != "all":
+        return [asked]
+    if any(is_installed(solver) for solver in SOLVERS):
+        return list(JUDGES)
+    print("no solver is installed: the kernel judges alone", file=sys.stderr)
+    return [judge for judge in JUDGES if judge not in SOLVERS]
+
+
+def _export(arguments: argparse.Namespace, entries: Sequence[Theorem | Counterexample]) -> None:
+    written = export(entries, arguments.export)
+    if arguments.json != STANDARD_OUTPUT:
+        print(f"wrote {written} obligations to {arguments.export}")
 
 
 def _say_nothing(*_lines: str, sep: str = "") -> None:
@@ -186,7 +206,7 @@ def _print_list(entries: Sequence[Theorem | Counterexample], json_file: str | No
             }
             for entry in entries
         ]
-        write_report(json_file, json_text(records))
+        write_report(json_file, json_document({"entries": records}))
     if json_file != STANDARD_OUTPUT:
         print(*map(_line, entries), sep="\n")
 
@@ -217,7 +237,7 @@ def export(entries: Sequence[Theorem | Counterexample], folder: Path) -> int:
             for obligation in obligations(system):
                 name = f"{obligation.system}--{obligation.statement}--{obligation.step}.smt2"
                 name = name.replace("[", "-").replace("]", "").replace(" ", "_")
-                write_report(str(folder / name), script(obligation))
+                write_report(str(folder / name), f"; paraply {VERSION}\n{script(obligation)}")
                 written.add(name)
     return len(written)
 
@@ -232,7 +252,7 @@ def _proof_lines(proofs: Sequence[Proof], *, matrix: bool) -> list[str]:
     lines = [
         f"     {proofs[0].solver:6} {word[verdict]}: {sum(proof.proved for proof in proofs)} of "
         f"{sum(len(proof.judgments) for proof in proofs)} obligations"
-        f"{again if len(proofs) > 1 else ''}, {sum(proof.seconds for proof in proofs):.1f} s, "
+        f"{again if len(proofs) > 1 else ''}, {sum(proof.seconds for proof in proofs):.1f} CPU s, "
         f"slowest {max(proof.slowest_s for proof in proofs):.2f} s"
     ]
     for proof in proofs:

@@ -180,8 +180,8 @@ class Conformance:
                     runs=runs,
                     seconds=time.monotonic() - started,
                 )
-            is_reached = is_reached or witness(run.history)
-            overlaps = overlaps or property_named(_OVERLAP).witness(run.history)
+            is_reached = is_reached or bool(witness(run.history))
+            overlaps = overlaps or bool(property_named(_OVERLAP).witness(run.history))
         self.has_overlapped = self.has_overlapped or overlaps
         reason = "" if is_reached else f"the situation of {case.decides} never occurred"
         if case.is_about_parallel_apply and not overlaps:

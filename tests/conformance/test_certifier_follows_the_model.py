@@ -111,7 +111,7 @@ class Walk:
         if decision.timestamp == VIEW_CHANGE:
             self.set("vc", (here,), True)
             for letter, row in ROW.items():
-                self.set("imported", (row,), letter in known)
+                self.set("imported~", (row,), letter in known)
             number, opened = before.sequence_number, before.last_committed_global
             self.take("certify_first", number=number, opened=opened)
             self.position += 1
@@ -133,7 +133,7 @@ class Walk:
             self.take("finish", p=self.finished)
             self.finished += 1
         for letter, row in ROW.items():
-            self.set("local_ws", (row,), letter in letters)
+            self.set("local_ws~", (row,), letter in letters)
         assert self.run.deliver(letters, origin=HERE).is_positive
         self.take("certify_local")
 
@@ -144,7 +144,7 @@ class Walk:
         if not purged and self.run.certifier.indexes.window == window:
             return  # A round that taught nothing new is none in MySQL 8.4.
         for letter, row in ROW.items():
-            self.set("purged", (row,), letter in purged)
+            self.set("purged~", (row,), letter in purged)
         self.take("collect_garbage")
 
     def change_view(self):

@@ -6,7 +6,7 @@ from math import factorial
 import pytest
 
 from paraply.models.explicit.search import ScopeExceededError, StateSpace
-from paraply.models.language.concrete import Scope, World, evaluate, is_enabled, step
+from paraply.models.language.concrete import Scope, World, choosing, evaluate, is_enabled, step
 from paraply.models.systems.applier import WL8440, Dialect, parallel_applier
 from paraply.models.systems.two_phase_commit import two_phase_commit
 
@@ -84,10 +84,10 @@ def reachable(space, bound=None):
 def successors(system, action, world, scope):
     havoc = [(f, one) for f in action.havoc for one in scope.arguments(f)]
     for chosen in product(*(scope.values(f.result) for f, _ in havoc)):
-        tables = dict(world.tables)
+        tables = {f.name: {} for f in action.havoc}
         for (function, arguments), value in zip(havoc, chosen, strict=True):
-            tables[function.name] = {**tables.get(function.name, {}), arguments: value}
-        here = World(scope, tables)
+            tables[function.name][arguments] = value
+        here = choosing(world, tables)
         for values in product(*(scope.values(p.sort) for p in action.parameters)):
             bound = dict(zip(action.parameters, values, strict=True))
             if is_enabled(action, here, bound):

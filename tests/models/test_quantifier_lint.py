@@ -39,7 +39,7 @@ def test_variable_in_arithmetic_only_has_no_trigger():
 
 def test_existential_inside_a_universal_makes_new_terms():
     made, ws = system(ws=(INT, ROW, BOOL))
-    made.assume("writes", (P,), exists(R, ws(P, R)), "")
+    made.invariant("writes", (P,), exists(R, ws(P, R)), "")
     assert WitnessDependsOnUniversal("writes", "r") in lint(made)
 
 

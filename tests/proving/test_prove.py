@@ -10,8 +10,10 @@ from paraply.cli import main
 from paraply.commands import prove as command
 from paraply.models.claims.refuted import COUNTEREXAMPLES
 from paraply.models.claims.theorems import THEOREMS, theorem
+from paraply.models.judging import judges
 from paraply.models.judging.proving import ObligationCache, Refutation, prove
 from paraply.models.judging.solver import Answer, Judgment
+from paraply.models.language.system import obligations
 from paraply.proving import stability as proof_stability
 from paraply.reporting.proof_text import matrix_text
 
@@ -45,7 +47,7 @@ def test_results_and_obligations_are_written(tmp_path, capsys):
     results, folder = tmp_path / "r.json", tmp_path / "smt2"
     arguments = ["prove", "P06", "--solver", "z3", "--json", str(results), "--export", str(folder)]
     assert main(arguments) == 0
-    rows = json.loads(results.read_text())
+    rows = json.loads(results.read_text())["results"]
     assert rows[0]["id"] == "P06"
     assert rows[0]["verdict"] == "holds"
     assert rows[0]["proved"] == rows[0]["obligations"]
@@ -85,7 +87,9 @@ def test_stability_is_asked_of_the_solvers_only(tmp_path, capsys):
     assert "z3     proved: 130 of 130 obligations with 3 seeds and 2 other orders" in (
         capsys.readouterr().out
     )
-    asked = [(r["solver"], r["seed"], r["order"]) for r in json.loads(results.read_text())]
+    asked = [
+        (r["solver"], r["seed"], r["order"]) for r in json.loads(results.read_text())["results"]
+    ]
     rounds = [(0, 0), (1, 0), (2, 0), (0, 1), (0, 2)]
     assert asked == [*(("z3", *r) for r in rounds), *(("cvc5", *r) for r in rounds),
                      ("kernel", 0, 0)]  # fmt: skip
@@ -147,13 +151,15 @@ def test_results_go_into_the_folder_that_the_export_makes(tmp_path):
     results = folder / "r.json"
     arguments = ["prove", "P15", "--solver", "kernel", "--export", str(folder)]
     assert main([*arguments, "--json", str(results)]) == 0
-    assert json.loads(results.read_text())[0]["proved"] == len(list(folder.glob("*.smt2")))
+    assert json.loads(results.read_text())["results"][0]["proved"] == len(
+        list(folder.glob("*.smt2"))
+    )
 
 
 def test_results_on_standard_output_stand_alone(tmp_path, capsys):
     arguments = ["prove", "P15", "C02", "--solver", "kernel", "--matrix", "--lint"]
     assert main([*arguments, "--export", str(tmp_path), "--json", "-"]) == 0
-    rows = json.loads(capsys.readouterr().out)
+    rows = json.loads(capsys.readouterr().out)["results"]
     assert [row["id"] for row in rows] == ["P15", "C02"]
 
 
@@ -164,7 +170,7 @@ def test_list_has_a_line_for_each_identifier(tmp_path, capsys):
     assert [line.split("  ")[0] for line in lines] == [e.id for e in command.chosen([])]
     assert lines[0] == f"P01  {THEOREMS[0].claim}"
     assert lines[-1] == f"{COUNTEREXAMPLES[-1].id}  {COUNTEREXAMPLES[-1].title}"
-    records = json.loads(listed.read_text())
+    records = json.loads(listed.read_text())["entries"]
     assert [f"{record['id']}  {record['claim']}" for record in records] == lines
     assert {record["id"][0]: record["expected"] for record in records} == {
         "P": "proved", "C": "refuted",
@@ -173,7 +179,7 @@ def test_list_has_a_line_for_each_identifier(tmp_path, capsys):
 
 def test_list_of_some_identifiers_is_of_those(capsys):
     assert main(["prove", "c01", "--list", "--json", "-"]) == 0
-    (record,) = json.loads(capsys.readouterr().out)
+    (record,) = json.loads(capsys.readouterr().out)["entries"]
     assert record["id"] == "C01"
 
 
@@ -181,7 +187,7 @@ def test_list_of_some_identifiers_is_of_those(capsys):
 def test_run_that_was_only_replayed_is_not_called_the_shortest(tmp_path, judge, searched):
     results = tmp_path / "r.json"
     assert main(["prove", "C02", "--solver", judge, "--json", str(results)]) == 0
-    (row,) = json.loads(results.read_text())
+    (row,) = json.loads(results.read_text())["results"]
     assert (row["as_expected"], row["shown_shortest"]) == (True, searched)
 
 
@@ -238,6 +244,32 @@ def test_kernel_proves_every_theorem_where_no_solver_is_installed():
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("kernel proved: ") == len(THEOREMS)
     assert done.stdout.count("in the stored run, replayed") == len(COUNTEREXAMPLES)
+
+
+def test_list_exports_if_asked(tmp_path, capsys):
+    assert main(["prove", "P15", "--list", "--export", str(tmp_path / "smt2")]) == 0
+    assert "obligations to" in capsys.readouterr().out
+    assert len(list((tmp_path / "smt2").glob("*.smt2"))) == 37
+
+
+def test_kernel_judges_alone_where_no_solver_is_installed(monkeypatch, capsys):
+    for solver in ("z3", "cvc5"):
+        monkeypatch.setitem(sys.modules, solver, None)
+    assert main(["prove", "P15", "C02"]) == 0
+    printed = capsys.readouterr()
+    assert "no solver is installed: the kernel judges alone" in printed.err
+    assert "kernel proved: 37 of 37" in printed.out
+    assert "z3" not in printed.out
+
+
+def test_times_are_cpu_seconds(monkeypatch):
+    clock = iter([10.0, 12.5])
+    monkeypatch.setattr(judges.time, "process_time", lambda: next(clock))
+    assert prove_one().seconds == 2.5
+
+
+def prove_one():
+    return judges.judge_kernel(obligations(theorem("P15").systems[0]())[0])
 
 
 def test_matrix_marks_the_cell_that_is_refuted():

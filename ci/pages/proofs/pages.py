@@ -94,7 +94,7 @@ def theorem_page(entry: Theorem, prose: dict[str, str], assumptions: dict[str, A
         f"({', '.join(s.name for s in systems)}): each "
         "invariant holds initially, each action preserves it, together they imply the claim; by "
         "Z3 and by cvc5, from the same SMT-LIB text, and from [certificates](certificates) by a "
-        "kernel that asks no solver. That the premises are not contradictory is checked by tests. "
+        "kernel that uses no solver. That the premises are not contradictory is checked by tests. "
         "Every action is possible in a state that a stored run reaches, and so are the situations "
         f"that make the proof worth having: {_reached(first)}. What the proof would "
         "notice: " + ", ".join(f"[{c}]({c}.md)" for c in entry.delimited_by) + ".", "",
@@ -192,8 +192,9 @@ def readme_page() -> str:
         "machine finds the invariants by itself.", "",
         "## What is trusted", "",
         "That the models are close enough to the servers (each page says how far); that the "
-        "obligations are the right ones (`paraply/models/language/system.py`; tests hold them "
-        "against the transition relation written out, and against evaluation on plain values); and "
+        "obligations are the right ones (`paraply/models/language/system.py`; tests compare them "
+        "with the transition relation, with evaluation on plain values and, for random systems, "
+        "with the states that a search reaches); and "
         "either that two independent solvers and their common printing "
         "(`paraply/models/language/smtlib.py`) "
         "do not err alike, "

@@ -125,12 +125,11 @@ class Layout:
 
 def _needed(system: System, roots: Iterable[Term]) -> list[Function]:
     """Return the changeable functions on which the roots and all guards depend, in order."""
-    chosen = {function for action in system.actions for function in action.havoc}
     wanted: set[Function] = set()
     todo = [*roots, *(action.guard for action in system.actions)]
     while todo:
         for function in functions_in(todo.pop()):
-            if function.rigid or function in chosen or function in wanted:
+            if function.rigid or function in wanted:
                 continue
             wanted.add(function)
             todo += [

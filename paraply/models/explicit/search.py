@@ -14,7 +14,7 @@ from paraply.models.explicit.expressions import FALSE, TRUE, Context, Expression
 from paraply.models.explicit.layout import Field, Layout
 from paraply.models.explicit.symmetry import canonical_by, symmetries
 from paraply.models.language.concrete import Scope, Table
-from paraply.models.language.system import Action, System
+from paraply.models.language.system import Action, System, choice_of
 from paraply.models.language.terms import Function, Term, Variable
 
 Successors = Callable[[int, Callable[[int], None]], None]
@@ -74,6 +74,7 @@ class StateSpace:
         split: Sequence[str] = (),
         safety: Sequence[str] | None = None,
     ) -> None:
+        system.require_well_formed()
         self.system = system
         self.rigid = rigid or {}
         self.statements = [one for one in system.safety if safety is None or one.name in safety]
@@ -241,7 +242,7 @@ class StateSpace:
     def _choices(self, action: Action) -> Iterator[dict[tuple[Function, tuple[int, ...]], int]]:
         """Yield everything that the environment may choose for the action's havoc functions."""
         places = [
-            (function, arguments)
+            (choice_of(function), arguments)
             for function in action.havoc
             for arguments in self.layout.arguments(function)
         ]

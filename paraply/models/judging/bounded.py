@@ -11,9 +11,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from paraply.models.language.concrete import Scope, Table, Value, World, evaluate, is_enabled, step
+from paraply.models.language.concrete import (
+    Scope,
+    Table,
+    Value,
+    World,
+    choosing,
+    evaluate,
+    is_enabled,
+    step,
+)
 from paraply.models.language.smtlib import text
-from paraply.models.language.system import Action, Statement, System
+from paraply.models.language.system import Action, Statement, System, choice_of
 from paraply.models.language.terms import (
     BOOL,
     INT,
@@ -31,6 +40,7 @@ from paraply.models.language.terms import (
     rebuild,
     substitute,
 )
+from paraply.models.language.transition import at
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +62,13 @@ class Run:
     witness: dict[str, Value]
 
 
+MARK = "!"
+"""Ends the name of a scope's element in SMT-LIB text, where no function has it."""
+
+
 def constant_of(sort: Sort, value: Value) -> Term:
     """Return the term for a value of a scope."""
-    return Literal(value) if isinstance(value, int) else Variable(str(value), sort)
+    return Literal(value) if isinstance(value, int) else Variable(f"{value}{MARK}", sort)
 
 
 def expand(node: Term, scope: Scope) -> Term:
@@ -69,18 +83,6 @@ def expand(node: Term, scope: Scope) -> Term:
     return rebuild(node, lambda child: expand(child, scope))
 
 
-def at(node: Term, moment: int) -> Term:
-    """Return ``node`` with every changeable function read at ``moment``."""
-    if isinstance(node, Apply):
-        arguments = tuple(at(argument, moment) for argument in node.arguments)
-        function = node.function
-        if function.rigid:
-            return Apply(function, arguments)
-        stamped = Function(f"{function.name}@{moment}", function.arguments, function.result)
-        return Apply(stamped, arguments)
-    return rebuild(node, lambda child: at(child, moment))
-
-
 class Unrolling:
     """The assertions that describe all runs of a system of a given length, as SMT-LIB text."""
 
@@ -89,6 +91,9 @@ class Unrolling:
         self.scope = scope
         self.capacity = capacity
         """A counter that must not exceed the scope, or lookups would fall outside the tables."""
+        system.require_well_formed()
+        chosen = dict.fromkeys(f for action in system.actions for f in action.havoc)
+        self._moving = [f for f in system.functions if not f.rigid] + [*map(choice_of, chosen)]
         sorts = {s for f in system.functions for s in (*f.arguments, f.result)} - {INT, BOOL}
         self.constants = [constant_of(sort, value) for sort in sorted(sorts, key=str)
                           for value in scope.values(sort)]  # fmt: skip
@@ -110,9 +115,7 @@ class Unrolling:
     def declare(self, moment: int) -> list[str]:
         """Return the declarations of one moment, and that its values lie inside the scope."""
         lines = []
-        for function in self.system.functions:
-            if function.rigid:
-                continue
+        for function in self._moving:
             lines.append(self._declare(function, f"{function.name}@{moment}"))
             lines += self._inside(function, moment)
         if self.capacity is not None:
@@ -161,7 +164,7 @@ class Unrolling:
     def _effect(self, action: Action, values: dict[Variable, Term], moment: int) -> str:
         parts = [at(expand(substitute(action.guard, values), self.scope), moment)]
         for function in self.system.functions:
-            if function.rigid or function in action.havoc:
+            if function.rigid:
                 continue
             for arguments in self.scope.arguments(function):
                 given = tuple(
@@ -211,9 +214,7 @@ def replayed(
     for moment, (number, position) in enumerate(taken):
         action = system.actions[number]
         chosen = list(unrolling.choices(action))[position]
-        world.tables = dict(world.tables)
-        for havocked in action.havoc:
-            world.tables[havocked.name] = tables[moment][havocked.name]
+        world = choosing(world, {f.name: tables[moment + 1][f.name] for f in action.havoc})
         assert is_enabled(action, world, chosen), f"{action.name} is not enabled at {moment}"
         world = step(system, action, world, chosen)
         shown = {variable.name: value for variable, value in chosen.items()}

@@ -14,7 +14,14 @@ from paraply.models.judging.bounded import breach_of
 from paraply.models.judging.certificates.store import Store
 from paraply.models.kernel.normal_form import assertions
 from paraply.models.language.smtlib import text
-from paraply.models.language.system import Action, Obligation, Statement, System, obligations
+from paraply.models.language.system import (
+    Action,
+    Obligation,
+    Statement,
+    System,
+    as_state,
+    obligations,
+)
 from paraply.models.language.terms import (
     TRUE,
     And,
@@ -148,7 +155,8 @@ def forbidden(system: System, piece: Piece) -> tuple[System, Statement]:
     """
     if piece.kind == "guard":
         action = _action(without(system, piece), piece)
-        body = conj(action.guard, negate(piece.term))
+        # Where a function has this value, the step could choose the same value.
+        body = as_state(conj(action.guard, negate(piece.term)))
         return system, Statement(f"forbidden {piece}", action.parameters, body)
     stated = (*system.axioms, *system.initially)
     found = next((s for s in stated if s.name == piece.place), None)

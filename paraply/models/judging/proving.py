@@ -42,7 +42,7 @@ class Proof:
 
     @property
     def seconds(self) -> float:
-        """Return the time that the judge took over all obligations."""
+        """Return the CPU seconds that the judge took over all obligations."""
         return sum(judgment.seconds for judgment in self.judgments)
 
     @property
@@ -52,7 +52,7 @@ class Proof:
 
     @property
     def slowest_s(self) -> float:
-        """Return the time that one obligation took at most."""
+        """Return the CPU seconds that one obligation took at most."""
         return max((judgment.seconds for judgment in self.judgments), default=0.0)
 
 

@@ -7,13 +7,13 @@ same SMT-LIB text. Nothing else in the project asks a solver anything.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from importlib import import_module
 from typing import Any
 
-from paraply.models.judging.bounded import Run, Unrolling, replayed
+from paraply.models.judging.bounded import MARK, Run, Unrolling, replayed
 from paraply.models.language.concrete import Scope, Table, Value
 from paraply.models.language.smtlib import declarations, script, text
 from paraply.models.language.system import Obligation, Statement, System
@@ -38,6 +38,15 @@ def installed(solver: str) -> Any:
         raise ParaplyError(NO_SOLVER, solver=solver, package=PACKAGES[solver]) from None
 
 
+def is_installed(solver: str) -> bool:
+    """Return whether a solver's module can be imported."""
+    try:
+        installed(solver)
+    except ParaplyError:
+        return False
+    return True
+
+
 class Answer(Enum):
     """What a solver said about an obligation."""
 
@@ -56,6 +65,7 @@ class Judgment:
     solver: str
     answer: Answer
     seconds: float
+    """CPU seconds of this process; the solvers run inside it."""
     reason: str = ""
     """Why it is undecided, in the solver's words."""
 
@@ -68,7 +78,7 @@ def judge_z3(
     ``steps_max`` bounds Z3's own count of steps, which does not depend on the machine; 0 is none.
     """
     z3 = installed("z3")
-    started = time.monotonic()
+    started = time.process_time()
     # One context for all: a fresh one for each obligation costs more than the proof.
     solver = z3.Solver()
     solver.set(timeout=int(timeout_s * 1000), random_seed=seed, rlimit=steps_max)
@@ -79,7 +89,7 @@ def judge_z3(
         obligation=obligation,
         solver="z3",
         answer=answer,
-        seconds=time.monotonic() - started,
+        seconds=time.process_time() - started,
         reason=solver.reason_unknown() if answer is Answer.UNDECIDED else "",
     )
 
@@ -87,7 +97,7 @@ def judge_z3(
 def judge_cvc5(obligation: Obligation, *, timeout_s: float = 10.0, seed: int = 0) -> Judgment:
     """Ask cvc5 the same text."""
     cvc5 = installed("cvc5")
-    started = time.monotonic()
+    started = time.process_time()
     solver = cvc5.Solver()
     solver.setOption("tlimit-per", str(int(timeout_s * 1000)))
     solver.setOption("seed", str(seed))
@@ -105,7 +115,7 @@ def judge_cvc5(obligation: Obligation, *, timeout_s: float = 10.0, seed: int = 0
         obligation=obligation,
         solver="cvc5",
         answer=answer,
-        seconds=time.monotonic() - started,
+        seconds=time.process_time() - started,
         reason=said if answer is Answer.UNDECIDED else "",
     )
 
@@ -137,6 +147,33 @@ def contradicting(
     if str(solver.check(*map(z3.Bool, marks))) != "unsat":
         return None
     return sorted(marks.index(str(mark)) for mark in solver.unsat_core())
+
+
+class Literals:
+    """Which decisions about ground atoms contradict each other, in Z3's reading of the atoms."""
+
+    def __init__(self, atoms: Sequence[Term]) -> None:
+        """Declare everything that the atoms use; their variables are constants."""
+        z3 = installed("z3")
+        constants = sorted(frozenset[Variable]().union(*(atom.free for atom in atoms)), key=str)
+        lines = declarations(atoms, constants)
+        for number, atom in enumerate(atoms):
+            lines += [f"(declare-const atom@{number} Bool)",
+                      f"(assert (= atom@{number} {text(atom)}))"]  # fmt: skip
+        self._solver = z3.SimpleSolver()
+        self._solver.set("core.minimize", True)
+        self._solver.from_string("\n".join(lines))
+        self._atoms = [z3.Bool(f"atom@{number}") for number in range(len(atoms))]
+
+    def contradiction(self, decisions: Mapping[int, bool]) -> list[int] | None:
+        """Return a few atoms whose decisions cannot all be true; None if they can, or may."""
+        z3 = installed("z3")
+        given = {atom: self._atoms[atom] if value else z3.Not(self._atoms[atom])
+                 for atom, value in decisions.items()}  # fmt: skip
+        if str(self._solver.check(*given.values())) != "unsat":
+            return None
+        core = {str(one) for one in self._solver.unsat_core()}
+        return [atom for atom, literal in given.items() if str(literal) in core]
 
 
 def solve_horn(clauses: str, *, steps_max: int = 0, timeout_s: float = 60.0) -> str | None:
@@ -215,7 +252,7 @@ def _read_model(
     elements: dict[Value, Any] = {}
     for sort in sorts:
         for value in scope.values(sort):
-            element = model.eval(declared[str(value)](), model_completion=True)
+            element = model.eval(declared[f"{value}{MARK}"](), model_completion=True)
             spoken[str(element)] = value
             elements[value] = element
 

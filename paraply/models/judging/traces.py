@@ -12,7 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from paraply.models.judging.bounded import Run, Step
-from paraply.models.language.concrete import Scope, Table, Value, World, evaluate, is_enabled, step
+from paraply.models.language.concrete import (
+    Scope,
+    Table,
+    Value,
+    World,
+    choosing,
+    evaluate,
+    is_enabled,
+    step,
+)
 from paraply.models.language.system import Statement, System
 from paraply.models.language.terms import Function, Variable
 
@@ -30,12 +39,11 @@ def _read(rows: list[list[Any]]) -> Table:
 def to_data(run: Run) -> dict[str, Any]:
     """Return a run as JSON-ready data."""
     scope = run.start.scope
-    steps, before = [], run.start
+    steps = []
     for taken in run.steps:
         action = next(a for a in run.system.actions if a.name == taken.action)
-        chosen = {f.name: _written(before.tables.get(f.name, {})) for f in action.havoc}
+        chosen = {f.name: _written(taken.world.tables[f.name]) for f in action.havoc}
         steps.append({"action": taken.action, "parameters": taken.parameters, "chosen": chosen})
-        before = taken.world
     return {
         "scope": {"low": scope.low, "high": scope.high, "size": scope.size},
         "start": {
@@ -64,15 +72,10 @@ def replay(system: System, situation: Statement, data: dict[str, Any]) -> Run:
         action = next((a for a in system.actions if a.name == taken["action"]), None)
         if action is None:
             raise ValueError(f"{system.name} has no action {taken['action']!r}")
-        world.tables = dict(world.tables)
-        for name, rows in taken["chosen"].items():
+        for name in taken["chosen"]:
             if by_name[name] not in action.havoc:
                 raise ValueError(f"step {number}: {action.name} does not choose {name}")
-            world.tables[name] = _read(rows)
-        if steps:
-            steps[-1] = Step(steps[-1].action, steps[-1].parameters, world)
-        else:
-            start = world
+        world = choosing(world, {name: _read(rows) for name, rows in taken["chosen"].items()})
         bound: dict[Variable, Value] = {p: taken["parameters"][p.name] for p in action.parameters}
         if not is_enabled(action, world, bound):
             raise ValueError(f"step {number}: {action.name} is not enabled")

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from paraply.models.kernel.normal_form import MARK, Assertion, NotSupportedError
+from paraply.models.language.refusal import IllFormedError
 from paraply.models.language.smtlib import script
 from paraply.models.language.system import Obligation
 from paraply.models.language.terms import (
@@ -99,8 +100,8 @@ class Names:
     def _applied(self, name: str, arguments: list[Data]) -> Term:
         try:
             return self._functions[name](*(self.term(argument) for argument in arguments))
-        except TypeError as error:
-            raise BadCertificateError(str(error)) from None
+        except IllFormedError as error:
+            raise BadCertificateError(str(error.details["reason"])) from None
 
 
 def some(sort: Sort) -> Variable:

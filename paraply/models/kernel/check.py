@@ -20,6 +20,7 @@ from paraply.models.kernel.certificate import (
 from paraply.models.kernel.nodes import Nodes
 from paraply.models.kernel.normal_form import Assertion, NotSupportedError, assertions
 from paraply.models.kernel.search import Outcome, search
+from paraply.models.language.refusal import IllFormedError
 from paraply.models.language.system import Obligation
 
 
@@ -33,7 +34,11 @@ class Finding:
 
 def check(obligation: Obligation, certificate: Certificate) -> Finding:
     """Return whether ``certificate`` proves ``obligation``."""
-    if certificate.seal != seal(obligation, certificate.steps):
+    try:
+        expected = seal(obligation, certificate.steps)
+    except IllFormedError as refusal:
+        return Finding(False, f"not supported: {refusal.details['reason']}")
+    if certificate.seal != expected:
         return Finding(
             False, "the seal is broken, obligation or certificate was changed: make certificates"
         )
@@ -47,6 +52,8 @@ def check_unsealed(obligation: Obligation, certificate: Certificate) -> Finding:
         told = list(instances(certificate, obligation, found))
     except NotSupportedError as refusal:
         return Finding(False, f"not supported: {refusal}")
+    except IllFormedError as refusal:
+        return Finding(False, f"not supported: {refusal.details['reason']}")
     except BadCertificateError as refusal:
         return Finding(False, f"bad certificate: {refusal}")
     except RecursionError:

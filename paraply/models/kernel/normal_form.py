@@ -32,6 +32,7 @@ from paraply.models.language.terms import (
     Variable,
     conj,
     disj,
+    functions_in,
     negate,
     nodes_in,
     parts_of,
@@ -64,8 +65,10 @@ def assertions(obligation: Obligation) -> tuple[Assertion, ...]:
     """Return what would hold in a counterexample of the obligation.
 
     Raises :class:`NotSupportedError` for a Boolean argument of a function, a variable that nobody
-    declared and a name that contains the kernel's own mark.
+    declared and a name that contains the kernel's own mark; :class:`IllFormedError` where one name
+    means two things.
     """
+    functions_in((*obligation.hypotheses, obligation.goal))
     maker = _NormalForm(frozenset(obligation.constants))
     found: list[Assertion] = []
     for origin, part in enumerate((*obligation.hypotheses, negate(obligation.goal))):

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from paraply.models.language.concrete import Scope, Table, Value, World
+from paraply.models.language.concrete import Scope, Value, World, without_choices
 from paraply.models.language.system import System
 from paraply.models.language.terms import (
     BOOL,
+    FRESH,
     INT,
     And,
     Apply,
@@ -66,10 +67,10 @@ class CompiledReading:
         """Return the world after the action; ``world`` itself stays as it is."""
         given = [bound[name] for name in self._parameters[action]]
         values = _values(world.scope)
-        tables: dict[str, Table] = dict(world.tables)
+        after = without_choices(world)
         for name, update in self._updates[action].items():
-            tables[name] = update(world.tables, values, *given)
-        return World(world.scope, tables)
+            after.tables[name] = update(world.tables, values, *given)
+        return after
 
 
 def text(node: Term) -> str:
@@ -120,7 +121,7 @@ def _function(parameters: list[str], expression: str) -> Callable[..., Any]:
 
 
 def _name(variable: Variable) -> str:
-    return "x_" + "".join(c if c.isalnum() else "_" for c in variable.name)
+    return "x_" + variable.name.replace("_", "__").replace(FRESH, "_x")
 
 
 def _default(function: Function) -> Value:

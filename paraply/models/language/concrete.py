@@ -13,6 +13,7 @@ from itertools import product
 from paraply.models.language.system import Action, System
 from paraply.models.language.terms import (
     BOOL,
+    FRESH,
     INT,
     And,
     Apply,
@@ -105,14 +106,25 @@ def evaluate(node: Term, world: World, bound: Mapping[Variable, Value]) -> Value
     raise TypeError(f"not a term: {node!r}")
 
 
+def choosing(world: World, chosen: Mapping[str, Table]) -> World:
+    """Return the world with the tables that the environment chooses for the next step."""
+    return World(world.scope, {**world.tables, **{f + FRESH: t for f, t in chosen.items()}})
+
+
+def without_choices(world: World) -> World:
+    """Return the world without what was chosen for a step."""
+    kept = {name: table for name, table in world.tables.items() if not name.endswith(FRESH)}
+    return World(world.scope, kept)
+
+
 def is_enabled(action: Action, world: World, bound: Mapping[Variable, Value]) -> bool:
-    """Return whether the action's guard holds for these parameters; ``world`` has its havoc."""
+    """Return whether the action's guard holds; ``world`` has the tables chosen for it."""
     return bool(evaluate(action.guard, world, bound))
 
 
 def step(system: System, action: Action, world: World, bound: Mapping[Variable, Value]) -> World:
     """Return the world after the action; ``world`` itself stays as it is."""
-    after = World(world.scope, dict(world.tables))
+    after = without_choices(world)
     for function in system.functions:
         if function not in action.updates:
             continue

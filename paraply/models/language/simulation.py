@@ -15,9 +15,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from paraply.models.language.system import Action, Statement, System
+from paraply.models.language.refusal import IllFormedError
+from paraply.models.language.system import (
+    Action,
+    Statement,
+    System,
+    Written,
+    arguments,
+    choice_of,
+)
 from paraply.models.language.terms import (
     BOOL,
+    FRESH,
     TRUE,
     And,
     Apply,
@@ -28,9 +37,6 @@ from paraply.models.language.terms import (
     rebuild,
     substitute,
 )
-
-Updates = dict[Function, tuple[tuple[Variable, ...], Term]]
-"""What an action changes, as ``Action.updates`` has it."""
 
 
 class Words:
@@ -47,7 +53,9 @@ class Words:
             raise AttributeError(name) from None
 
     def of(self, function: Function) -> Function:
-        """Return the function that has the name of one of another system."""
+        """Return the function that has the name of one of another system, or its chosen symbol."""
+        if function.name.endswith(FRESH):
+            return choice_of(self._functions[function.name.removesuffix(FRESH)])
         return self._functions[function.name]
 
     def told(self, node: Term) -> Term:
@@ -56,11 +64,6 @@ class Words:
         if isinstance(inner, Apply):
             return Apply(self.of(inner.function), inner.arguments)
         return inner
-
-
-def argument(function: Function, position: int) -> Variable:
-    """Return the name under which an update speaks of one of a function's arguments."""
-    return Variable(f"{function.name}_{position}", function.arguments[position])
 
 
 def renamed(system: System, prefix: str, shared: Sequence[str] = ()) -> System:
@@ -75,12 +78,11 @@ def renamed(system: System, prefix: str, shared: Sequence[str] = ()) -> System:
         return [replace(s, name=prefix + s.name, body=words.told(s.body)) for s in statements]
 
     def acting(action: Action) -> Action:
-        updates: Updates = {}
+        updates: Written = {}
         for function, (before, value) in action.updates.items():
             new = words.of(function)
-            after = tuple(argument(new, position) for position in range(len(before)))
-            filled = substitute(value, dict(zip(before, after, strict=True)))
-            updates[new] = (after, words.told(filled))
+            filled = substitute(value, dict(zip(before, arguments(new), strict=True)))
+            updates[new] = (arguments(new), words.told(filled))
         havoc = tuple(words.of(function) for function in action.havoc)
         return replace(action, guard=words.told(action.guard), updates=updates, havoc=havoc)
 
@@ -107,10 +109,11 @@ def taken(system: System, name: str, *arguments: Term) -> Action:
 
 def given(action: Action, chosen: Function, value: Callable[..., Term]) -> Action:
     """Return an action in which a function is not for the environment to choose, but ``value``."""
+    symbol = choice_of(chosen)
 
     def told(node: Term) -> Term:
         inner = rebuild(node, told)
-        if isinstance(inner, Apply) and inner.function == chosen:
+        if isinstance(inner, Apply) and inner.function == symbol:
             return value(*inner.arguments)
         return inner
 
@@ -126,6 +129,8 @@ def in_turn(*actions: Action) -> Action:
     """Return several steps, one after the other, as one; of none, the step that changes nothing."""
     whole = Action("", (), TRUE, {})
     for action in actions:
+        if not set(whole.havoc).isdisjoint(action.havoc):
+            raise IllFormedError("two steps in turn choose the same function")
         later = {
             function: (variables, whole.post(value))
             for function, (variables, value) in action.updates.items()
@@ -159,7 +164,7 @@ class Simulation:
         concrete: Action,
         *abstract: Action,
         agreed: Term = TRUE,
-        remembered: Updates | None = None,
+        remembered: Written | None = None,
         meaning: str,
     ) -> None:
         """Add a joint step.
@@ -175,7 +180,7 @@ class Simulation:
         havoc = tuple(dict.fromkeys((*concrete.havoc, *matching.havoc)))
         asked = conj(concrete.guard, agreed)
         once = conj(*dict.fromkeys(asked.parts)) if isinstance(asked, And) else asked
-        self.system.actions.append(Action(name, tuple(parameters), once, updates, havoc, meaning))
+        self.system.add(Action(name, tuple(parameters), once, updates, havoc, meaning))
 
     def claim(self) -> None:
         """State that every step is matched, which is inductive with what has been added before."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from paraply.models.language.refusal import IllFormedError
 from paraply.models.language.system import Obligation
 from paraply.models.language.terms import (
     BOOL,
@@ -25,8 +26,8 @@ from paraply.models.language.terms import (
     Sort,
     Term,
     Variable,
-    functions_in,
     negate,
+    symbols_in,
 )
 
 
@@ -65,13 +66,15 @@ def text(node: Term) -> str:
 
 def declarations(assertions: Sequence[Term], constants: Sequence[Variable]) -> list[str]:
     """Return the declarations of every sort, function and constant that ``assertions`` use."""
-    found = functions_in(assertions)
+    found, bound = symbols_in(assertions)
     sorts: dict[str, Sort] = {}
     for function in found.values():
         for sort in (*function.arguments, function.result):
             sorts[sort.name] = sort
-    for constant in constants:
-        sorts[constant.sort.name] = constant.sort
+    for variable in (*constants, *bound):
+        sorts[variable.sort.name] = variable.sort
+        if variable.name in found:
+            raise IllFormedError(f"{variable.name} is a constant and a function")
     lines = [
         f"(declare-sort {name} 0)"
         for name, sort in sorted(sorts.items())

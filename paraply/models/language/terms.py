@@ -8,6 +8,9 @@ Sorts are ``INT``, ``BOOL`` and uninterpreted ones (``Sort("Row")``). Functions 
 (:class:`Function`) and applied by calling them. Connectives are the usual ones; ``&``, ``|``, ``~``
 work on Booleans, ``<=``, ``<``, ``+``, ``-`` on integers; equality is :func:`eq`, because ``==``
 compares the terms themselves.
+
+Every constructor checks sorts and raises :class:`IllFormedError`, so an ill-sorted term does not
+exist. Substitution renames bound variables where they would capture.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
+
+from paraply.models.language.refusal import IllFormedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +34,30 @@ class Sort:
 
 INT = Sort("Int")
 BOOL = Sort("Bool")
+_NONE: frozenset[Variable] = frozenset()
+
+
+def _require(sort: Sort, *terms: Term) -> None:
+    for one in terms:
+        if one.sort != sort:
+            raise IllFormedError(f"expected {sort}, got {one.sort}: {one!r}")
 
 
 class Term:
     """A typed term; every subclass has a ``sort``."""
 
-    __slots__ = ()
+    __slots__ = ("free",)
     sort: Sort
+    free: frozenset[Variable]
+    """The variables that occur free."""
+
+    def _has(self, *parts: Term) -> None:
+        """Set ``free`` from the direct parts."""
+        free: frozenset[Variable] = _NONE
+        for part in parts:
+            if part.free and part.free is not free:
+                free = free | part.free if free else part.free
+        object.__setattr__(self, "free", free)
 
     def __and__(self, other: Term) -> Term:
         return conj(self, other)
@@ -71,6 +93,11 @@ class Literal(Term):
 
     value: int | bool
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.value, int):
+            raise IllFormedError(f"neither a number nor a truth value: {self.value!r}")
+        self._has()
+
     @property
     def sort(self) -> Sort:  # type: ignore[override]
         """Return BOOL for a truth value, INT for a number."""
@@ -88,6 +115,9 @@ class Variable(Term):
     name: str
     sort: Sort
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "free", frozenset((self,)))
+
 
 @dataclass(frozen=True, slots=True)
 class Function:
@@ -99,11 +129,8 @@ class Function:
     rigid: bool = False
 
     def __call__(self, *arguments: Term | int) -> Term:
-        """Return the application; raises ``TypeError`` where the sorts do not fit."""
-        given = tuple(term(argument) for argument in arguments)
-        if tuple(argument.sort for argument in given) != self.arguments:
-            raise TypeError(f"{self.name} takes {self.arguments}, got {given}")
-        return Apply(self, given)
+        """Return the application."""
+        return Apply(self, tuple(term(argument) for argument in arguments))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +139,13 @@ class Apply(Term):
 
     function: Function
     arguments: tuple[Term, ...]
+
+    def __post_init__(self) -> None:
+        if tuple(argument.sort for argument in self.arguments) != self.function.arguments:
+            raise IllFormedError(
+                f"{self.function.name} takes {self.function.arguments}, got {self.arguments}"
+            )
+        self._has(*self.arguments)
 
     @property
     def sort(self) -> Sort:  # type: ignore[override]
@@ -126,6 +160,10 @@ class Not(Term):
     body: Term
     sort = BOOL
 
+    def __post_init__(self) -> None:
+        _require(BOOL, self.body)
+        self._has(self.body)
+
 
 @dataclass(frozen=True, slots=True)
 class And(Term):
@@ -133,6 +171,10 @@ class And(Term):
 
     parts: tuple[Term, ...]
     sort = BOOL
+
+    def __post_init__(self) -> None:
+        _require(BOOL, *self.parts)
+        self._has(*self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +184,10 @@ class Or(Term):
     parts: tuple[Term, ...]
     sort = BOOL
 
+    def __post_init__(self) -> None:
+        _require(BOOL, *self.parts)
+        self._has(*self.parts)
+
 
 @dataclass(frozen=True, slots=True)
 class Ite(Term):
@@ -150,6 +196,11 @@ class Ite(Term):
     condition: Term
     then: Term
     otherwise: Term
+
+    def __post_init__(self) -> None:
+        _require(BOOL, self.condition)
+        _require(self.then.sort, self.otherwise)
+        self._has(self.condition, self.then, self.otherwise)
 
     @property
     def sort(self) -> Sort:  # type: ignore[override]
@@ -165,6 +216,10 @@ class Equal(Term):
     right: Term
     sort = BOOL
 
+    def __post_init__(self) -> None:
+        _require(self.left.sort, self.right)
+        self._has(self.left, self.right)
+
 
 @dataclass(frozen=True, slots=True)
 class Compare(Term):
@@ -175,6 +230,12 @@ class Compare(Term):
     right: Term
     sort = BOOL
 
+    def __post_init__(self) -> None:
+        if self.operator not in ("<=", "<"):
+            raise IllFormedError(f"no comparison: {self.operator!r}")
+        _require(INT, self.left, self.right)
+        self._has(self.left, self.right)
+
 
 @dataclass(frozen=True, slots=True)
 class Plus(Term):
@@ -183,6 +244,12 @@ class Plus(Term):
     left: Term
     constant: int
     sort = INT
+
+    def __post_init__(self) -> None:
+        _require(INT, self.left)
+        if not isinstance(self.constant, int) or isinstance(self.constant, bool):
+            raise IllFormedError(f"not a number: {self.constant!r}")
+        self._has(self.left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +260,13 @@ class Quantified(Term):
     variable: Variable
     body: Term
     sort = BOOL
+
+    def __post_init__(self) -> None:
+        _require(BOOL, self.body)
+        for other in self.body.free:
+            if other.name == self.variable.name and other.sort != self.variable.sort:
+                raise IllFormedError(f"{other.name} is of sort {other.sort} in {self.body!r}")
+        object.__setattr__(self, "free", self.body.free - {self.variable})
 
 
 def term(value: Term | int | bool) -> Term:
@@ -246,8 +320,7 @@ def ite(condition: Term, then: Term | int | bool, otherwise: Term | int | bool) 
 def eq(left: Term | int, right: Term | int) -> Term:
     """Return the equality of two terms of one sort."""
     first, second = term(left), term(right)
-    if first.sort != second.sort:
-        raise TypeError(f"cannot compare {first.sort} with {second.sort}")
+    _require(first.sort, second)
     return TRUE if first == second else Equal(first, second)
 
 
@@ -315,22 +388,56 @@ def nodes_in(node: Term) -> Iterator[Term]:
         yield from nodes_in(part)
 
 
+def symbols_in(nodes: Iterable[Term]) -> tuple[dict[str, Function], dict[Variable, None]]:
+    """Return functions by name and bound variables of ``nodes``, in order of appearance.
+
+    Raises :class:`IllFormedError` if two functions, or a function and a bound variable, have one
+    name: SMT-LIB text does not distinguish them.
+    """
+    functions: dict[str, Function] = {}
+    bound: dict[Variable, None] = {}
+    for node in nodes:
+        for one in nodes_in(node):
+            if isinstance(one, Apply):
+                if functions.setdefault(one.function.name, one.function) != one.function:
+                    raise IllFormedError(f"two functions have the name {one.function.name}")
+            elif isinstance(one, Quantified):
+                bound[one.variable] = None
+    for variable in bound:
+        if variable.name in functions:
+            raise IllFormedError(f"{variable.name} is a function and a bound variable")
+    return functions, bound
+
+
 def functions_in(nodes: Iterable[Term]) -> dict[str, Function]:
     """Return the functions that occur in any of ``nodes``, by name, in order of appearance."""
-    return {
-        one.function.name: one.function
-        for node in nodes
-        for one in nodes_in(node)
-        if isinstance(one, Apply)
-    }
+    return symbols_in(nodes)[0]
+
+
+FRESH = "~"
+"""Ends a name made here; no specification may use it."""
 
 
 def substitute(node: Term, values: Mapping[Variable, Term]) -> Term:
-    """Replace free variables by terms; bound names must not clash, which the callers ensure."""
-    if not values:
+    """Return ``node`` with its free variables replaced; bound variables are renamed as needed."""
+    if node.free.isdisjoint(values):
         return node
     if isinstance(node, Variable):
         return values.get(node, node)
-    if isinstance(node, Quantified) and node.variable in values:
-        values = {name: value for name, value in values.items() if name != node.variable}
+    if isinstance(node, Quantified):
+        values = {name: values[name] for name in node.free if name in values}
+        node = without_capture(node, (value.free for value in values.values()))
     return rebuild(node, lambda child: substitute(child, values))
+
+
+def without_capture(node: Quantified, free: Iterable[Iterable[Variable]]) -> Quantified:
+    """Return ``node`` with its variable renamed if it has the name of one of ``free``."""
+    taken = {variable.name for variables in free for variable in variables}
+    name = node.variable.name
+    if name not in taken:
+        return node
+    taken |= {variable.name for variable in node.body.free}
+    while name in taken:
+        name += FRESH
+    fresh = Variable(name, node.variable.sort)
+    return Quantified(node.universal, fresh, substitute(node.body, {node.variable: fresh}))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from paraply.models.language.compiled_reading import CompiledReading
-from paraply.models.language.concrete import Scope, Table, Value, World, evaluate
+from paraply.models.language.concrete import Scope, Table, Value, World, choosing, evaluate
 from paraply.models.language.system import Action, Statement
 
 
@@ -126,7 +126,7 @@ def _stepped(
     functions = {function.name: function for function in reading.system.functions}
     actions = [action for action in reading.system.actions if action.name in step.actions]
     for before in worlds:
-        world = World(before.scope, {**before.tables, **step.chosen})
+        world = choosing(before, step.chosen)
         for action in actions:
             for after in _taken(reading, world, action, step.parameters):
                 if all(after.lookup(functions[f], at) == value for f, at, value in step.seen):

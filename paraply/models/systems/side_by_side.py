@@ -13,15 +13,13 @@ from dataclasses import replace
 
 from paraply.models.language.simulation import (
     Simulation,
-    Updates,
     Words,
-    argument,
     given,
     in_turn,
     renamed,
     taken,
 )
-from paraply.models.language.system import Action
+from paraply.models.language.system import Action, Written, argument
 from paraply.models.language.terms import (
     INT,
     Function,
@@ -82,11 +80,11 @@ class SideBySide(Simulation):
             forall(R, eq(self.a.ws(log, R), self.m.ws(here, R))),
         )
 
-    def delivered(self) -> Updates:
+    def delivered(self) -> Written:
         """Return what is remembered when a transaction from elsewhere is delivered."""
         log, here = self.a.n(), self.m.n()
 
-        def longer(function: Function, at: Term, to: Term) -> Updates:
+        def longer(function: Function, at: Term, to: Term) -> Written:
             given = argument(function, 0)
             return {function: ((given,), ite(eq(given, at), to, function(given)))}
 

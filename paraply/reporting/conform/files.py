@@ -12,8 +12,8 @@ from paraply.conforming.expected_failures import ExpectedFailure
 from paraply.conforming.suite import Applier, CaseResult, Result
 from paraply.reporting.counterexample_text import counterexample_lines
 from paraply.reporting.escape import visible
-from paraply.reporting.explore_text import history_records, json_text
-from paraply.version import VERSION
+from paraply.reporting.explore_text import history_records
+from paraply.reporting.json_document import json_document
 from paraply.vocabulary.verdict import Verdict
 
 Expected = Mapping[str, ExpectedFailure]
@@ -31,7 +31,6 @@ def conform_json(
 ) -> str:
     """Return the result as JSON."""
     document = {
-        "paraply": VERSION,
         "verdict": verdict.word,
         "applier": {"name": applier.name, "features": sorted(applier.features)},
         "precision": None if applier.precision is None else asdict(applier.precision),
@@ -40,7 +39,7 @@ def conform_json(
         "counts": dict(Counter(result.result.value for result in results)),
         "cases": [_case_json(result, commands, expected) for result in results],
     }
-    return json_text(document)
+    return json_document(document)
 
 
 def _case_json(

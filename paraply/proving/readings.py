@@ -1,0 +1,51 @@
+"""Are both readings of a step one? ``python -m paraply.proving.readings``
+
+For every statement and action of every system, Z3 proves that the statement is true after a step
+exactly where its weakest precondition is true before it; and every induction obligation again over
+two vocabularies, where nothing is substituted. Some 6,000 obligations, a minute or two of CPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+
+from paraply.models.judging.certificates.__main__ import systems
+from paraply.models.judging.solver import Answer, judge_z3
+from paraply.models.language.system import Obligation
+from paraply.models.language.transition import readings_agree, two_vocabulary_obligations
+
+
+def unproved(parts: Iterable[Obligation]) -> tuple[int, list[Obligation], float]:
+    """Return how many obligations there are, those that Z3 does not prove, and CPU seconds."""
+    judgments = [judge_z3(part) for part in parts]
+    left = [one.obligation for one in judgments if one.answer is not Answer.PROVED]
+    return len(judgments), left, sum(one.seconds for one in judgments)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Prove; exit code 1 if something is left."""
+    parser = argparse.ArgumentParser(prog="python -m paraply.proving.readings", description=__doc__)
+    parser.add_argument("systems", nargs="*", metavar="SYSTEM", help="names (default: all)")
+    chosen = parser.parse_args(argv)
+    totals, left = [0, 0], 0
+    for system in systems():
+        if chosen.systems and system.name not in chosen.systems:
+            continue
+        found = [unproved(readings_agree(system)), unproved(two_vocabulary_obligations(system))]
+        for place, (count, missing, _) in enumerate(found):
+            totals[place] += count
+            left += len(missing)
+            for one in missing:
+                print(f"  not proved: {one.system}: {one.statement}/{one.step}")
+        seconds = sum(spent for _, _, spent in found)
+        print(f"{system.name}: {found[0][0]} equivalences, {found[1][0]} obligations, "
+              f"{seconds:.1f} CPU s", flush=True)  # fmt: skip
+    print(f"{totals[0]} equivalences and {totals[1]} obligations over two vocabularies, "
+          f"{left} not proved")  # fmt: skip
+    return 1 if left else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
