@@ -78,10 +78,10 @@ class Limit:
 
 LIMITS = {
     "readme": Limit(1, 1_500),
-    "docs": Limit(1.3, 88_000),
+    "docs": Limit(1, 88_000),
     "help": Limit(5, 4_500),
     "errors": Limit(5.6, 4_500),
-    "docstrings": Limit(7, 150_000),
+    "docstrings": Limit(6.5, 150_000),
 }
 MARKDOWN_WORDS_MAX = 90_000
 """README and docs together; generated blocks do not count."""
