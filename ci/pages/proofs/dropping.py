@@ -2,8 +2,8 @@
 
 ``python -m ci.pages.proofs.dropping [SYSTEM ...]`` drops each piece of a specification in turn and
 asks Z3 whether an obligation fails without it (half a minute). If none does, it searches a run that
-only this piece forbids. The results are stored in ``proofs/dropping.json``, from which ``proofs/DROPPING.md`` is
-made; tests replay the runs.
+only this piece forbids. The results are stored in ``proofs/dropping.json``, from which
+``proofs/DROPPING.md`` is made; tests replay the runs.
 """
 
 from __future__ import annotations
