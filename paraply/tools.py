@@ -1,4 +1,4 @@
-"""Programs beside this one: whether they are there, and what they say of themselves."""
+"""External programs: whether they are installed, and their versions."""
 
 from __future__ import annotations
 

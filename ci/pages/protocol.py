@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
-from collections import deque
 from collections.abc import Iterable, Iterator
-from io import StringIO
 from typing import Any
 
 from ci.pages.writing import filled, pages_main, table
 from paraply.adapters.conformance.cases.case import empty_log
-from paraply.adapters.conformance.child import ApplierSilentError, ChildProcess
 from paraply.adapters.conformance.database import ERRNO
+from paraply.adapters.conformance.inline import InlineApplier
 from paraply.adapters.conformance.protocol import (
     FEATURES,
     LINE_BYTES_MAX,
@@ -23,10 +21,8 @@ from paraply.adapters.conformance.protocol import (
     Message,
     MessageSpec,
     Speaker,
-    decode,
     encode,
 )
-from paraply.adapters.conformance.rules.applier import RuleApplier
 from paraply.adapters.conformance.rules.correct import LogicalClock
 from paraply.adapters.conformance.session import RunOptions, Session
 from paraply.adapters.conformance.source import SourceLog, insert, update
@@ -39,38 +35,23 @@ _EXAMPLE_SEED = 3
 _SHOWN_MAX = 160
 
 
-class _InProcess(ChildProcess):
+class _InProcess(InlineApplier):
     """A built-in applier in this process; its conversation is recorded."""
 
     def __init__(self) -> None:
-        self.timeout = 1.0
-        self.last_lines = deque()
+        super().__init__(LogicalClock)
         self.conversation: list[tuple[Speaker, bytes]] = []
-        self._sink = StringIO()
-        self._applier = RuleApplier(LogicalClock, self._sink)
-        self._said: deque[Message] = deque()
-        self.has_spoken = True
 
     def send(self, message: Message) -> None:
         """Deliver a message."""
-        line = encode(message)
-        self.conversation.append((Speaker.HARNESS, line))
-        self._applier.on_message(json.loads(line))
-        for said in self._sink.getvalue().splitlines():
-            self.conversation.append((Speaker.APPLIER, said.encode()))
-            self._said.append(decode(said.encode()))
-        self._sink.seek(0)
-        self._sink.truncate()
+        self.conversation.append((Speaker.HARNESS, encode(message)))
+        super().send(message)
 
     def receive(self, timeout: float | None = None) -> Message:
         """Return the applier's next message."""
-        del timeout
-        if not self._said:
-            raise ApplierSilentError("no message")
-        return self._said.popleft()
-
-    def kill(self) -> None:
-        """Do nothing: there is no process."""
+        message = super().receive(timeout)
+        self.conversation.append((Speaker.APPLIER, json.dumps(message).encode()))
+        return message
 
 
 class _OneProcess:
@@ -79,11 +60,11 @@ class _OneProcess:
     def __init__(self) -> None:
         self.process = _InProcess()
 
-    def start(self) -> ChildProcess:
-        """Return the one that there is."""
+    def start(self) -> _InProcess:
+        """Return the applier."""
         return self.process
 
-    def discard(self, process: ChildProcess, *, can_reset: bool = False) -> None:
+    def discard(self, process: _InProcess, *, can_reset: bool = False) -> None:
         """Keep it."""
 
 

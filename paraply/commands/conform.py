@@ -5,11 +5,19 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from paraply.adapters.conformance.cases import Case, cases_named, suite
+from paraply.adapters.conformance.cases.scaled import (
+    all_pairs,
+    covered_json,
+    read_covered,
+    scaled_case,
+    uncovered_scales,
+)
 from paraply.adapters.conformance.host import host_command
 from paraply.adapters.conformance.launching import CommandLauncher
 from paraply.adapters.conformance.protocol import Role
@@ -95,6 +103,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=SCHEDULES,
         metavar="N",
         help=f"schedules to run for each case ({SCHEDULES})",
+    )
+    parser.add_argument(
+        "--budget",
+        type=float,
+        default=0.0,
+        metavar="S",
+        help="then run generated cases of other sizes for S seconds: pairs not covered so far",
+    )
+    parser.add_argument(
+        "--covered", metavar="F", type=Path, help="with --budget: remember the pairs in a JSON file"
     )
     parser.add_argument(
         "--timeout",
@@ -184,6 +202,8 @@ def run(arguments: argparse.Namespace) -> int:
                 advance(done)
 
             results = conformance.run_all(cases, on_case)
+        if arguments.budget > 0:
+            results += _run_budget(conformance, arguments)
         others = {}
         if arguments.html is not None:
             failed = [result for result in results if result.breach is not None]
@@ -207,6 +227,29 @@ def run(arguments: argparse.Namespace) -> int:
         )
         sys.stderr.write(f"pages: {index}\n")
     return verdict.exit_code
+
+
+def _run_budget(conformance: Conformance, arguments: argparse.Namespace) -> list[CaseResult]:
+    """Run generated cases until the time is up, and say which pairs of sizes they cover."""
+    covered = read_covered(arguments.covered)
+    known = all_pairs()
+    before = len(covered & known)
+    results = []
+    ends = time.monotonic() + arguments.budget
+    with progress("running cases of other sizes", total=arguments.budget) as advance:
+        for scale in uncovered_scales(set(covered), arguments.seed):
+            if time.monotonic() >= ends:
+                break
+            results.append(conformance.run_case(scaled_case(scale)))
+            covered |= scale.pairs
+            advance(arguments.budget - (ends - time.monotonic()))
+    if arguments.covered is not None:
+        write_report(str(arguments.covered), covered_json(covered & known))
+    sys.stderr.write(
+        f"budget: {len(results)} cases of other sizes; pairs of sizes covered: "
+        f"{len(covered & known)} of {len(known)}, {before} of them before\n"
+    )
+    return results
 
 
 def _ids(text: str) -> tuple[int, ...]:

@@ -202,15 +202,16 @@ class Conformance:
         """
         log = log_for(case, self.seed)
         rows = sum(len(one.rows) for one in log.transactions)
+        schedules = min(self.schedules, case.schedules_max or self.schedules)
         mixed = mixed_schedules(
-            (one.seed for one in random_schedules(self.seed, self.schedules)),
+            (one.seed for one in random_schedules(self.seed, schedules)),
             workers=case.workers,
             transactions=len(log.transactions),
             steps=rows + 3 * len(log.transactions),
             faults=case.crashes + case.deadlocks,
         )
         yield from enumerate(mixed, start=self.seed)
-        if len(log.transactions) <= SHORT_LOG and self.schedules >= SCHEDULES:
+        if len(log.transactions) <= SHORT_LOG and schedules >= SCHEDULES:
             for schedule in Departures(1):
                 yield self.seed, schedule
 

@@ -8,7 +8,7 @@ from collections import deque
 from typing import Any
 
 from paraply.adapters.conformance.child import ApplierDiedError, ApplierSilentError
-from paraply.adapters.conformance.protocol import Message, encode
+from paraply.adapters.conformance.protocol import Message, ProtocolError, checked, encode
 from paraply.adapters.conformance.rules.applier import MakeRule, RuleApplier
 
 _WITH_VALUES = ("init", "txn")
@@ -34,6 +34,8 @@ class InlineApplier:
             message = json.loads(encode(message))
         try:
             self._applier.on_message(message)
+        except ProtocolError:
+            raise
         except Exception as error:
             self._end = f"the applier ended with {type(error).__name__}: {error}"
 
@@ -58,7 +60,7 @@ class InlineApplier:
         self._end = "the applier was killed by SIGKILL"
 
     def _take(self, **message: Any) -> None:
-        self._received.append(message)
+        self._received.append(checked(message))
 
 
 class InlineLauncher:

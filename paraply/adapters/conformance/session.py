@@ -287,6 +287,8 @@ class Session:
 
     def _on_checkpoint(self, upto: object) -> None:
         assert isinstance(upto, int)
+        if upto < self._checkpoint:
+            raise ProtocolError(f"'checkpoint' falls from {self._checkpoint} to {upto}")
         self._checkpoint = upto
         covered = tuple(one.id for one in self._log.transactions if one.id <= upto)
         self._recorder.record(EventKind.POSITION_SAVED, transactions=covered)
@@ -324,6 +326,7 @@ class Session:
         features = answer["features"]
         assert isinstance(features, list)
         self.features = frozenset(map(str, features))
+        self._requests.judges_net_rows = "net_rows" in self.features
         self._name = f"{answer['name']} {answer.get('version', '')}".strip()
         self._recorder.record(EventKind.STARTED)
 

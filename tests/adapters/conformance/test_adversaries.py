@@ -13,6 +13,13 @@ from paraply.adapters.conformance.adversaries import (
 )
 from paraply.adapters.conformance.cases import cases_named, suite
 from paraply.adapters.conformance.cases.case import empty_log
+from paraply.adapters.conformance.cases.scaled import (
+    DEFAULT,
+    all_pairs,
+    covered_json,
+    read_covered,
+    uncovered_scales,
+)
 from paraply.adapters.conformance.departures import Departures
 from paraply.adapters.conformance.inline import InlineLauncher
 from paraply.adapters.conformance.rules.correct import (
@@ -25,6 +32,7 @@ from paraply.adapters.conformance.session import RunOptions, Session
 from paraply.adapters.conformance.source import insert, update
 from paraply.adapters.conformance.stamps import Stamps
 from paraply.conforming.suite import Conformance, Result
+from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.schedule import RecordedSchedule, SeededSchedule
 
 
@@ -207,3 +215,88 @@ def test_needless_waiting_is_slow_and_not_wrong():
     assert results["N-parallel-06"].result is Result.SLOW
     assert results["N-parallel-06"].result.verdict.exit_code == 0
     assert Result.FAIL not in {one.result for one in results.values()}
+
+
+class Compacts(LogicalClock):
+    """Applies a DELETE and an INSERT of one key as an UPDATE, and leaves out no-op updates."""
+
+    name = "compacts"
+    features = LogicalClock.features | {"net_rows"}
+
+    def rows_of(self, transaction):
+        left = [row for row in transaction.rows if row["before"] != row["after"]]
+        for at, row in enumerate(left):
+            if row["op"] != "D":
+                continue
+            for later in left[at + 1 :]:
+                same = later["op"] == "I" and later["table"] == row["table"]
+                if same and later["after"][0] == row["before"][0]:
+                    merged = {**row, "op": "U", "after": later["after"]}
+                    return [merged if one is row else one for one in left if one is not later]
+        return left
+
+
+def results_on(rule, names):
+    conformance = Conformance(InlineLauncher(rule), shrink_runs_max=0)
+    conformance.meet()
+    return {one.case.id: one.result for one in conformance.run_all(cases_named(names))}
+
+
+class CompactsSilently(Compacts):
+    """Leaves no-op updates out, and does not offer `net_rows`."""
+
+    features = LogicalClock.features
+
+    def rows_of(self, transaction):
+        rows = transaction.rows
+        return [at for at, row in enumerate(rows) if row["before"] != row["after"]]
+
+
+def test_compactor_with_net_rows_passes_and_lost_rows_are_still_found():
+    names = ["J", "I", "B-random"]
+    assert set(results_on(Compacts, names).values()) == {Result.PASS}
+
+    class Loses(Compacts):
+        def rows_of(self, transaction):
+            return super().rows_of(transaction)[:2]
+
+    assert Result.FAIL in results_on(Loses, names).values()
+    assert Result.FAIL in results_on(CompactsSilently, names).values()
+
+
+class ForgetsItsPosition(LogicalClock):
+    """Saves a position below the last one."""
+
+    name = "forgets_its_position"
+
+    def checkpoint(self, order, last_received):
+        return 0 if len(self.committed) == 3 else super().checkpoint(order, last_received)
+
+
+def test_checkpoint_that_falls_breaks_the_protocol():
+    assert results_on(ForgetsItsPosition, ["M-position-06"]) == {"M-position-06": Result.FAIL}
+
+
+def test_pairs_of_sizes_are_all_covered_and_remembered(tmp_path):
+    covered = set()
+    scales = list(uncovered_scales(covered, 0))
+    assert all_pairs() <= covered
+    assert all(one.is_affordable for one in scales)
+    assert not list(uncovered_scales(covered, 1))
+    file = tmp_path / "covered.json"
+    file.write_text(covered_json(covered))
+    assert read_covered(file) == covered
+    file.write_text("[1]")
+    with pytest.raises(ParaplyError) as error:
+        read_covered(file)
+    assert error.value.error.code == "P637"
+
+
+def test_case_of_a_size_is_found_by_its_id():
+    scale = DEFAULT[0]
+    assert cases_named([scale.id])[0].id == scale.id
+    (other,) = cases_named(["O-w2-n12-r1-f1-d6-t1-unique-ordered"])
+    assert (other.workers, other.deadlocks, other.commit_order) == (2, 6, True)
+    for name in ("O-w0-n12-r1-f1-d6-t1-unique-ordered", "O-w2-n12-r1-f1-d6-t1-odd-calm"):
+        with pytest.raises(ParaplyError):
+            cases_named([name])

@@ -24,6 +24,7 @@ FAMILIES: dict[str, str] = {
     "L": "stalls and deadlocks",
     "M": "lost and repeated transactions, crashes, checkpoints",
     "N": "over-serialisation and needless failure",
+    "O": "sizes: workers, length, rows, files, deadlocks in a row, tables",
 }
 
 NO_OVERLAP = "no_conflicting_parallel_apply"
@@ -59,6 +60,7 @@ class Case:
         must_overlap: two transactions must have been seen under way together: an applier that can
             and does not here serialises what is independent.
         is_generated: each seed makes another log.
+        schedules_max: how many schedules are enough, where one takes long.
     """
 
     id: str
@@ -73,6 +75,7 @@ class Case:
     needs: frozenset[str] = frozenset()
     must_overlap: bool = False
     is_generated: bool = False
+    schedules_max: int | None = None
 
     @property
     def family(self) -> str:

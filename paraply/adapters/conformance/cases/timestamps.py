@@ -179,6 +179,18 @@ def _gap_after_rotation(_: int) -> SourceLog:
     return log
 
 
+def _gap_hides_the_rotation(_: int) -> SourceLog:
+    """The new file's numbers begin above those of the old one: no number falls."""
+    log = log_of(T)
+    _rows(log, 1)
+    bystanders(log, 1)
+    log.rotate()
+    log.skip_numbers(6)
+    log.transaction(update("d.t", {"id": 1}, v=1), last_committed=1)
+    bystanders(log, 2, 3)
+    return log
+
+
 def _filtered_parent(_: int) -> SourceLog:
     """last_committed names a transaction that a filter removed, newer than one still under way."""
     log = log_of(T)
@@ -295,6 +307,13 @@ CASES = (
         source="filtered stream after FLUSH BINARY LOGS",
         decides=ENDS,
         log=_gap_after_rotation,
+    ),
+    Case(
+        id="A-rotation-07",
+        fact="rotation begins a file, also where sequence numbers do not fall",
+        source="gh-ost PR 1692; filtered stream after FLUSH BINARY LOGS",
+        decides=NO_OVERLAP,
+        log=_gap_hides_the_rotation,
     ),
     Case(
         id="C-sparse-06",
