@@ -1,9 +1,8 @@
-"""Properties: what must be true of every history, and what must be reached by some.
+"""Properties: facts that hold for every history, and situations that some history must reach.
 
-An ALWAYS property is a pure function from a history to the breaches it finds. Its *witness* counts
-the situations that the property judges, and its *gaps* are the situations that the history cannot
-decide because something was not recorded. HOLDS requires a situation and no gap. A SOMETIMES
-property is a situation with a name: a campaign that never reaches it has not tested it.
+An ALWAYS property is a pure function from a history to its breaches. Its *witness* returns whether
+the situation of the property occurred; without it the verdict is UNKNOWN. A SOMETIMES property is
+such a situation under its own name: a campaign that never reaches it has not tested.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""In-order within a domain, out-of-order only between domains: conflicts, commits, reads, logs.
+"""In-order within a domain, out-of-order between domains: conflicts, commits, reads, logs.
 
-Every domain is judged as a log of its own: between domains the order is free, and whoever set the
-domains vouches for it.
+Each domain is judged as a separate log; the order between domains is free.
 """
 
 from __future__ import annotations

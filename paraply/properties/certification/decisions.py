@@ -1,4 +1,4 @@
-"""What must be true of certification: who wins, and that all members say so."""
+"""Certification: the winners, and the agreement of all members."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What readers of a replica see: prefixes of the source's log, that only grow.
+"""Readers of a replica see prefixes of the source's log, which only grow.
 
-With the log's order given this is linear: every version that a reader saw allows a range of
-prefixes, a read that no prefix explains saw a state that never existed, and a plain stale read is
-no violation. Without the order no checker can tell the two apart.
+With the log's order this is linear: every version that a reader saw allows a range of prefixes. A
+read without a prefix saw a state that never existed, and a stale read is no violation. Without the
+order these two are indistinguishable.
 """
 
 from __future__ import annotations

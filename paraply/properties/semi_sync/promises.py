@@ -1,8 +1,8 @@
-"""No phantom visibility, and the rest of what semi-synchronous group commit promises.
+"""No phantom visibility, and the other guarantees of semi-synchronous group commit.
 
-The source is the first member of the header. A wait that was abandoned frees its transactions from
-the promise; ``ABANDON_REASONS`` is the whole list of what abandons it, and that nothing else does
-is a property too. What is found is found by one pass, ``paraply.properties.semi_sync.watch.Watch``.
+The source is the first member of the header. An abandoned wait releases its transactions from the
+guarantee; ``ABANDON_REASONS`` lists all causes, and a property checks that there is no other. One
+pass finds all: ``paraply.properties.semi_sync.watch.Watch``.
 """
 
 from __future__ import annotations
