@@ -85,7 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
             judged = [
                 (prop, verdict)
                 for prop, verdict in judged
-                if verdict is not Verdict.UNKNOWN or prop.name not in unreachable
+                if verdict is not Verdict.UNKNOWN
+                or (prop.name not in unreachable and prop.applies_to(done.history))
             ]
         verdicts += [verdict for _, verdict in judged]
         if done.difference:

@@ -99,10 +99,13 @@ class ApplierSubject(Subject):
             dialects=frozenset({"logical_clock", "logical_clock_unordered"}),
         ),
     )
-    unreachable: ClassVar[Mapping[str, frozenset[str]]] = dict.fromkeys(
-        ("logical_clock", "database"),
-        frozenset({"replica_has_a_gap", "gap_free_states_are_the_sources"}),
-    )
+    unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
+        "": frozenset({"restart_repeats_a_transaction", "restart_reaches_the_sources_state"}),
+        **dict.fromkeys(
+            ("logical_clock", "database"),
+            frozenset({"replica_has_a_gap", "gap_free_states_are_the_sources"}),
+        ),
+    }
     causes: ClassVar[Mapping[str, Cause]] = dict.fromkeys(_out_of_order, HOLE)
     follows = (
         KnownBreaches(
