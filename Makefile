@@ -5,12 +5,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 WORKERS ?= 2
+FLAVOUR ?= mariadb
 
 # Hundreds of short processes would compile the same modules again, and pytest all tests.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check bench prove certificates stability cluster-test live-tests live fuzz \
+.PHONY: help install demo test check bench prove certificates stability cluster-test live-tests live oracle nightly fuzz \
   format docs pages lock clean
 
 help: ## list the targets
@@ -53,6 +54,17 @@ cluster-test: $(READY) ## a campaign on a Spark cluster of this machine, a worke
 
 live-tests: $(READY) ## tests against real servers, a quarter of an hour (ci/servers installs them)
 	@$(BIN)/python -m pytest -m live --hypothesis-profile=ci $(ARGS)
+
+oracle: $(READY) ## hold the audit against a real server, 50,000 pairs, resumable (FLAVOUR=mysql for MySQL)
+	@$(BIN)/python -m tests.oracle --flavour $(FLAVOUR) --store build/oracle-$(FLAVOUR).json $(ARGS)
+
+nightly: $(READY) ## the long versions of what `.ci/run` checks briefly (hours)
+	@$(MAKE) stability
+	@$(BIN)/python -m tests.fuzz.fuzz_binlog --seconds 3600
+	@$(BIN)/python -m tests.models.kernel.fuzz --problems 100000
+	@$(MAKE) oracle FLAVOUR=mariadb
+	@$(MAKE) oracle FLAVOUR=mysql
+	@$(MAKE) live
 
 live: $(READY) ## every live target, mode and fault anew into docs/live-results.md (hours)
 	@$(BIN)/python -m ci.live_results $(ARGS)

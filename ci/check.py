@@ -12,12 +12,12 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ci import layers, tidy
+from ci import english, layers, tidy
 
 ROOT = Path(__file__).resolve().parent.parent
 
 GENERATED_PAGES = (
-    "paraply.vocabulary.history_format",
+    "ci.pages.history_format",
     "ci.pages.audit_json",
     "ci.pages.error_codes",
     "ci.pages.proofs.pages",
@@ -58,6 +58,7 @@ def checks(write: bool) -> list[tuple[str, Callable[[], Sequence[str]]]]:
         ("types", _tool("mypy", "--no-error-summary", *(f"-p{name}" for name in TYPED))),
         ("layers", lambda: layers.violations(ROOT)),
         ("tidy", lambda: tidy.violations(ROOT)),
+        ("english", lambda: english.violations(ROOT)),
         *((f"page of {module}", _tool(module, mode)) for module in GENERATED_PAGES),
     ]
 

@@ -1,9 +1,11 @@
-"""`make cluster-test`: a campaign on a Spark cluster of this machine, one worker of it killed.
+"""`make cluster-test`: a campaign and an audit on a Spark cluster of this machine.
 
 A standalone master and two workers are started from the pip package, on the loopback interface,
-with free ports and a temporary folder. The campaign runs on them; when some batches are done one
-worker and its executor are killed with SIGKILL. The table must be that of a campaign in one
-process, row for row. Everything started is stopped by its own process group, whatever happens.
+with free ports and a temporary folder. The campaign runs on them, into a relative folder; when some
+files are written one worker and its executor are killed with SIGKILL, and a third worker joins. The
+rows must be those of a campaign in one process, each once. Then the same log is audited in one
+process and on the cluster, by workers that import the archive sent to them: the results must be
+equal. Everything started is stopped by its own process group, whatever happens.
 """
 
 from __future__ import annotations
@@ -20,23 +22,25 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
-import pyarrow.parquet as pq
 import pyspark
 
+from paraply.mining.commits import read_rows
 from paraply.mining.java import ensure_java_home
+from tests.builders.hot_logs import hot_log
 
 ROOT = Path(__file__).resolve().parent.parent
 SPARK_HOME = Path(pyspark.__file__).resolve().parent
 MASTER = "org.apache.spark.deploy.master.Master"
 WORKER = "org.apache.spark.deploy.worker.Worker"
 START_S = 60.0
-CAMPAIGN_S = 240.0
+CAMPAIGN_S = 600.0
 KILLED_AFTER = 3
-"""Batches that are done when the worker is killed: some of its work is in the table by then."""
+"""Files that are written when the worker is killed: some of its work is done by then."""
 
 CAMPAIGN = [
-    "mine", "--subjects", "applier,write_sets", "--histories", "600", "--batch", "30", "--seed",
+    "mine", "--subjects", "applier,write_sets", "--histories", "300", "--batch", "30", "--seed",
     "1", "--mutants", "last_committed_off_by_one,round_waits_for_nobody,stable_set_is_a_union",
     "--minimise", "none", "--no-times",
 ]  # fmt: skip
@@ -54,9 +58,9 @@ def main() -> int:
 
 
 def _test(folder: Path) -> int:
-    started = time.monotonic()
     alone, clustered = folder / "alone", folder / "clustered"
-    _paraply("--master", "none", "--out", str(alone))
+    started = time.monotonic()
+    run_paraply(*CAMPAIGN, "--master", "none", "--out", str(alone))
     print(f"one process: {time.monotonic() - started:.1f} s")
     with ExitStack() as stack:
         port, environment = free_port(), environment_of(folder)
@@ -66,45 +70,76 @@ def _test(folder: Path) -> int:
             running(folder, environment, "master", MASTER, *host, "--port", str(port))
         )
         wait_for_port(port)
-        size = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / "work")]
-        workers = [
-            stack.enter_context(running(folder, environment, name, WORKER, *host, *size, url))
-            for name in ("worker-1", "worker-2")
-        ]
-        wait_for(lambda: registered(folder) >= len(workers), START_S, "both workers at the master")
+
+        def worker(name: str) -> subprocess.Popen[bytes]:
+            size = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / "work")]
+            return stack.enter_context(
+                running(folder, environment, name, WORKER, *host, *size, url)
+            )
+
+        first = worker("worker-1")
+        worker("worker-2")
+        wait_for(lambda: registered(folder) >= 2, START_S, "both workers at the master")
+        # A relative folder: what workers made of it was lost once.
         campaign = stack.enter_context(
-            started_campaign(folder, environment, "--master", url, "--out", str(clustered))
+            started_campaign(folder, environment, "--master", url, "--out", clustered.name)
         )
         wait_for(
-            lambda: batches(clustered) >= KILLED_AFTER or campaign.poll() is not None,
+            lambda: files_written(clustered) >= KILLED_AFTER or campaign.poll() is not None,
             CAMPAIGN_S,
-            "the first batches",
+            "the first files",
         )
-        before = batches(clustered)
-        os.killpg(workers[0].pid, signal.SIGKILL)
+        is_over = campaign.poll() is not None
+        os.killpg(first.pid, signal.SIGKILL)
+        worker("worker-3")
         code = campaign.wait(timeout=CAMPAIGN_S)
-        total = planned(clustered)
-        print(f"worker killed with SIGKILL after {before} of {total} batches; exit code {code}")
-        if before >= total:
+        print(f"one worker killed with SIGKILL, another joined late; exit code {code}")
+        if is_over:
             print("FAIL: the campaign was over before the worker was killed")
             return 1
         if code not in (0, 1, 2):
             print(f"FAIL: {(folder / 'campaign.log').read_text(errors='replace')[-2000:]}")
             return 1
-    is_equal = tables(alone) == tables(clustered)
-    rows = sum(pq.read_metadata(path).num_rows for path in (clustered / "rows").iterdir())
-    outcome = "PASS: the table is" if is_equal else "FAIL: the table is not"
-    print(f"{outcome} that of one process, byte by byte ({rows:,} rows)")
-    return 0 if is_equal else 1
+        failures = [_compare_tables(alone, clustered), _audit(folder, environment, url)]
+    return int(any(failures))
 
 
-def _paraply(*arguments: str) -> None:
-    command = [sys.executable, "-m", "paraply", *CAMPAIGN, *arguments]
+def _compare_tables(alone: Path, clustered: Path) -> bool:
+    """Return whether the tables differ, and print which rows."""
+    expected, found = (rows_of(place) for place in (alone, clustered))
+    runs = [(row["system"], row["run"]) for row in found]
+    is_equal = found == expected and len(set(runs)) == len(runs)
+    outcome = "PASS: the rows are" if is_equal else "FAIL: the rows are not"
+    print(f"{outcome} those of one process, each once ({len(found):,} rows)")
+    return not is_equal
+
+
+def _audit(folder: Path, environment: dict[str, str], url: str) -> bool:
+    """Return whether an audit on the cluster, by the archive sent to workers, says otherwise."""
+    log = folder / "hot.000001"
+    hot_log(log, size_bytes=1_500_000, seed=5, block_transactions=40)
+    results = []
+    for name, options in (
+        ("here", ["--master", "none"]),
+        ("there", ["--master", url, "--out", str(folder / "audit")]),
+    ):
+        file = folder / f"audit-{name}.json"
+        command = ["audit", "--spark", "--part-megabytes", "1", *options, "--json", str(file)]
+        run_paraply(*command, str(log), environment=environment)
+        results.append(json.loads(file.read_text(encoding="utf-8")))
+    is_equal = results[0] == results[1]
+    print(f"{'PASS' if is_equal else 'FAIL'}: the audit on the cluster is that of one process")
+    return not is_equal
+
+
+def run_paraply(*arguments: str, environment: dict[str, str] | None = None) -> None:
+    """Run a command of paraply to its verdict; any other end ends this test."""
     done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=CAMPAIGN_S
-    )
+        [sys.executable, "-m", "paraply", *arguments],
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=CAMPAIGN_S,
+    )  # fmt: skip
     if done.returncode not in (0, 1, 2):
-        raise SystemExit(f"the campaign failed: {done.stderr}")
+        raise SystemExit(f"paraply {arguments[0]} failed: {done.stderr}")
 
 
 @contextmanager
@@ -115,8 +150,9 @@ def started_campaign(
     command = [sys.executable, "-m", "paraply", *CAMPAIGN, *arguments]
     with open(folder / "campaign.log", "wb") as log:
         process = subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True
-        )
+            command, cwd=folder, env=environment | {"PYTHONPATH": str(ROOT)},
+            stdout=log, stderr=log, start_new_session=True,
+        )  # fmt: skip
     try:
         yield process
     finally:
@@ -160,19 +196,32 @@ def environment_of(folder: Path) -> dict[str, str]:
         "SPARK_LOCAL_DIRS": str(folder / "scratch"),
         "SPARK_LOG_DIR": str(folder),
         "SPARK_DAEMON_MEMORY": "256m",
-        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_PYTHON": str(_python_without_us(folder)),
     }
 
 
+def _python_without_us(folder: Path) -> Path:
+    """Return a Python that has our libraries, and paraply only from the archive sent to it."""
+    script = folder / "python"
+    libraries = Path(pyspark.__file__).resolve().parents[1]
+    # Without site, no .pth file of an editable installation is read.
+    script.write_text(
+        f'#!/bin/sh\nPYTHONPATH="$PYTHONPATH:{libraries}" exec {sys.executable} -S "$@"\n',
+        encoding="utf-8",
+    )
+    script.chmod(0o755)
+    return script
+
+
 def free_port() -> int:
-    """Return a port of the loopback interface that nobody listens on."""
+    """Return a free port of the loopback interface."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def wait_for_port(port: int) -> None:
-    """Wait until somebody listens."""
+    """Wait until a process listens."""
 
     def is_open() -> bool:
         with socket.socket() as probe:
@@ -196,21 +245,15 @@ def registered(folder: Path) -> int:
     return log.count("Registering worker")
 
 
-def batches(folder: Path) -> int:
-    """Return how many batches of a campaign are done."""
-    return len(list((folder / "manifests").glob("batch-*.json")))
+def files_written(folder: Path) -> int:
+    """Return how many files of rows workers have written."""
+    return len(list((folder / "rows").glob("*.parquet")))
 
 
-def planned(folder: Path) -> int:
-    """Return how many batches a campaign has."""
-    plan = json.loads((folder / "campaign.json").read_text(encoding="utf-8"))
-    rounds = -(-plan["histories"] // plan["batch_histories"])
-    return int(rounds * len(plan["systems"]))
-
-
-def tables(folder: Path) -> dict[str, bytes]:
-    """Return the rows files of a campaign: equal rows are written as equal bytes."""
-    return {path.name: path.read_bytes() for path in (folder / "rows").glob("*.parquet")}
+def rows_of(folder: Path) -> list[dict[str, Any]]:
+    """Return the rows of a campaign in order."""
+    rows: list[dict[str, Any]] = read_rows(str(folder)).to_pylist()
+    return sorted(rows, key=lambda row: (row["system"], row["run"]))
 
 
 if __name__ == "__main__":

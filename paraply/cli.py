@@ -1,33 +1,47 @@
 """The command line: find the command, run it, and turn what happened into an exit code.
 
-Exit codes: 0 holds, 1 violated, 2 unknown, 3 wrong usage or unreadable input, 130 interrupted,
-141 the reader of standard output went away (as a shell reports SIGPIPE).
+Exit codes: 0 holds, 1 violated, 2 unknown, 3 wrong usage or unreadable input, 70 internal error,
+130 interrupted, 141 the reader of standard output went away (as a shell reports SIGPIPE).
 """
 
 from __future__ import annotations
 
 import argparse
-import os
+import errno
 import platform
+import select
 import sys
 from collections.abc import Sequence
-from typing import NoReturn, TextIO
+from contextlib import suppress
+from typing import Any, NoReturn, TextIO
 
 from paraply.adapters.conformance.protocol import PROTOCOL_VERSION
 from paraply.commands import COMMANDS, Command
-from paraply.errors import USAGE
+from paraply.crash import (
+    MemoryForNumpy,
+    end_by_crash,
+    faults_of_threads_raised,
+    is_of_the_machine,
+    silence,
+)
+from paraply.errors import EXTRA_MISSING, USAGE
+from paraply.file_arguments import add_force_argument, claim_files
 from paraply.reporting.escape import visible
+from paraply.reporting.files import release, reset
 from paraply.reporting.page import page_for, use_page, use_plain
+from paraply.tools import EXTRAS
 from paraply.version import VERSION
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.history import FORMAT_VERSION
+from paraply.vocabulary.secrets import without_secrets
 from paraply.vocabulary.verdict import EXIT_UNREADABLE
 
 EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
 
 _EPILOG = """\
-exit codes: 0 holds, 1 violated, 2 unknown, 3 wrong usage or unreadable input
+exit codes: 0 holds, 1 violated, 2 unknown, 3 wrong usage or unreadable input, 70 internal error
+(no verdict; the line on standard error names the file with the traceback)
 
 example:
   paraply audit binlog.000001 binlog.000002 --html report.html
@@ -41,33 +55,94 @@ class Parser(argparse.ArgumentParser):
         """Raise the usage error instead of printing and exiting with 2, which means unknown."""
         raise ParaplyError(USAGE, reason=message, command=self.prog)
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        # The inherited method ignores a full disk.
+        (file or sys.stderr).write(message)
+
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run ``paraply`` and return its exit code; never a traceback for a user's mistake."""
-    arguments = sys.argv[1:] if argv is None else list(argv)
-    _escape_what_the_output_cannot_encode(sys.stdout)
-    _escape_what_the_output_cannot_encode(sys.stderr)
-    use_page(page_for(sys.stdout))
+    """Run ``paraply`` and return its exit code."""
+    MemoryForNumpy().install()
+    words = sys.argv[1:] if argv is None else list(argv)
+    code = _code_of(_Run(words))
+    # A flush that fails when the interpreter ends would replace the exit code.
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            silence(stream)
+    return code
+
+
+def _code_of(run: _Run) -> int:
     try:
-        code = _run(arguments)
-        sys.stdout.flush()
+        return run.code()
     except ParaplyError as error:
-        report(error, sys.stderr)
+        if is_of_the_machine(error):
+            return run.crashed(error)
+        with suppress(OSError):
+            report(error, sys.stderr)
+        return EXIT_UNREADABLE
+    except ModuleNotFoundError as error:
+        extra = EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
+            return run.crashed(error)
+        with suppress(OSError):
+            report(ParaplyError(EXTRA_MISSING, library=error.name, extra=extra), sys.stderr)
         return EXIT_UNREADABLE
     except KeyboardInterrupt:
-        print("paraply: interrupted", file=sys.stderr)
+        with suppress(OSError):
+            print("paraply: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # The interpreter flushes stdout once more at exit; give it somewhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_BROKEN_PIPE
-    return code
+    except BrokenPipeError as error:
+        return EXIT_BROKEN_PIPE if _reader_is_gone(sys.stdout) else run.crashed(error)
+    except BaseException as error:  # Whatever it is, it must not end with the code of a verdict.
+        return run.crashed(error)
+
+
+class _Run:
+    """One run of the command line, from words to exit code."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = words
+        self._arguments: argparse.Namespace | None = None
+
+    def code(self) -> int:
+        """Parse, claim the outputs, run the command, and return its exit code."""
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, "standard output is closed")
+        reset()
+        _escape_what_the_output_cannot_encode(sys.stdout)
+        _escape_what_the_output_cannot_encode(sys.stderr)
+        use_page(page_for(sys.stdout))
+        parser = build_parser(self._words)
+        try:
+            parsed = parser.parse_args(self._words)
+        except SystemExit as done:  # --help and --version print and leave; errors raise above.
+            sys.stdout.flush()
+            return int(done.code or 0)
+        if parsed.command is None:
+            parser.print_help()
+            sys.stdout.flush()
+            return EXIT_UNREADABLE
+        self._arguments = parsed
+        use_plain(parsed)
+        claim_files(parsed)
+        with faults_of_threads_raised():
+            code = int(parsed.run(parsed))
+        release()
+        sys.stdout.flush()
+        return code
+
+    def crashed(self, error: BaseException) -> int:
+        """Report a failure of the run and return exit code 70."""
+        return end_by_crash(error, self._words, self._arguments)
 
 
 def report(error: ParaplyError, stream: TextIO) -> None:
     """Print an error of the user's input: code, place, message, and on a second line the remedy."""
-    print(f"paraply: {visible(error.text)}", file=stream)
-    print(f"  remedy: {visible(error.remedy)}", file=stream)
+    print(f"paraply: {visible(without_secrets(error.text))}", file=stream)
+    print(f"  remedy: {visible(without_secrets(error.remedy))}", file=stream)
 
 
 def build_parser(arguments: Sequence[str], commands: Sequence[Command] = COMMANDS) -> Parser:
@@ -83,6 +158,9 @@ def build_parser(arguments: Sequence[str], commands: Sequence[Command] = COMMAND
         action="version",
         version=_versions(),
     )
+    parser.add_argument(
+        "--debug", action="store_true", help="print the traceback of an internal error"
+    )
     subparsers = parser.add_subparsers(
         title="commands", metavar="COMMAND", dest="command", parser_class=Parser
     )
@@ -96,6 +174,10 @@ def build_parser(arguments: Sequence[str], commands: Sequence[Command] = COMMAND
         if command.name in arguments:
             module = command.load()
             module.configure(subparser)
+            add_force_argument(subparser)
+            subparser.add_argument(
+                "--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
+            )
             subparser.set_defaults(run=module.run)
     return parser
 
@@ -108,17 +190,14 @@ def _versions() -> str:
     )
 
 
-def _run(arguments: Sequence[str]) -> int:
-    parser = build_parser(arguments)
+def _reader_is_gone(stream: TextIO) -> bool:
+    """Return whether the pipe behind a stream has no reader left."""
     try:
-        parsed = parser.parse_args(arguments)
-    except SystemExit as done:  # --help and --version print and leave; errors raise above.
-        return int(done.code or 0)
-    if parsed.command is None:
-        parser.print_help()
-        return EXIT_UNREADABLE
-    use_plain(parsed)
-    return int(parsed.run(parsed))
+        poll = select.poll()
+        poll.register(stream.fileno(), select.POLLOUT)
+        return any(flags & (select.POLLERR | select.POLLHUP) for _, flags in poll.poll(0))
+    except (AttributeError, OSError, ValueError):
+        return True
 
 
 def _escape_what_the_output_cannot_encode(stream: TextIO) -> None:

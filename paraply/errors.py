@@ -41,6 +41,26 @@ MIXED_INPUT = register(
     "{text} is a text dump and {binary} is not: they cannot be read as one stream",
     "audit the text dumps and the binary logs apart",
 )
+OUTPUT_IS_INPUT = register(
+    "P311",
+    "the output is also an input of this run",
+    "give the output another name",
+)
+OUTPUT_NOT_OURS = register(
+    "P312",
+    "the file exists, and paraply did not write it as a report of this kind",
+    "give the output another name, or add --force to replace the file",
+)
+OUTPUTS_SAME = register(
+    "P313",
+    "{first} and {second} name the same file",
+    "give each output a file of its own",
+)
+EXTRA_MISSING = register(
+    "P314",
+    "this needs the library {library}, which is not installed",
+    "pip install 'paraply[{extra}]'",
+)
 NO_STATES = register(
     "P310",
     "subject {subject} does not name its states",

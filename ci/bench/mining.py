@@ -8,18 +8,21 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from multiprocessing import get_context
 
 from ci.bench.measure import Run, interleave, run_here
 from ci.bench.registry import Goal, Options, Report, benchmark
 from paraply.campaigning.result import judge
 from paraply.counterexamples.foreign_systems import smallest_of_system
-from paraply.mining.campaign import BatchTask, StopWhen, read_campaign, run_campaign
+from paraply.mining.campaign import StopWhen, read_campaign, run_campaign
 from paraply.mining.clusters import MinimiseTask, clusters_of
 from paraply.mining.compiled import columns as C
 from paraply.mining.compiled.applier import run_many, settings_of
 from paraply.mining.engines import InProcess, OnSpark
+from paraply.mining.findings import findings_of_batches
 from paraply.mining.plan import Plan
+from paraply.mining.rounds import BatchTask
 from paraply.mining.systems import systems_of
 from paraply.properties.registry import property_named
 from paraply.vocabulary.errors import ParaplyError
@@ -109,7 +112,9 @@ def campaign(options: Options) -> Report:
 
     def two_processes() -> None:
         with tempfile.TemporaryDirectory() as folder:
-            list(pool.map(BatchTask(plan=plan, place=folder), range(plan.batches)))
+            task = BatchTask(plan=plan, place=folder)
+            batches = [[(number, None)] for number in range(plan.batches)]
+            list(pool.map(partial(findings_of_batches, task), batches))
 
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         list(pool.map(_nothing, range(2)))

@@ -1,8 +1,7 @@
-"""``docs/appliers.md``: which consistency level each scheme of WL#4648 keeps, and how fast it is.
+"""The tables of ``docs/appliers.md``.
 
 Every cell is decided by enumerating all runs of small scopes, smaller ones first: a run that breaks
-the level, or the number of runs in which none does. ``python -m ci.pages.appliers --check``
-compares.
+the level, or the number of runs in which none does.
 """
 
 from __future__ import annotations
@@ -10,8 +9,8 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, field
 
-from ci.pages.requirements import requirements_section
-from ci.pages.writing import pages_main
+from ci.pages import requirements
+from ci.pages.writing import filled, pages_main, table
 from paraply.counterexamples.workload_arguments import command_line, workload_words
 from paraply.reference_impl.applier.row_store import item_of
 from paraply.reference_impl.subject import Workload
@@ -26,9 +25,9 @@ from paraply.vocabulary.schedule import Exploration
 
 PAGE = "docs/appliers.md"
 RUNS_MAX = 3_000
-"""Runs per scope; a cell of a scope that has more says so."""
+"""Runs per scope; larger scopes are cut, and the cell is marked."""
 RUNS_ENOUGH = 300
-"""Runs after which a scope is left when all its columns are broken: the shortest so far is told."""
+"""Runs after which a scope ends if all its columns are broken; the shortest run so far counts."""
 OVERWRITTEN = (0, 2, 0)
 """First choices of the log T1{a}, T2{a,b}, T3{b}: executed again, T1 stands beside T2."""
 
@@ -51,7 +50,7 @@ WORKERS = (1, 2, 4, 8)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One scheme under one workload, and what the document claims of it."""
+    """One scheme under one workload, and the levels that the document claims."""
 
     dialect: str
     claims: tuple[str, ...]
@@ -69,12 +68,12 @@ class Row:
 
 @dataclass(slots=True)
 class Decided:
-    """What the runs of a row say: the smallest run per broken column, and how many were made."""
+    """The result of a row: the smallest run per broken column, and the number of runs."""
 
     smallest: dict[str, History] = field(default_factory=dict)
     runs: dict[str, int] = field(default_factory=dict)
     cut: set[str] = field(default_factory=set)
-    """Columns with a scope of which only the first runs were made."""
+    """Columns with a scope that was cut."""
 
 
 HONOURED = (ANY_TIME, EVENTUAL)
@@ -100,9 +99,9 @@ ROWS = (
 
 
 def decide(row: Row) -> Decided:
-    """Enumerate the row's scopes, smaller ones first; a column that is broken is not asked again.
+    """Enumerate the row's scopes, smaller ones first, until each column is broken.
 
-    Readers that hold locks are judged by what they see, all other schemes by every state.
+    Readers that hold locks are judged by their reads, all other schemes by every state.
     """
     decided = Decided()
     by_reads = row.dialect == "p3_serializable"
@@ -119,7 +118,7 @@ def decide(row: Row) -> Decided:
 
 
 def _scope(row: Row, transactions: int, **budget: int) -> Workload:
-    """Return a scope of the row; deletes and a second session would show nothing new."""
+    """Return a scope of the row; deletes and a second session add no new case."""
     options: dict[str, OptionValue] = {
         "sessions": 1, "deletes": False, "conflicts": row.conflicts, "exec_mode": row.exec_mode,
         **budget,
@@ -146,8 +145,8 @@ def _explore(
     }  # fmt: skip
     exploration = Exploration(runs_max=RUNS_MAX, prefix=prefix)
     for schedule in exploration:
-        is_told = all(column in decided.smallest for column in properties)
-        if is_told and exploration.count > RUNS_ENOUGH:
+        is_decided = all(column in decided.smallest for column in properties)
+        if is_decided and exploration.count > RUNS_ENOUGH:
             return
         history = WL4648.run(schedule, workload)
         for column, prop in properties.items():
@@ -162,7 +161,7 @@ def _explore(
 
 
 def _run_words(history: History) -> str:
-    """Return the log and the run in words, without what every run has."""
+    """Return the log and the events of a run, without events that occur in every run."""
     dull = (EventKind.STARTED, EventKind.STOPPED, EventKind.SCHEDULED)
     log = ", ".join(
         f"T{one.id}{{{','.join(str(item_of(row)) for row in one.rows)}}}"
@@ -173,38 +172,39 @@ def _run_words(history: History) -> str:
 
 
 def speed_table() -> list[str]:
-    """Return the rows of the speed-up table, from the simulated clock."""
-    lines = []
+    """Return the speed-up table, from the simulated clock."""
+    rows = []
     for dialect in SCHEMES:
         cells = []
-        for conflicts, rows in ((False, 64), (True, 24)):
+        for conflicts, row_count in ((False, 64), (True, 24)):
             for workers in WORKERS:
-                serial, parallel = (
-                    timing(dialect, Workload(transactions=60, rows=rows, options={
-                        "workers": count, "conflicts": conflicts}))
-                    for count in (0, workers)
-                )  # fmt: skip
-                speed = f"{serial.ticks / parallel.ticks:.2f}"
-                cells.append(speed if parallel.has_finished else "stops")
-        lines.append(f"| {dialect.upper().replace('_', ' with ')} | {' | '.join(cells)} |")
-    return lines
+                options: dict[str, OptionValue] = {"conflicts": conflicts}
+                cells.append(_speed_up(dialect, row_count, options, workers))
+        rows.append([dialect.upper().replace("_", " with "), *cells])
+    heads = [f"{kind}, N={n}" for kind in ("conflict-free", "conflicts") for n in WORKERS]
+    return table(["scheme", *heads], rows)
+
+
+def _speed_up(dialect: str, rows: int, options: dict[str, OptionValue], workers: int) -> str:
+    """Return the speed-up of the workers over none."""
+    serial, parallel = (
+        timing(dialect, Workload(transactions=60, rows=rows, options={**options, "workers": count}))
+        for count in (0, workers)
+    )
+    return f"{serial.ticks / parallel.ticks:.2f}" if parallel.has_finished else "stops"
 
 
 def page() -> str:
     """Return the page."""
-    head = [*_HEAD, "| scheme | workload | " + " | ".join(LEVELS) + " | speed-up, N=8 |",
-            "| --- " * (len(LEVELS) + 3) + "|"]  # fmt: skip
-    scopes = ["", "## The scopes", "", *_SCOPES]
-    runs = ["", "## The smallest runs", ""]
+    levels, scopes, runs = [], [], []
     number = 0
     for row in ROWS:
         decided = decide(row)
         cells = []
         for column in LEVELS:
-            is_claimed = column in row.claims
             if column in decided.smallest:
                 number += 1
-                word = "**broken, claimed**" if is_claimed else "**broken**"
+                word = "**broken, claimed**" if column in row.claims else "**broken**"
                 cells.append(f"[{word}](#run-{number})")
                 title = f"{row.name}, {_workload(row)}: {column} is broken."
                 story = _run_words(decided.smallest[column])
@@ -215,28 +215,21 @@ def page() -> str:
                 word = "kept" if column not in decided.cut else "not broken"
                 cells.append(f"[{word} ({bound})](#{_anchor(row)})")
         cells.append(f"[{_speed_of(row)}](#speed-up-on-a-simulated-clock)")
-        head.append(f"| {row.name} | {_workload(row)} | {' | '.join(cells)} |")
+        levels.append([row.name, _workload(row), *cells])
         scopes += scope_lines(row)
-    return (
-        "\n".join(
-            [
-                *head,
-                "",
-                *_example(),
-                *_SPEED,
-                *speed_table(),
-                "",
-                *requirements_section()[:-1],
-                *scopes[:-1],
-                *runs,
-            ]
-        ).rstrip()
-        + "\n"
-    )
+    blocks = {
+        "levels": table(["scheme", "workload", *LEVELS, "speed-up, N=8"], levels),
+        "example": _example(),
+        "speed": speed_table(),
+        **requirements.blocks(),
+        "scopes": scopes[:-1],
+        "runs": runs[:-1],
+    }
+    return filled(PAGE, blocks)
 
 
 def scope_lines(row: Row) -> list[str]:
-    """Return the commands that make a row's runs again, without and with a crash."""
+    """Return the commands that repeat a row's runs, without and with a crash."""
     reads = int(row.dialect == "p3_serializable")
     workloads = [_scope(row, row.transactions, reads=reads), _scope(row, 2, reads=reads, crashes=1)]
     lines = [f"### {row.name}, {_workload(row)}", "", "```"]
@@ -247,20 +240,14 @@ def scope_lines(row: Row) -> list[str]:
 
 
 def _anchor(row: Row) -> str:
-    """Return the anchor that the heading of the row's scope has."""
+    """Return the anchor of the heading of the row's scope."""
     return f"{row.name}, {_workload(row)}".lower().replace(",", "").replace(" ", "-")
 
 
 def _speed_of(row: Row) -> str:
     """Return the speed-up of eight workers over none, as in the table of the clock."""
     options: dict[str, OptionValue] = {"conflicts": row.conflicts, "exec_mode": row.exec_mode}
-    rows = 24 if row.conflicts else 64
-    serial, parallel = (
-        timing(row.dialect, Workload(
-            transactions=60, rows=rows, options={**options, "workers": workers}))
-        for workers in (0, 8)
-    )  # fmt: skip
-    return f"{serial.ticks / parallel.ticks:.2f}" if parallel.has_finished else "stops"
+    return _speed_up(row.dialect, 24 if row.conflicts else 64, options, 8)
 
 
 def _workload(row: Row) -> str:
@@ -269,70 +256,11 @@ def _workload(row: Row) -> str:
 
 def _example() -> list[str]:
     runs, states = never_existed_on_the_source(workers=2)
-    told = ", ".join(str(state) for state in sorted(states))
-    return [
-        "## Henrik's example", "",
-        "Four updates of two rows, an older change of a row is discarded (C0 with timestamps, two "
-        f"workers): in {runs:,} runs, all there are, the replica ends as the source does, and on "
-        f"the way it is in states that the source never was in: {told}. {NEVER_EXISTED} is the "
-        "one of the document.", "",
-    ]  # fmt: skip
-
-
-_HEAD = [
-    "# Appliers of WL#4648: what each scheme keeps", "",
-    "Generated by `python -m ci.pages.appliers --write`; `make check` compares. Each cell is "
-    "decided by enumerating every run of small scopes with two workers: up to two "
-    "transactions (three for C2, C3, C4 and conflict-free C1) over two rows, or three where "
-    "transactions share none; the last two columns with one crash at any moment, in up to two "
-    "transactions and in the log T1{a}, T2{a,b}, T3{b}. **broken** links to a smallest run, *kept* "
-    "has the number of runs in which nothing broke it and links to the commands that make them, "
-    "*not broken* stands where a scope has more "
-    f"than {RUNS_MAX:,} runs and only the first were made. **claimed**: the document says that the "
-    "scheme keeps it. C0 with timestamps stalls where two transactions lock two rows in opposite "
-    "orders, which the document asks tests to avoid (E4).", "",
-    "- **any-time**: every state of the replica is one that the source was in; for SERIALIZABLE "
-    "reads, every read.",
-    "- **most of the time**: whenever what has committed is a prefix of the log, the state is the "
-    "source's after that prefix. The document gives the name and no definition; this one says that "
-    "only gaps can show anything else.",
-    "- **eventual**: the run ends, and in the source's state. A run that fails or stalls does not.",
-    "- **crash-restart**: the same with a crash at any moment and a restart from the commit "
-    "watermark in the re-entrant mode.", "",
-    "Five things to take from it. C2, C3 and C4 alone do not keep any-time consistency, "
-    "although the document says so of all of C2 to C4: two transactions without a conflict may "
-    "commit in the other order. With C1 added they do, until a restart executes "
-    "again what lies past the watermark: an old row then stands beside newer ones. And C3 needs no "
-    "sorting against deadlocks: its waits only ever lead to earlier transactions. P3 keeps "
-    "its promise to SERIALIZABLE readers at a price: a reader that has locked a row and waits for "
-    "another (the runs name it only when it has read all) can "
-    "hold up the coordinator's prepare for ever, and no engine sees that cycle. C4 served by C1, "
-    "as the document allows, does not even end: commits in order are not enough where two jobs "
-    "conflict. Served by C3 or C2 it is as good as these are, with fewer commits.", "",
-    "The watermark here is the longest prefix that has committed. The pseudo-code's "
-    "`J.went_through - |W| + 1` counts jobs under way and loses them at a crash (mutants "
-    "`watermark_counts_popped_jobs` and `popped_jobs_are_lost_at_restart`; option "
-    "`watermark=as_written`).", "",
-]  # fmt: skip
-
-_SCOPES = [
-    "What was enumerated for each line of the first table: the greatest scope without a crash, and "
-    "the one with a crash; smaller ones were run first. *kept* says that none of these runs "
-    "broke the level; the command makes them again and judges every property.", "",
-]  # fmt: skip
-
-_SPEED = [
-    "## Speed-up on a simulated clock", "",
-    "60 transactions of one or two rows; a row event and a commit cost a tick each, reading and "
-    "popping nothing. Speed-up of N workers over zero, the serial applier. *stops*: the "
-    "applier fails or stalls. Where commits are in order they are one at a time, so that short "
-    "transactions gain little without group commit. C2 loses with more workers under conflicts: "
-    "the job list is 2·|W| long, so more is read, and tagged, before what it conflicts with has "
-    "committed. P3 cuts single transactions, and these are short.", "",
-    "| scheme | " + " | ".join(f"conflict-free, N={n}" for n in WORKERS)
-    + " | " + " | ".join(f"conflicts, N={n}" for n in WORKERS) + " |",
-    "| --- " * (2 * len(WORKERS) + 1) + "|",
-]  # fmt: skip
+    rows = [
+        [str(state), "in the document" if state == NEVER_EXISTED else ""]
+        for state in sorted(states)
+    ]
+    return [f"{runs:,} runs.", "", *table(["state that never existed", ""], rows)]
 
 
 if __name__ == "__main__":

@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
 
-from ci.pages.writing import pages_main
+from ci.pages.writing import filled, pages_main, table
 from paraply.reporting.audit.json_parts import AuditDocument
-from paraply.reporting.audit.json_schema import page_of, schema_of
+from paraply.reporting.audit.json_schema import (
+    fields_of,
+    heading_of,
+    parts_of,
+    schema_of,
+    type_words,
+)
 
 PAGE_PATH = "docs/audit-json.md"
 SCHEMA_PATH = "paraply/reporting/audit.schema.json"
 
-_INTRODUCTION = """
-`paraply audit FILE... --json FILE` writes this document (`-` is standard output). The schema is
-[`paraply/reporting/audit.schema.json`](../paraply/reporting/audit.schema.json), JSON Schema
-2020-12.
-Every field is always there. Keys of histograms and of `speedup` are numbers written as strings, as
-JSON wants them. Texts hold what the log holds: characters that could act on a terminal are
-written as `\\uXXXX`, so the file is safe to print and equal when parsed.
 
-    paraply audit binlog.000001 --json - | jq -r '.violations[] | "\\(.earlier.gtid) \\(.key)"'
-
-This page is generated from `paraply/reporting/audit/json_parts.py` by
-`python -m ci.pages.audit_json --write`.
-"""
+def fields_page(document: type) -> list[str]:
+    """Return a section with the fields of each part of a typed dictionary."""
+    lines = []
+    for part in parts_of(document):
+        lines += [f"## {heading_of(part)}", "", inspect.cleandoc(part.__doc__ or ""), ""]
+        rows = [[f"`{name}`", type_words(kind), what] for name, kind, what in fields_of(part)]
+        lines += [*table(["field", "type", "meaning"], rows), ""]
+    return lines[:-1]
 
 
 def pages() -> dict[str, str]:
     """Return the generated page and schema by path."""
     schema = schema_of(AuditDocument, identifier="paraply-audit-1")
     return {
-        PAGE_PATH: page_of(AuditDocument, title="The audit as JSON", introduction=_INTRODUCTION),
+        PAGE_PATH: filled(PAGE_PATH, {"fields": fields_page(AuditDocument)}),
         SCHEMA_PATH: json.dumps(schema, indent=2) + "\n",
     }
 

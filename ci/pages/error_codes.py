@@ -1,4 +1,4 @@
-"""The page of every error a user can meet, generated from the registry (docs/error-codes.md)."""
+"""Every registered error, for ``docs/error-codes.md``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import importlib
 import re
 import sys
 
-from ci.pages.writing import ROOT, pages_main
+from ci.pages.writing import ROOT, filled, pages_main
 from paraply.vocabulary.errors import registered_errors
 
 PAGE_PATH = "docs/error-codes.md"
@@ -14,7 +14,7 @@ PAGE_PATH = "docs/error-codes.md"
 PACKAGES = ("paraply",)
 
 _ROOMS = {
-    "P0": "Words shared by all",
+    "P0": "Vocabulary",
     "P1": "Binary logs",
     "P2": "Schemas and keys",
     "P3": "Command line",
@@ -26,21 +26,11 @@ _ROOMS = {
 
 _REGISTERS = re.compile(r"^[A-Z_0-9]+ = register\(", re.MULTILINE)
 
-_INTRODUCTION = """\
-# Error codes
-
-A wrong input ends with one of these, on standard error, and exit code 3; there is no traceback.
-The code never changes its meaning. `{braces}` stand for what the message names at the time.
-An error with a traceback is a fault of ours: please report it.
-
-This page is generated from the registry by `python -m ci.pages.error_codes --write`.
-"""
-
 
 def registering_modules() -> list[str]:
-    """Return every module of the source tree that registers errors, found by its text.
+    """Return every module that registers errors, found by its text.
 
-    Importing all modules instead would need every optional library to be installed.
+    Importing all modules would require every optional library.
     """
     return sorted(
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
@@ -54,7 +44,7 @@ def page() -> str:
     """Return the page, after importing whatever registers errors."""
     for module in registering_modules():
         importlib.import_module(module)
-    lines = [_INTRODUCTION]
+    lines = []
     room = ""
     for error in registered_errors():
         if error.code[:2] != room:
@@ -68,7 +58,7 @@ def page() -> str:
             f"Remedy: {_one_line(error.remedy)}.",
             "",
         ]
-    return "\n".join(lines)
+    return filled(PAGE_PATH, {"errors": lines[:-1]})
 
 
 def _one_line(text: str) -> str:

@@ -1,7 +1,7 @@
-"""``docs/gtid.md``: what MariaDB's positions and GTID rules keep, and MySQL 5.6 beside them.
+"""The tables of ``docs/gtid.md``.
 
 Positions are decided by enumerating every run of small scopes, topologies by enumeration and by
-random runs from fixed seeds. ``python -m ci.pages.gtid --check`` compares.
+random runs from fixed seeds.
 """
 
 from __future__ import annotations
@@ -10,17 +10,8 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ci.pages.gtid_words import (
-    COMPARISON,
-    HEAD,
-    MEASURED,
-    NO_SINGLE_POSITION,
-    POSITIONS,
-    RULES_TEXT,
-    SPEED,
-    run_words,
-)
-from ci.pages.writing import pages_main
+from ci.pages.gtid_words import run_words
+from ci.pages.writing import filled, pages_main, table
 from paraply.counterexamples.hunt import system_of
 from paraply.properties.registry import Property
 from paraply.properties.search import Counterexample, random_schedules
@@ -58,19 +49,19 @@ class Scope:
 
 @dataclass(slots=True)
 class Decided:
-    """What the runs of one row say: a smallest history per broken property, and how many runs."""
+    """The result of a row: the smallest history per broken property, and the number of runs."""
 
     smallest: dict[str, History] = field(default_factory=dict)
     runs: int = 0
     reached: set[str] = field(default_factory=set)
-    """Properties of which some run had the situation that they speak of."""
+    """Properties whose situation occurred in some run."""
     is_exhaustive: bool = True
 
 
 def decide(
     subject: Subject, dialect: str, properties: Sequence[str], scopes: Sequence[Scope]
 ) -> Decided:
-    """Run the scopes, judge every run, and make small what random runs found."""
+    """Run the scopes, judge every run, and minimise the breaches of random runs."""
     decided = Decided()
     judged = [property_named(name) for name in properties]
     for scope in scopes:
@@ -102,7 +93,7 @@ def decide(
 
 @dataclass(slots=True)
 class Stories:
-    """Numbers the smallest runs, and keeps their words for the end of the page."""
+    """Numbers the smallest runs and collects their descriptions."""
 
     lines: list[str] = field(default_factory=list)
     count: int = 0
@@ -117,18 +108,15 @@ class Stories:
         return f"[**broken**](#run-{self.count})"
 
 
-def table(
+def rows_of(
     subject: Subject,
     columns: Mapping[str, str],
-    rows: Mapping[str, str],
+    names: Mapping[str, str],
     scopes: Mapping[str, Sequence[Scope]],
     stories: Stories,
-) -> Iterator[str]:
-    """Yield one row per dialect: a link for what is broken, the number of runs for what is not.
-
-    ``columns`` gives the property of each column, ``rows`` the words for each dialect.
-    """
-    for dialect, words in rows.items():
+) -> Iterator[list[str]]:
+    """Yield one row per dialect; ``columns`` gives the property of each column."""
+    for dialect, words in names.items():
         decided = decide(subject, dialect, list(columns.values()), scopes[dialect])
         word = "kept" if decided.is_exhaustive else "not broken"
         cells = []
@@ -141,13 +129,7 @@ def table(
                 cells.append("broken, rarely")
             else:
                 cells.append(word if name in decided.reached else "no case")
-        yield f"| {words} | {' | '.join(cells)} | {decided.runs:,} |"
-
-
-def header(first: str, columns: Iterable[str]) -> list[str]:
-    """Return the head of a table."""
-    names = [first, *columns, "runs"]
-    return [f"| {' | '.join(names)} |", "| --- " * len(names) + "|"]
+        yield [words, *cells, f"{decided.runs:,}"]
 
 
 POSITION_COLUMNS = {
@@ -211,21 +193,23 @@ _SAME_FOR_MARIADB = (
 )
 
 
-def speed_lines() -> list[str]:
-    """Return the rows of the table of commits per group."""
-    lines = []
+def speed_rows() -> Iterator[list[object]]:
+    """Yield the rows of the table of commits per group."""
     for dialect in ("table", "single_row", "binlog"):
         for workers in WORKERS:
             timing = group_timing(dialect, workers=workers, transactions=64)
-            lines.append(
-                f"| {METHOD_WORDS[dialect]} | {workers} | {timing.commits_per_group:.1f} | "
-                f"{timing.groups} | {timing.lock_waits} | {timing.ticks} |"
-            )
-    return lines
+            yield [
+                METHOD_WORDS[dialect],
+                workers,
+                f"{timing.commits_per_group:.1f}",
+                timing.groups,
+                timing.lock_waits,
+                timing.ticks,
+            ]
 
 
 def no_single_position(history: History) -> list[str]:
-    """Return what each place to start from costs, for a run that breaks the property."""
+    """Return the cost of each start position, for a run that breaks the property."""
     prop = property_named("a_single_position_exists")
     breach = prop.violations(history)[0]
     member, source = getattr(breach, "member", ""), getattr(breach, "source", "")
@@ -276,8 +260,8 @@ RULE_WORDS = {
 }
 SET_WORDS = {
     "mysql_5_6": "MySQL 5.6",
-    "filters_drop": "filters leave nothing behind",
-    "allocates_early": "numbers are given at the beginning",
+    "filters_drop": "filters log nothing",
+    "allocates_early": "numbers are assigned at the beginning",
 }
 
 
@@ -299,20 +283,33 @@ def page() -> str:
         for dialect in RULE_WORDS
     }  # fmt: skip
     sets, topology = subject_named("gap_free"), subject_named("gtid_topology")
-    lines = [*HEAD, *POSITIONS, *header("kept in", POSITION_COLUMNS)]
-    lines += table(
-        subject_named("gtid_positions"), POSITION_COLUMNS, METHOD_WORDS, positions, stories
-    )
-    lines += [*SPEED, *speed_lines(), *RULES_TEXT, *header("rules", TOPOLOGY_COLUMNS)]
-    lines += table(topology, TOPOLOGY_COLUMNS, RULE_WORDS, rules, stories)
     unordered = decide(topology, "out_of_order", ["a_single_position_exists"], _UNORDERED[:1])
-    lines += [*NO_SINGLE_POSITION, *no_single_position(next(iter(unordered.smallest.values())))]
-    lines += [*COMPARISON, *header("state", SET_COLUMNS)]
-    lines += table(sets, SET_COLUMNS, SET_WORDS, dict.fromkeys(SET_WORDS, _SETS), stories)
+    all_sets = dict.fromkeys(SET_WORDS, _SETS)
     mariadb = {"strict": "MariaDB, the same filter and holes"}
-    lines += table(topology, SET_COLUMNS, mariadb, {"strict": _SAME_FOR_MARIADB}, stories)
-    lines += [*MEASURED, "", "## The smallest runs", "", *stories.lines]
-    return "\n".join(lines).rstrip() + "\n"
+    blocks = {
+        "positions": table(
+            ["stored in", *POSITION_COLUMNS, "runs"],
+            rows_of(
+                subject_named("gtid_positions"), POSITION_COLUMNS, METHOD_WORDS, positions, stories
+            ),
+        ),
+        "speed": table(
+            ["position", "workers", "commits per group", "syncs", "waited", "ticks"], speed_rows()
+        ),
+        "rules": table(
+            ["rules", *TOPOLOGY_COLUMNS, "runs"],
+            rows_of(topology, TOPOLOGY_COLUMNS, RULE_WORDS, rules, stories),
+        ),
+        "no-single-position": no_single_position(next(iter(unordered.smallest.values()))),
+        "sets": table(
+            ["state", *SET_COLUMNS, "runs"],
+            [
+                *rows_of(sets, SET_COLUMNS, SET_WORDS, all_sets, stories),
+                *rows_of(topology, SET_COLUMNS, mariadb, {"strict": _SAME_FOR_MARIADB}, stories),
+            ],
+        ),
+    }
+    return filled(PAGE, {**blocks, "runs": stories.lines[:-1]})
 
 
 if __name__ == "__main__":

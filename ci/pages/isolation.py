@@ -1,15 +1,12 @@
-"""``docs/isolation.md``: every phenomenon with a smallest history that has it, judged here.
-
-``python -m ci.pages.isolation --check`` compares the page with what the code says.
-"""
+"""The tables of ``docs/isolation.md``, and every phenomenon with a smallest history."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ci.pages.isolation_words import AFTER, BEFORE, BETWEEN, ROWS_AFTER
-from ci.pages.writing import pages_main
+from ci.pages.writing import filled, pages_main, table
 from paraply.adapters.elle.histories import client_history, with_log
 from paraply.adapters.elle.operations import read_operations
 from paraply.properties.isolation.judging import Isolation, judge
@@ -22,17 +19,16 @@ PAGE = "docs/isolation.md"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A smallest history: what each client did, in the order in which it was done."""
+    """A smallest history: the operations of each client in time order."""
 
     label: str
-    """The phenomenon that it shows."""
     does: tuple[str, ...]
     """``session: micro-operations``; ``fail`` before them for an aborted transaction."""
     log: str = ""
 
     @property
     def operations(self) -> str:
-        """Return it as Jepsen would record it."""
+        """Return the history in Jepsen's format."""
         lines = []
         for text in self.does:
             session, _, done = text.partition(": ")
@@ -44,7 +40,7 @@ class Example:
         return "\n".join(lines)
 
     def judged(self) -> Isolation:
-        """Return what is found in it."""
+        """Judge the history."""
         history = client_history(read_operations(self.operations, is_json=False))
         assert isinstance(history, ClientHistory)
         return judge(with_log(history, self.log) if self.log else history)
@@ -99,16 +95,16 @@ EXAMPLES = (
     Example(label="SI-realtime", does=("0: [:w x 1]", "1: [:r x nil]")),
     Example(label="cycle-realtime", does=("0: [:w x 1]", "1: [:r x nil]")),
 )  # fmt: skip
-"""One for each phenomenon; the page fails to build where one does not show it."""
+"""One example per phenomenon; the page fails to build if an example does not show it."""
 
 LOG = '[["x", 1]]\n[["y", 2]]'
 ROWS = (
     ("two readers disagree (long fork)", "2: [:r x 1] [:r y nil]", "3: [:r x nil] [:r y 2]"),
-    ("a gap: T2 is seen and T1 is not", "2: [:r x nil] [:r y 2]"),
+    ("a gap: T2 is visible and T1 is not", "2: [:r x nil] [:r y 2]"),
     ("a reader goes back", "2: [:r x 1] [:r y 2]", "2: [:r x 1] [:r y nil]"),
     ("a stale read, which a replica may show", "2: [:r x 1] [:r y nil]"),
 )
-"""What readers see of T1, which writes x, and T2, which writes y, in this order."""
+"""Reads of T1, which writes x, and T2, which writes y, in this order."""
 COMPARED = (
     "snapshot-isolation", "serializable", "strong-session-serializable", "strict-serializable",
     "prefix", "monotonic-prefix",
@@ -117,11 +113,14 @@ COMPARED = (
 
 def page() -> str:
     """Return the page."""
-    lines = [BEFORE]
-    for example in EXAMPLES:
-        lines += _section(example)
-    lines += [BETWEEN, *_levels(), "", ROWS_AFTER, *_rows(), AFTER]
-    return "\n".join(lines)
+    blocks = {
+        "phenomena": [line for example in EXAMPLES for line in _section(example)][:-1],
+        "levels": table(
+            ["level", "forbids"], [[level.name, ", ".join(level.forbids)] for level in LEVELS]
+        ),
+        "readers": table(["reads", *COMPARED], _rows()),
+    }
+    return filled(PAGE, blocks)
 
 
 def _section(example: Example) -> list[str]:
@@ -133,11 +132,10 @@ def _section(example: Example) -> list[str]:
     return [
         f"### {phenomenon.label}",
         "",
-        f"{phenomenon.meaning[0].upper()}{phenomenon.meaning[1:]}. Without it, "
-        f"`{phenomenon.fact}`.",
+        f"{phenomenon.meaning[0].upper()}{phenomenon.meaning[1:]}. Property: `{phenomenon.fact}`.",
         "",
         "```",
-        *(_told(number, text) for number, text in enumerate(example.does, start=1)),
+        *(_operation_line(number, text) for number, text in enumerate(example.does, start=1)),
         *(f"log:  {line}" for line in example.log.splitlines()),
         "```",
         "",
@@ -148,27 +146,16 @@ def _section(example: Example) -> list[str]:
     ]
 
 
-def _told(number: int, text: str) -> str:
+def _operation_line(number: int, text: str) -> str:
     session, _, done = text.partition(": ")
     aborted = " (aborted)" if done.startswith("fail ") else ""
     return f"T{number}, session {session}:  {done.removeprefix('fail ')}{aborted}"
 
 
-def _levels() -> list[str]:
-    lines = ["| level | forbids |", "| --- | --- |"]
-    return lines + [f"| {level.name} | {', '.join(level.forbids)} |" for level in LEVELS]
-
-
-def _rows() -> list[str]:
-    lines = [
-        f"| what readers see | {' | '.join(COMPARED)} |",
-        f"| --- |{' --- |' * len(COMPARED)}",
-    ]
+def _rows() -> Iterator[list[str]]:
     for name, *reads in ROWS:
         result = Example(label="", does=("0: [:w x 1]", "1: [:w y 2]", *reads), log=LOG).judged()
-        words = [result.level(level).verdict.word for level in COMPARED]
-        lines.append(f"| {name} | {' | '.join(words)} |")
-    return [*lines, ""]
+        yield [name, *(result.level(level).verdict.word for level in COMPARED)]
 
 
 if __name__ == "__main__":

@@ -1,7 +1,4 @@
-"""What may befall a semi-sync source, and what is then lost: the rows of ``docs/semi-sync.md``.
-
-Every cell is decided by visiting every state of a small scope; a loss comes with a shortest run.
-"""
+"""The faults of ``docs/semi-sync.md`` and the losses that they cause."""
 
 from __future__ import annotations
 
@@ -30,10 +27,7 @@ CALM: dict[str, OptionValue] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One row: what happens, and the subject and scope that it happens in.
-
-    ``replicas`` is the least number that shows it; two transactions are committed in any case.
-    """
+    """One row: a fault with its scope; ``replicas`` is the least number that shows it."""
 
     name: str
     seen_on_servers: str
@@ -59,7 +53,7 @@ _GONE: dict[str, OptionValue] = {"replica_crashes": 1, "replicas_return": False}
 
 FAULTS = (
     Fault(name="none", seen_on_servers="control"),
-    Fault(name="crash of the source, which holds back what it recovers",
+    Fault(name="crash of the source, which withholds what it recovers",
           seen_on_servers="no server: first remedy of MDEV-162", options={"source_crashes": 1}),
     Fault(name="crash of the source, which bars clients until a replica caught up",
           seen_on_servers="by hand: second remedy of MDEV-162", recovery=Recovery.BARRED,
@@ -75,20 +69,20 @@ FAULTS = (
           options=_given_up("time_out")),
     Fault(name="semi-sync switched off", seen_on_servers="e: SET GLOBAL ..._enabled=0",
           options=_given_up("switch_off")),
-    Fault(name="the replica goes and is missed, wait_no_slave=0",
+    Fault(name="the replica stops and its loss is noticed, wait_no_slave=0",
           seen_on_servers="f: commits at once, status stays ON",
           options={"replica_crashes": 1, "waits_without_replicas": False}),
-    Fault(name="the replica goes without a word, wait_no_slave=0",
+    Fault(name="the replica stops silently, wait_no_slave=0",
           seen_on_servers="loss of power: only the time-out helps",
           options={**_GONE, "waits_without_replicas": False, "silent_crashes": True}),
-    Fault(name="the replica goes for good, wait_no_slave=1",
+    Fault(name="the replica stops permanently, wait_no_slave=1",
           seen_on_servers="the default; stalls until the time-out",
           options={**_GONE}),
     Fault(name="a replica connects at the end of the log",
           seen_on_servers="g: counts as an acknowledgement", cluster=ConnectCounts,
           options={"replica_crashes": 1}),
     Fault(name="a replica connects with what it has, and that counts",
-          seen_on_servers="what a position may honestly count for",
+          seen_on_servers="what a position proves",
           options={"replica_crashes": 1}),
     Fault(name="a replica connects with what it has, and that does not count",
           seen_on_servers="the strict reading; stalls", cluster=ConnectIsIgnored,
@@ -105,7 +99,7 @@ FAULTS = (
     Fault(name="source and a replica are lost together, two must acknowledge",
           seen_on_servers="MySQL: wait_for_replica_count=2", replicas=2,
           options={"loses_replicas": 1, "acknowledgements": 2}),
-    Fault(name="shutdown, which lets waiters go",
+    Fault(name="shutdown, which releases waiters",
           seen_on_servers="MariaDB kills them (MDEV-11853), MySQL switches off",
           options={"shutdowns": 1}),
     Fault(name="shutdown, which waits", seen_on_servers="MariaDB: SHUTDOWN WAIT FOR ALL SLAVES",
@@ -116,7 +110,7 @@ FAULTS = (
     Fault(name="a rotation waits for pending XIDs, dump threads read up to binlog_end_pos",
           seen_on_servers="MySQL today",
           options={"rotations": 1, "rotation_waits": True}),
-    Fault(name="a rotation waits for nobody", seen_on_servers="MDEV-181",
+    Fault(name="a rotation does not wait", seen_on_servers="MDEV-181",
           options={"rotations": 1}),
     Fault(name="dump threads need LOCK_log, no rotation",
           seen_on_servers="the text's own dump thread, with the text's own chain",
@@ -138,13 +132,13 @@ def visible_but_lost(space: StateSpace, end: Node) -> bool:
 
 
 def confirmed_but_lost(space: StateSpace, end: Node) -> bool:
-    """Return whether a client was told of a transaction that the promoted replica lacks."""
+    """Return whether a client received OK for a transaction that the promoted replica lacks."""
     del space
     return end.watch.kept is not None and not end.watch.kept.issuperset(end.watch.confirmed)
 
 
 def stalled(space: StateSpace, end: Node) -> bool:
-    """Return whether nothing can move any more and a client has no answer."""
+    """Return whether no step is possible while a client waits."""
     return any(end is stall for stall in space.stalls)
 
 
@@ -156,7 +150,7 @@ LOSSES: tuple[tuple[str, Callable[[StateSpace, Node], bool]], ...] = (
 
 
 def smallest_losses(space: StateSpace) -> dict[str, Node]:
-    """Return each loss that occurs, with the first end that shows it: none is nearer."""
+    """Return each loss that occurs, with the nearest end that shows it."""
     found: dict[str, Node] = {}
     for name, is_lost in LOSSES:
         end = next((end for end in space.ends if is_lost(space, end)), None)

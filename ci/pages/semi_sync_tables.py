@@ -1,8 +1,6 @@
-"""The tables of ``docs/semi-sync.md`` beside the matrix: designs, the old source, pace, faults."""
+"""Further tables of ``docs/semi-sync.md``: designs, the old source, pace, faults."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from ci.pages.semi_sync_faults import CALM
 from paraply.exploring.state_space import Node, StateSpace, state_space
@@ -36,16 +34,7 @@ ROUND_TRIPS_US = (200, 1_000, 5_000, 20_000)
 COMMITS_EACH = 10
 
 Loss = tuple[str, StateSpace, Node]
-"""What happens, where, and the first state that shows it."""
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return [f"| {' | '.join(cells)} |" for cells in lines]
-
-
-# Designs.
+"""Name, state space, and the first state that shows the loss."""
 
 
 def _design_space(staging: Staging, *, needs_lock_log: bool = False) -> StateSpace:
@@ -58,10 +47,7 @@ def _design_space(staging: Staging, *, needs_lock_log: bool = False) -> StateSpa
 
 
 def design_rows() -> list[tuple[str, StateSpace, list[tuple[str, Node | None]]]]:
-    """Return for each design: its words, its space, and each question with the state that says no.
-
-    The questions are those of the heads of the table.
-    """
+    """Return name and space of each design, and per column a state that refutes it, if any."""
     rows = []
     for staging, words in DESIGN_WORDS.items():
         space = _design_space(staging)
@@ -81,18 +67,15 @@ def _first(space: StateSpace, *kinds: type) -> Node | None:
     return next((node for breach, node in space.breaches.items() if type(breach) in kinds), None)
 
 
-# The old source.
-
-
 def old_source_rows() -> list[list[str]]:
-    """Return what becomes of an old source that comes back, by what it does with its tail."""
+    """Return whether an old source is accepted or refused, by its handling of the tail."""
     rows = []
     for wait_point in (WaitPoint.AFTER_SYNC, WaitPoint.AFTER_COMMIT):
         for words, cluster, truncates, given_up in (
-            ("truncates, asks, wait stood", None, True, False),
-            ("truncates, asks, wait was given up", None, True, True),
-            ("keeps its log, asks", None, False, False),
-            ("keeps its log, nobody asks", IsNotFenced, False, False),
+            ("truncates, check, wait kept", None, True, False),
+            ("truncates, check, wait abandoned", None, True, True),
+            ("keeps its log, check", None, False, False),
+            ("keeps its log, no check", IsNotFenced, False, False),
         ):
             subject = SemiSyncSubject(*([cluster] if cluster else []), wait_point=wait_point)
             options = {**CALM, "source_returns": True, "truncates": truncates}
@@ -116,9 +99,6 @@ def _may(is_seen: bool) -> str:
     return "it happens" if is_seen else "*never*"
 
 
-# Pace.
-
-
 def pace_rows() -> list[list[str]]:
     """Return commits per simulated second, and how long a group takes in round trips."""
     rows = []
@@ -134,7 +114,7 @@ def pace_rows() -> list[list[str]]:
 
 
 def timed_run(staging: Staging, clients: int, round_trip: int) -> History:
-    """Return the run on the clock in which what happens at once happens in the first order."""
+    """Return the run on the clock that orders simultaneous events by first choice."""
     workload = Workload(
         transactions=clients * COMMITS_EACH,
         dialect=staging.value,
@@ -150,11 +130,8 @@ def round_trips_per_group(history: History, round_trip: int) -> float:
     return last / len(groups) / round_trip
 
 
-# Faults of servers.
-
-
 def fault_rows() -> list[list[str]]:
-    """Return every known fault with the mutants that stand for it."""
+    """Return every known fault with its mutants."""
     return [
         [
             fault.known_as, fault.server, fault.what,

@@ -1,14 +1,46 @@
-"""Pages generated from code: write them, or say which of them no longer say what the code says."""
+"""Pages whose tables come from code: fill their marked blocks, or compare them.
+
+The prose of a page is Markdown in ``docs/``. A block between ``<!-- generated: NAME -->`` and
+``<!-- end -->`` is written by the page's builder; nothing else is.
+"""
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 """The source tree; pages are generated only there, never in an installed copy."""
+
+_BLOCK = re.compile(r"(<!-- generated: ([\w-]+) -->).*?(<!-- end -->)", re.DOTALL)
+
+
+def filled(path: str, blocks: Mapping[str, Iterable[str]]) -> str:
+    """Return a page with the lines of its blocks, given by name.
+
+    Raises:
+        ValueError: The page lacks a block, or has another one or one twice.
+    """
+    text = (ROOT / path).read_text(encoding="utf-8")
+    names = [match.group(2) for match in _BLOCK.finditer(text)]
+    if sorted(names) != sorted(blocks):
+        raise ValueError(f"{path} has the blocks {sorted(names)}; expected {sorted(blocks)}")
+
+    def block(match: re.Match[str]) -> str:
+        opening, name, end = match.groups()
+        return "\n".join([opening, "", *blocks[name], "", end])
+
+    return _BLOCK.sub(block, text)
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> list[str]:
+    """Return the lines of a Markdown table."""
+    head = list(head)
+    lines = [head, ["---"] * len(head), *rows]
+    return [f"| {' | '.join(map(str, cells))} |" for cells in lines]
 
 
 def stale_pages(pages: Mapping[str, str]) -> list[str]:

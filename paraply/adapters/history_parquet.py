@@ -42,6 +42,9 @@ from paraply.vocabulary.write_set import Item, format_item, parse_item
 BATCH_ROWS = 65_536
 """Rows that are gathered before they are written, and read at a time."""
 
+_UNREADABLE = (OSError, ValueError, pa.ArrowException)
+"""What Arrow raises for a damaged file; text that is no UTF-8 is a ``ValueError``."""
+
 HISTORIES, TRANSACTIONS, EVENTS = "histories", "transactions", "events"
 
 
@@ -192,7 +195,9 @@ class _TableWriter:
         self._columns = table.columns
         self._schema = table.schema
         self._rows: list[dict[str, Any]] = []
-        self._file = pq.ParquetWriter(self._unfinished, self._schema, compression="zstd")
+        self._file = pq.ParquetWriter(
+            self._unfinished, self._schema, compression="zstd", write_page_checksum=True
+        )
 
     def add(self, row: dict[str, Any], record: Any) -> None:
         for name, value in encode_record(record, with_defaults=True).items():
@@ -254,8 +259,10 @@ class _TableReader:
         self._table = table
         self._columns = table.columns
         try:
-            self._file = stack.enter_context(pq.ParquetFile(self._path))
-        except (OSError, pa.ArrowException) as fault:
+            self._file = stack.enter_context(
+                pq.ParquetFile(self._path, page_checksum_verification=True)
+            )
+        except _UNREADABLE as fault:
             raise self._malformed(f"it cannot be opened ({fault})") from None
         if not self._file.schema_arrow.equals(table.schema):
             raise self._malformed("it has other columns than docs/history-format.md describes")
@@ -298,7 +305,7 @@ class _TableReader:
         try:
             for batch in self._file.iter_batches(batch_size=BATCH_ROWS):
                 yield from batch.to_pylist()
-        except (OSError, pa.ArrowException) as fault:
+        except _UNREADABLE as fault:
             raise self._malformed(f"it cannot be read ({fault})") from None
 
     def _malformed(self, reason: str) -> ParaplyError:

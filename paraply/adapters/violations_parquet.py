@@ -23,7 +23,8 @@ SCHEMA = pa.schema(
         ("certain", pa.bool_()),
         *((f"earlier_{name}", kind) for name, kind in _REFERENCE),
         *((f"later_{name}", kind) for name, kind in _REFERENCE),
-    ]
+    ],
+    metadata={"written_by": "paraply"},
 )
 
 

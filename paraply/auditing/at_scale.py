@@ -21,6 +21,7 @@ from typing import Protocol, TypeVar
 
 from paraply.adapters.binlog.blocks import BLOCK_BYTES, Block, cut_file
 from paraply.adapters.binlog.report import FileReport, LogReport
+from paraply.adapters.binlog.schema.registry import SchemaDoubts
 from paraply.auditing.input_files import open_inputs
 from paraply.auditing.parts import JudgedPart, Lesson, PartTask, Statement, judge_part, taught
 from paraply.auditing.pipeline import (
@@ -29,6 +30,7 @@ from paraply.auditing.pipeline import (
     note_what_was_not_read,
     nothing_read,
     summary_of,
+    trusting_less,
 )
 from paraply.auditing.rows_across_parts import EngineRefused, RowsAcrossParts
 from paraply.errors import NOT_IN_PARTS
@@ -112,9 +114,16 @@ def audit_in_parts(
     if "-" in request.files or open_inputs(request.files).is_text:
         raise ParaplyError(NOT_IN_PARTS, reason="only binary logs in files can be cut")
     options = options or AuditOptions(appliers=request.appliers, workers=request.workers)
-    with TemporaryDirectory(prefix="paraply-rows-", dir=folder) as rows:
-        audit = _AuditInParts(request, sizes or PartSizes(), options, map_parts, rows, advance)
-        return audit.run()
+    found: list[ScaledAudit] = []
+
+    def run(request: AuditRequest) -> tuple[AuditResult, SchemaDoubts]:
+        with TemporaryDirectory(prefix="paraply-rows-", dir=folder) as rows:
+            audit = _AuditInParts(request, sizes or PartSizes(), options, map_parts, rows, advance)
+            found.append(audit.run())
+        return found[-1].result, audit.doubts
+
+    trusting_less(request, run)
+    return found[-1]
 
 
 class _AuditInParts:
@@ -141,6 +150,7 @@ class _AuditInParts:
         self._judged: dict[_Key, JudgedPart] = {}
         self._again: Counter[str] = Counter()
         self._read = 0
+        self.doubts = SchemaDoubts()
         self._cut = {
             file: tuple(cut_file(file, sizes.block_bytes)) for file in dict.fromkeys(request.files)
         }
@@ -214,6 +224,7 @@ class _AuditInParts:
             blocks=tuple(blocks[start : start + self._sizes.part_blocks]),
             lessons=lessons,
             schema=self._request.schema,
+            distrusted=self._request.distrusted,
             options=self._options,
             engine=self._engine,
             border_file=f"{self._folder}/part-{number}-{self._engine}",
@@ -286,9 +297,11 @@ class _AuditInParts:
         gtids = _gtids_by_file(parts)
         result.files = [summary_of(file, *gtids.get(file.file, ("", ""))) for file in report.files]
         note_what_was_not_read(result, report)
-        assumed = dict.fromkeys(taught((), self._request.schema).assumptions)
+        dumped = taught((), self._request.schema, self._request.distrusted)
+        assumed = dict.fromkeys(dumped.assumptions)
         for part in parts:
             assumed |= dict.fromkeys(part.assumptions)
+            self.doubts.add(part.doubts)
         result.assumptions += assumed
         if len(parts) > 1:
             result.assumptions += DIFFERENCES

@@ -7,6 +7,7 @@ import gc
 import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -170,9 +171,11 @@ def _lines(
     # Children have the log by being copies of this process: it is not sent to them.
     _SHARED[:] = [(runs, source, workers)]
     try:
-        with multiprocessing.get_context("fork").Pool(processes) as pool:
+        # Unlike multiprocessing.Pool it raises where a child was killed, and does not wait for it.
+        fork = multiprocessing.get_context("fork")
+        with ProcessPoolExecutor(processes, mp_context=fork) as pool:
             lines = []
-            for place, found in enumerate(pool.imap(_measured_at, range(len(runs))), start=1):
+            for place, found in enumerate(pool.map(_measured_at, range(len(runs))), start=1):
                 lines.append(Compared(applier=runs[place - 1], measured=found))
                 advance(place / len(runs))
             return lines

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from paraply.adapters.binlog.errors import UNREADABLE_FILE
 from paraply.adapters.binlog.source import Source, open_source
 from paraply.adapters.binlog.text.dump import is_text_dump
+from paraply.adapters.remote_files import is_url, path_of, size_of
 from paraply.errors import MIXED_INPUT
 from paraply.vocabulary.errors import ParaplyError
 
@@ -49,7 +50,7 @@ def bytes_total(names: Sequence[str]) -> int | None:
     for name in names:
         if not _is_regular(name) or name.endswith((".gz", ".zst")):
             return None
-        total += os.stat(name).st_size
+        total += size_of(name)
     return total
 
 
@@ -66,8 +67,10 @@ def _look_at(name: str) -> tuple[str | Source, bool]:
 
 
 def _is_regular(name: str) -> bool:
+    if is_url(name):
+        return True
     try:
-        return name != STANDARD_INPUT and stat.S_ISREG(os.stat(name).st_mode)
+        return name != STANDARD_INPUT and stat.S_ISREG(os.stat(path_of(name)).st_mode)
     except OSError:
         return False
 
@@ -75,13 +78,21 @@ def _is_regular(name: str) -> bool:
 def _require_readable(name: str) -> None:
     if name == STANDARD_INPUT:
         return
+    if is_url(name):
+        try:
+            size_of(name)
+        except OSError as fault:
+            reason = (fault.strerror or str(fault)).lower()
+            raise ParaplyError(UNREADABLE_FILE, where=name, reason=reason) from None
+        return
+    path = path_of(name)
     reason = (
         "no such file or directory"
-        if not os.path.exists(name)
+        if not os.path.exists(path)
         else "it is a folder"
-        if os.path.isdir(name)
+        if os.path.isdir(path)
         else ""
-        if os.access(name, os.R_OK)
+        if os.access(path, os.R_OK)
         else "permission denied"
     )
     if reason:

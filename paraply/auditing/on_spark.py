@@ -46,9 +46,11 @@ def audit_on_spark(
             raise ParaplyError(
                 NO_SHARED_FOLDER, reason=f"the workers of {spark.master} are elsewhere"
             )
+        folder = None
         if spark.out is not None:
             make_folder(spark.out)
-        found = audit_in_parts(request, engine.map, sizes=sizes, folder=spark.out, advance=advance)
+            folder = engine.reached(spark.out)
+        found = audit_in_parts(request, engine.map, sizes=sizes, folder=folder, advance=advance)
     finally:
         engine.close()
     if spark.out is not None:

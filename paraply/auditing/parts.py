@@ -12,8 +12,8 @@ from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import FileReport, LogReport
 from paraply.adapters.binlog.schema.ddl import SchemaStatement
 from paraply.adapters.binlog.schema.dump import load_schema_file
-from paraply.adapters.binlog.schema.registry import SchemaRegistry
-from paraply.adapters.binlog.transaction_stream import ROW_BYTES_MAX, TransactionStream
+from paraply.adapters.binlog.schema.registry import SchemaDoubts, SchemaRegistry
+from paraply.adapters.binlog.transaction_stream import TransactionStream
 from paraply.auditing.border_files import leave_border
 from paraply.auditing.pipeline import no_compiled_engine
 from paraply.properties.logs.audit import AuditOptions, Auditor
@@ -50,6 +50,7 @@ class PartTask:
     lessons: tuple[Lesson, ...]
     """What the log before the approach teaches of its tables."""
     schema: str | None
+    distrusted: tuple[str, ...]
     options: AuditOptions
     engine: str
     """``readable``, ``compiled``, or ``auto`` for the latter where it can."""
@@ -80,6 +81,7 @@ class JudgedPart:
     lessons: list[list[Lesson]]
     """What each block of the part teaches of its tables."""
     assumptions: tuple[str, ...]
+    doubts: SchemaDoubts
 
 
 class _AttentiveRegistry(SchemaRegistry):
@@ -111,11 +113,13 @@ class _AttentiveRegistry(SchemaRegistry):
         return super().observe_statement(sql, default_schema, where=where, source=source)
 
 
-def taught(lessons: Iterable[Lesson], schema: str | None) -> _AttentiveRegistry:
+def taught(
+    lessons: Iterable[Lesson], schema: str | None, distrusted: tuple[str, ...]
+) -> _AttentiveRegistry:
     """Return a registry that knows a dump, if any, and what a log teaches."""
     registry = _AttentiveRegistry()
     if schema is not None:
-        load_schema_file(registry, schema)
+        load_schema_file(registry, schema, distrusted)
     for lesson in lessons:
         if isinstance(lesson, Statement):
             registry.observe_statement(lesson.sql, lesson.default_schema, where=lesson.where)
@@ -175,7 +179,7 @@ class ReadablePartReader:
     """What asks for another engine."""
 
     def __init__(self, task: PartTask) -> None:
-        self.registry = taught(task.lessons, task.schema)
+        self.registry = taught(task.lessons, task.schema, task.distrusted)
         self.keys = KeyBuilder(self.registry)
         self.report = LogReport()
         self._judge: Judge
@@ -183,7 +187,6 @@ class ReadablePartReader:
             report=self.report,
             on_table_map=lambda table: self.registry.observe_table_map(table.table_schema()),
             on_rows=None,
-            row_bytes_max=ROW_BYTES_MAX,
         )
 
     def auditor(self, options: AuditOptions) -> Auditor:
@@ -264,6 +267,7 @@ def _judge(task: PartTask, reader: ReadablePartReader, engine: str) -> JudgedPar
         gtids=progress.gtids,
         lessons=progress.lessons,
         assumptions=tuple(each for each in registry.assumptions if each not in assumed),
+        doubts=registry.doubts,
     )
 
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from paraply.adapters.binlog.event_types import event_name
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.report import FileReport, LogReport
 from paraply.adapters.binlog.schema.dump import load_schema_file
-from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.adapters.binlog.schema.registry import SchemaDoubts, SchemaRegistry
 from paraply.adapters.binlog.table_map import TableMap
 from paraply.adapters.binlog.text.dump import read_text_transactions
 from paraply.adapters.binlog.transactions import read_transactions
 from paraply.auditing.input_files import InputFiles, bytes_total, open_inputs
+from paraply.auditing.selection import Selection, Selector
 from paraply.errors import ENGINE_UNAVAILABLE, NOTHING_READ
-from paraply.properties.logs.audit import DEFAULT_WORKERS, AuditOptions, Auditor
+from paraply.properties.logs.audit import DEFAULT_WORKERS, SAFETY, AuditOptions, Auditor
 from paraply.properties.logs.overlap_rules import RULES
 from paraply.vocabulary.audit_result import AuditResult, FileSummary, Reason
 from paraply.vocabulary.errors import ParaplyError
@@ -45,30 +46,80 @@ class AuditRequest:
     workers: tuple[int, ...] = DEFAULT_WORKERS
     appliers: tuple[str, ...] = APPLIERS
     engine: str = "auto"
+    selection: Selection = field(default_factory=Selection)
+    distrusted: tuple[str, ...] = ()
+    """Tables of which the definition in ``schema`` is not to be used."""
 
 
 def audit(request: AuditRequest, advance: Callable[[float], None] = lambda _: None) -> AuditResult:
     """Audit the files of a request as one stream; ``advance`` is told the bytes read so far.
 
     A file that cannot be read to its end makes the verdict unknown, and everything before that
-    point is audited. Raises ``ParaplyError`` if a file is not there, if all of them stopped
-    before their first transaction, or if the schema is of no use.
+    point is audited. A log that contradicts the schema is audited again without it. Raises
+    ``ParaplyError`` if a file is not there, if all of them stopped before their first transaction,
+    or if the schema is of no use.
     """
+    return trusting_less(request, lambda less: _audit_once(less, advance))
+
+
+def trusting_less(
+    request: AuditRequest, run: Callable[[AuditRequest], tuple[AuditResult, SchemaDoubts]]
+) -> AuditResult:
+    """Run an audit, and again without what the log shows not to be known from the schema."""
+    result, doubts = run(request)
+    newer = doubts.newer
+    while request.schema is not None and doubts.distrusted - {*request.distrusted}:
+        if not all(Path(file).is_file() for file in request.files):
+            _lower(result, request.schema, doubts)
+            return result
+        distrusted = {*request.distrusted, *doubts.distrusted}
+        request = replace(request, distrusted=tuple(sorted(distrusted)))
+        result, doubts = run(request)
+        newer = newer or doubts.newer
+    if request.schema is not None and (newer or request.distrusted):
+        text = f"{request.schema} may be newer than the beginning of the log"
+        text += f" ({newer})" if newer else ""
+        if request.distrusted:
+            text += f"; not taken from it: {', '.join(request.distrusted)}"
+        result.assumptions.insert(0, text)
+    return result
+
+
+def _lower(result: AuditResult, schema: str, doubts: SchemaDoubts) -> None:
+    """Make a result unknown that rests on a schema which the log contradicts."""
+    result.violations = [replace(each, certain=False) for each in result.violations]
+    result.verdict = Verdict.UNKNOWN
+    result.unknown_because.insert(
+        0,
+        Reason(
+            property=SAFETY,
+            reason=f"{schema} does not show how {', '.join(sorted(doubts.distrusted))} was at the "
+            f"beginning of the log{f' ({doubts.newer})' if doubts.newer else ''}",
+            remedy="audit plain files, which can be read again without that, or give a dump from "
+            "the time when the log begins",
+            subject=schema,
+        ),
+    )
+
+
+def _audit_once(
+    request: AuditRequest, advance: Callable[[float], None]
+) -> tuple[AuditResult, SchemaDoubts]:
     inputs = open_inputs(request.files)
     if _wants_compiled_engine(request, inputs):
         result = _judged_by_compiled_engine(request, advance)
         if result is not None:
             return result
     reading = _Reading(request)
-    judged = _judged_by_readable_engine(inputs, reading, advance)
-    return reading.summed_up(judged, is_text=inputs.is_text)
+    judged = _judged_by_readable_engine(inputs, reading, Selector(request.selection), advance)
+    return reading.summed_up(judged, is_text=inputs.is_text), reading.registry.doubts
 
 
 def _wants_compiled_engine(request: AuditRequest, inputs: InputFiles) -> bool:
     """Return whether to try the compiled engine, which reads plain files and pays if large."""
-    size = None if inputs.is_text else bytes_total(request.files)
+    size = None if inputs.is_text or request.selection else bytes_total(request.files)
     if request.engine == "compiled" and size is None:
-        raise no_compiled_engine("it reads plain binary logs only")
+        raise no_compiled_engine("it reads plain binary logs only, and whole ones")
     if request.engine != "auto":
         return request.engine == "compiled"
     kept = has_kernels(Path(__file__).resolve().parents[1] / "properties" / "logs" / "compiled")
@@ -77,7 +128,7 @@ def _wants_compiled_engine(request: AuditRequest, inputs: InputFiles) -> bool:
 
 def _judged_by_compiled_engine(
     request: AuditRequest, advance: Callable[[float], None]
-) -> AuditResult | None:
+) -> tuple[AuditResult, SchemaDoubts] | None:
     """Return the result of the compiled engine, None where the log is for the readable one.
 
     The two engines give the same result but for its ``engine``. Raises ``ParaplyError`` P308 in
@@ -102,7 +153,7 @@ def _judged_by_compiled_engine(
         if by_name:
             raise no_compiled_engine(str(reason)) from None
         return None
-    return reading.summed_up(judged)
+    return reading.summed_up(judged), reading.registry.doubts
 
 
 def no_compiled_engine(reason: str) -> ParaplyError:
@@ -116,7 +167,7 @@ class _Reading:
     def __init__(self, request: AuditRequest) -> None:
         self.registry = SchemaRegistry()
         if request.schema is not None:
-            load_schema_file(self.registry, request.schema)
+            load_schema_file(self.registry, request.schema, request.distrusted)
         self.keys = KeyBuilder(self.registry)
         self.options = AuditOptions(appliers=request.appliers, workers=request.workers)
         self.report = LogReport()
@@ -148,7 +199,7 @@ class _Reading:
 
 
 def _judged_by_readable_engine(
-    inputs: InputFiles, reading: _Reading, advance: Callable[[float], None]
+    inputs: InputFiles, reading: _Reading, selector: Selector, advance: Callable[[float], None]
 ) -> AuditResult:
     auditor = Auditor(reading.keys, reading.options)
 
@@ -161,11 +212,16 @@ def _judged_by_readable_engine(
         else read_transactions(inputs.sources, report=reading.report, on_table_map=on_table_map)
     )
     for txn in transactions:
+        # What is not judged teaches all the same how the tables are defined.
         reading.keys.complete_transaction(txn)
-        auditor.observe(txn)
+        if selector.takes(txn):
+            auditor.observe(txn)
+        else:
+            auditor.pass_over(txn)
         reading.note_gtids(txn.start.file, txn.gtid, txn.gtid)
         if txn.ordinal % _TRANSACTIONS_PER_NEWS == 0:
             advance(reading.bytes_read)
+    selector.require_found()
     return auditor.result()
 
 

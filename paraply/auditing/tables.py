@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +14,7 @@ from paraply.mining.engines import Engine, InProcess
 from paraply.mining.history_tables import check_files
 from paraply.mining.table_breaches import write_breaches
 from paraply.properties.tables.timestamps import TableCounts
+from paraply.reporting.json_document import json_document
 from paraply.vocabulary.counting import counted
 from paraply.vocabulary.verdict import Verdict
 
@@ -77,4 +77,4 @@ def as_text(counts: TableCounts) -> str:
 
 def as_json(counts: TableCounts) -> str:
     """Return what was found as a JSON document."""
-    return json.dumps({"verdict": counts.verdict.name.lower(), **asdict(counts)}, indent=2) + "\n"
+    return json_document({"verdict": counts.verdict.word, **asdict(counts)})

@@ -21,8 +21,11 @@ from paraply.properties.search import Counterexample
 from paraply.registries import mutant_named, property_named
 from paraply.reporting.counterexample_text import counterexample_lines
 from paraply.reporting.escape import visible
+from paraply.reporting.files import make_folder, write_report
+from paraply.reporting.json_document import json_document
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.history_jsonl import write_history
+from paraply.vocabulary.input_documents import parse_json
 
 FOLDER = "counterexamples"
 INDEX = f"{FOLDER}/index.json"
@@ -39,6 +42,7 @@ INDEX_DAMAGED = register(
 )
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]+")
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +72,9 @@ class Filed:
 
 
 def filed_from_json(value: dict[str, Any]) -> Filed:
-    """Return what :meth:`Filed.as_json` described."""
+    """Return what :meth:`Filed.as_json` described; ``ValueError`` for a name of no file here."""
+    if not _NAME.fullmatch(value["name"]):
+        raise ValueError("a name leads out of the folder")
     return Filed(**{**value, "violations": tuple(value["violations"])})
 
 
@@ -97,7 +103,7 @@ def read_index(store: Store) -> list[Filed]:
     if written is None:
         return []
     try:
-        return [filed_from_json(value) for value in json.loads(written)["counterexamples"]]
+        return [filed_from_json(value) for value in parse_json(written)["counterexamples"]]
     except (ValueError, KeyError, TypeError):
         raise ParaplyError(INDEX_DAMAGED, where=f"{store.url}/{INDEX}", folder=store.url) from None
 
@@ -125,7 +131,6 @@ def _filed(name: str, store: Store, system: System, one: Minimal) -> Filed:
 
 
 def _command(one: Minimal, prop: Property, file: str) -> str:
-    """Return the command that shows a counterexample again."""
     system = one.system
     if isinstance(system, ForeignSystem):
         return system.replay_command(prop, one.choices, one.cluster.specimen.run, file)
@@ -213,7 +218,6 @@ def promote(place: Path, names: Sequence[str], target: Path) -> list[Path]:
         for each in ([one for one in filed if filed[one].is_confirmed] if name == ALL else [name])
     ]
     written = []
-    destination = DiskStore(str(target))
     for name in wanted:
         if name not in filed:
             raise ParaplyError(
@@ -230,7 +234,8 @@ def promote(place: Path, names: Sequence[str], target: Path) -> list[Path]:
             "signature": entry.signature,
             "violations": list(entry.violations),
         }
-        destination.write(f"{name}.jsonl", history)
-        destination.write(f"{name}.json", (json.dumps(expected, indent=2) + "\n").encode())
+        make_folder(str(target))
+        write_report(str(target / f"{name}.jsonl"), history.decode())
+        write_report(str(target / f"{name}.json"), json_document(expected))
         written += [target / f"{name}.jsonl", target / f"{name}.json"]
     return written

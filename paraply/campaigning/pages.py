@@ -11,19 +11,14 @@ from paraply.conforming import child_systems
 from paraply.counterexamples.showing.pages import page_of
 from paraply.judging import recorded_systems
 from paraply.judging.recorded_files import histories_in
-from paraply.mining.campaign import PLAN_FILE, read_campaign
+from paraply.mining.campaign import read_campaign
 from paraply.mining.store import store_at
 from paraply.progress import progress as progress_bar
 from paraply.reporting.campaign_html import campaign_html
-from paraply.reporting.files import write_report
+from paraply.reporting.files import make_folder, write_reports
 
 _FILLED = (child_systems, recorded_systems)
 """The kinds of systems that a plan may name, known by importing these."""
-
-
-def is_campaign(folder: Path) -> bool:
-    """Return whether ``paraply mine`` wrote into this folder."""
-    return (folder / PLAN_FILE).is_file()
 
 
 def write_campaign_pages(campaign: Path, folder: Path) -> Path:
@@ -34,7 +29,7 @@ def write_campaign_pages(campaign: Path, folder: Path) -> Path:
     """
     progress = read_campaign(str(campaign))
     filed = read_index(store_at(str(campaign)))
-    (folder / FOLDER).mkdir(parents=True, exist_ok=True)
+    texts: dict[str, str] = {}
     pages: dict[str, str] = {}
     with progress_bar("making pages", total=len(filed)) as advance:
         for done, entry in enumerate(filed, start=1):
@@ -44,15 +39,16 @@ def write_campaign_pages(campaign: Path, folder: Path) -> Path:
                 entry.name, str(file), history, mutant=entry.mutant, properties=[entry.prop]
             )
             pages[entry.name] = f"{FOLDER}/{entry.name}.html"
-            write_report(str(folder / pages[entry.name]), page.html)
+            texts[pages[entry.name]] = page.html
             advance(done)
     report = folder / "index.html"
-    html = campaign_html(
+    texts[report.name] = campaign_html(
         progress,
         judge(progress),
         filed,
         pages,
         command=shlex.join(["paraply", "mine", "--report", str(campaign)]),
     )
-    write_report(str(report), html)
+    make_folder(str(folder / FOLDER))
+    write_reports(str(folder), texts)
     return report

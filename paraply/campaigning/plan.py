@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from paraply.conforming.child_systems import TIMEOUT_S, ChildCommand, children_of
 from paraply.errors import USAGE
+from paraply.file_arguments import ClassFile, InputPath
 from paraply.judging.recorded_systems import recorded_system
 from paraply.mining.campaign import StopWhen, read_plan
 from paraply.mining.plan import Plan, source_digest
@@ -34,7 +35,7 @@ def add_plan_arguments(parser: argparse._ArgumentGroup) -> None:
     )
     parser.add_argument("--mutants", metavar="M,...", help="mutants, or all (default: none)")
     parser.add_argument(
-        "--applier", metavar="FILE:CLASS",
+        "--applier", type=ClassFile, metavar="FILE:CLASS",
         help="an applier in a child process, as for paraply conform; a command goes after --",
     )  # fmt: skip
     parser.add_argument(
@@ -49,8 +50,8 @@ def add_plan_arguments(parser: argparse._ArgumentGroup) -> None:
         "command_line", nargs="*", metavar="COMMAND", help="after --: an applier to run"
     )
     parser.add_argument(
-        "--recorded", action="extend", nargs="+", default=[], metavar="FILE",
-        help="histories of appliers that somebody recorded (.jsonl, or a folder of Parquet files)",
+        "--recorded", action="extend", nargs="+", default=[], type=InputPath, metavar="FILE",
+        help="recorded histories of appliers (.jsonl, or a folder of Parquet files)",
     )  # fmt: skip
     parser.add_argument(
         "--histories", type=positive, metavar="N",

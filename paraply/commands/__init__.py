@@ -43,6 +43,11 @@ COMMANDS = (
         module="paraply.commands.audit",
     ),
     Command(
+        name="verify",
+        summary="judge what an applier did, from the logs of source and target alone",
+        module="paraply.commands.verify",
+    ),
+    Command(
         name="prove",
         summary="prove the theorems for any number of transactions, and refute the rest",
         module="paraply.commands.prove",

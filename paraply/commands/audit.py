@@ -5,16 +5,21 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
+import re
 import shutil
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
 from paraply.adapters.binlog.blocks import BLOCK_BYTES
+from paraply.adapters.binlog.memory import BUDGET, DEFAULT_BYTES
 from paraply.auditing.input_files import bytes_total
 from paraply.auditing.pipeline import APPLIERS, ENGINES, AuditRequest, audit
-from paraply.errors import MALFORMED_WORKERS, STDIN_TWICE, STDOUT_TWICE, UNKNOWN_APPLIER, USAGE
+from paraply.auditing.selection import Selection
+from paraply.errors import MALFORMED_WORKERS, STDIN_TWICE, UNKNOWN_APPLIER, USAGE
+from paraply.file_arguments import HtmlFile, InputPath, JsonFile, JunitFile, OutputFolder
 from paraply.number_arguments import positive
 from paraply.progress import progress
 from paraply.reporting.audit.json_form import render_json
@@ -28,6 +33,8 @@ from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict
 
 WORKERS_DEFAULT = "1,2,4,8,16,32"
+
+MEMORY_BYTES_MIN = 16 << 20
 
 WORKERS_MAX = 1024
 """MySQL's own limit for replica_parallel_workers."""
@@ -61,10 +68,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     parser.epilog = EPILOG
     parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="log file, plain, .gz or .zst; - is standard input"
+        "files",
+        nargs="+",
+        type=InputPath,
+        metavar="FILE",
+        help="log file, plain, .gz or .zst; - is standard input",
     )
     parser.add_argument(
         "--schema",
+        type=InputPath,
         metavar="FILE",
         help="dump of the table definitions (mysqldump --no-data), for keys the log does not tell",
     )
@@ -79,9 +91,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="LIST",
         help=f"whose reading of the metadata to judge (default: {','.join(APPLIERS)})",
     )
-    parser.add_argument("--json", metavar="FILE", help="write the JSON document; - is stdout")
-    parser.add_argument("--html", metavar="FILE", help="write the report as one HTML page")
-    parser.add_argument("--junit", metavar="FILE", help="write JUnit XML for a build server")
+    for option, kind, what in (
+        ("--json", JsonFile, "write the JSON document; - is stdout"),
+        ("--html", HtmlFile, "write the report as one HTML page"),
+        ("--junit", JunitFile, "write JUnit XML for a build server"),
+    ):
+        parser.add_argument(option, type=kind, metavar="FILE", help=what)
     parser.add_argument(
         "--strict", action="store_true", help="count unknown and warnings as failure: exit code 1"
     )
@@ -90,6 +105,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print ASCII sentences instead of tables, charts and colours",
     )
+    parser.add_argument(
+        "--start-gtid",
+        metavar="GTID",
+        default="",
+        help="judge from this transaction on (MariaDB: one GTID per domain, with commas)",
+    )
+    parser.add_argument(
+        "--stop-gtid", metavar="GTID", default="", help="judge up to this transaction"
+    )
+    parser.add_argument(
+        "--domain", metavar="N", type=int, help="judge the transactions of one MariaDB domain"
+    )
+    parser.add_argument(
+        "--memory",
+        metavar="SIZE",
+        type=memory_bytes,
+        default=DEFAULT_BYTES,
+        help="memory for unpacked events and rows of one transaction, like 512M or 4G "
+        "(default: 1G)",
+    )
+    parser.add_argument("--details", action="store_true", help="print every section of the report")
     parser.add_argument(
         "--engine",
         choices=ENGINES,
@@ -110,6 +146,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--out",
+        type=OutputFolder,
         metavar="DIR",
         help="with --spark: write every violation to DIR/violations.parquet, sorted, each once; "
         "workers of a cluster must reach DIR",
@@ -124,12 +161,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Audit, report, and return the exit code."""
+    BUDGET.bytes = arguments.memory
     request = AuditRequest(
         files=tuple(arguments.files),
         schema=arguments.schema,
         workers=parse_workers(arguments.workers),
         appliers=parse_appliers(arguments.appliers),
         engine=arguments.engine,
+        selection=Selection(
+            start_gtid=arguments.start_gtid,
+            stop_gtid=arguments.stop_gtid,
+            domain=arguments.domain,
+        ),
     )
     stdin_times = [*request.files, request.schema].count("-")
     if stdin_times > 1:
@@ -139,16 +182,14 @@ def run(arguments: argparse.Namespace) -> int:
         for option in ("json", "html", "junit")
         if (name := getattr(arguments, option)) is not None
     }
-    on_stdout = [option for option, name in outputs.items() if name == STANDARD_OUTPUT]
-    if len(on_stdout) > 1:
-        raise ParaplyError(STDOUT_TWICE, first=f"--{on_stdout[0]}", second=f"--{on_stdout[1]}")
-    for name in outputs.values():
-        require_writable(name)
-
+    if arguments.spark and request.selection:
+        reason = "--start-gtid, --stop-gtid and --domain go without --spark"
+        raise ParaplyError(USAGE, reason=reason, command="paraply audit")
     if not arguments.spark:
         _require_spark(request, arguments)
     if arguments.spark and are_tables(request.files):
         return _audit_tables(request, arguments)
+    began = time.monotonic()
     if arguments.spark:
         result = _audit_on_spark(request, arguments)
     else:
@@ -160,8 +201,16 @@ def run(arguments: argparse.Namespace) -> int:
         "html": lambda: render_html(result),
         "junit": lambda: render_junit(result, strict=arguments.strict),
     }
-    if not on_stdout:
-        sys.stdout.write(terminal_report(result, sys.stdout, plain=arguments.plain))
+    if STANDARD_OUTPUT not in outputs.values():
+        sys.stdout.write(
+            terminal_report(
+                result,
+                sys.stdout,
+                plain=arguments.plain,
+                details=arguments.details,
+                seconds=time.monotonic() - began,
+            )
+        )
     for option, name in outputs.items():
         write_report(name, renderers[option]())
     return exit_code(result, strict=arguments.strict)
@@ -190,6 +239,9 @@ def _audit_on_spark(request: AuditRequest, arguments: argparse.Namespace) -> Aud
     # Imported only here: a plain audit needs neither Spark nor Arrow.
     from paraply.auditing.on_spark import VIOLATIONS_FILE, SparkRequest, audit_on_spark
 
+    if arguments.out is not None:
+        make_folder(arguments.out)
+        require_writable(f"{arguments.out}/{VIOLATIONS_FILE}", "Parquet")
     megabytes = arguments.part_megabytes
     spark = SparkRequest(
         master=arguments.master,
@@ -222,6 +274,7 @@ def _audit_tables(request: AuditRequest, arguments: argparse.Namespace) -> int:
     if arguments.out is not None:
         make_folder(arguments.out)
         violations = Path(arguments.out) / VIOLATIONS_FILE
+        require_writable(str(violations), "Parquet")
     engine = engine_of(request.files, arguments.master)
     try:
         counts, written = audit_tables(request.files, engine, violations)
@@ -243,15 +296,32 @@ def are_tables(files: Sequence[str]) -> bool:
     return all(file.endswith(".parquet") for file in files)
 
 
-def terminal_report(result: AuditResult, stream: TextIO, *, plain: bool) -> str:
-    """Return the report as ``stream`` can show it: colour on a terminal, ASCII where it must be."""
+def terminal_report(
+    result: AuditResult, stream: TextIO, *, plain: bool, details: bool = True, seconds: float = 0
+) -> str:
+    """Return the report as ``stream`` can show it: colour on a terminal, ASCII where it must be.
+
+    ``seconds`` is how long the audit took, 0 where it is not known.
+    """
     is_terminal = stream.isatty()
     colour = is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
     fallback = (80 if is_terminal else WIDTH_IN_PIPES, 24)
     width = shutil.get_terminal_size(fallback).columns
     return render_terminal(
-        result, width=width, colour=colour, plain=plain or not _draws_blocks(stream)
+        result,
+        width=width,
+        colour=colour,
+        plain=plain or not _draws_blocks(stream),
+        details=details,
+        speed=_speed(result, seconds) if is_terminal else "",
     )
+
+
+def _speed(result: AuditResult, seconds: float) -> str:
+    if seconds <= 0:
+        return ""
+    megabytes = sum(file.bytes_read for file in result.files) / 1e6
+    return f"{megabytes:,.1f} MB in {seconds:,.1f} s ({megabytes / seconds:,.1f} MB/s)"
 
 
 def exit_code(result: AuditResult, *, strict: bool) -> int:
@@ -262,6 +332,15 @@ def exit_code(result: AuditResult, *, strict: bool) -> int:
     if strict and doubtful:
         return Verdict.VIOLATED.exit_code
     return result.verdict.exit_code
+
+
+def memory_bytes(text: str) -> int:
+    """Return the bytes of ``512M`` or ``4G``."""
+    match = re.fullmatch(r"(\d{1,9})([KMGT]?)", text.strip(), re.IGNORECASE)
+    size = int(match[1]) << 10 * " KMGT".index(match[2].upper() or " ") if match else 0
+    if size < MEMORY_BYTES_MIN:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a size of at least 16M, like 512M")
+    return size
 
 
 def parse_workers(text: str) -> tuple[int, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from paraply.errors import STDOUT_TWICE, USAGE
+from paraply.errors import USAGE
+from paraply.file_arguments import InputPath, JsonFile, JunitFile
 from paraply.judging.checking import (
     DEFAULT_LEVEL,
     Checked,
@@ -16,7 +17,7 @@ from paraply.judging.checking import (
 from paraply.judging.history_files import FileKind, clients_history, kind_of, own_histories
 from paraply.properties.isolation.phenomena import LEVELS
 from paraply.reporting.check_text import check_json, check_junit, check_text
-from paraply.reporting.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.reporting.files import STANDARD_OUTPUT, write_report
 from paraply.reporting.page import add_plain_argument
 from paraply.vocabulary.client_history import ClientHistory
 from paraply.vocabulary.errors import ParaplyError
@@ -44,7 +45,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = _EXAMPLE
     add_plain_argument(parser)
-    parser.add_argument("history", metavar="HISTORY", help="a file, or a folder of Parquet files")
+    parser.add_argument(
+        "history", type=InputPath, metavar="HISTORY", help="a file, or a folder of Parquet files"
+    )
     parser.add_argument(
         "--property",
         action="extend",
@@ -62,6 +65,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--log",
+        type=InputPath,
         metavar="F",
         help="of a history of clients: the source's log as JSON Lines, one transaction a line in "
         "commit order, as its writes [[key, value], ...]",
@@ -69,17 +73,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--total", type=int, metavar="N", help="of a bank: what all accounts hold together"
     )
-    parser.add_argument("--json", metavar="F", help="write the result as JSON; - is stdout")
-    parser.add_argument("--junit", metavar="F", help="write JUnit XML; - is stdout")
+    parser.add_argument(
+        "--json", type=JsonFile, metavar="F", help="write the result as JSON; - is stdout"
+    )
+    parser.add_argument("--junit", type=JunitFile, metavar="F", help="write JUnit XML; - is stdout")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Judge the history, print, and return the exit code of the verdict."""
     outputs = [name for name in (arguments.json, arguments.junit) if name is not None]
-    if outputs.count(STANDARD_OUTPUT) > 1:
-        raise ParaplyError(STDOUT_TWICE, first="--json", second="--junit")
-    for name in outputs:
-        require_writable(name)
     checked = check(arguments)
     if STANDARD_OUTPUT not in outputs:
         sys.stdout.write(check_text(checked))

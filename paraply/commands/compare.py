@@ -14,11 +14,12 @@ from paraply.auditing.comparing import (
 )
 from paraply.counterexamples.workload_arguments import command_line
 from paraply.errors import STDIN_TWICE
+from paraply.file_arguments import InputPath, JsonFile
 from paraply.progress import progress
 from paraply.reference_impl.workloads.streams import STREAMS
 from paraply.reference_impl.workloads.zipfian import THETA_DEFAULT
 from paraply.reporting.compare_text import compare_json, compare_text
-from paraply.reporting.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.reporting.files import STANDARD_OUTPUT, write_report
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict
 
@@ -49,7 +50,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLE.format(
         workloads="\n".join(f"  {one.name:<13} {one.meaning}" for one in STREAMS.values())
     )
-    parser.add_argument("files", nargs="*", metavar="BINLOG", help="logs, as paraply audit reads")
+    parser.add_argument(
+        "files", nargs="*", type=InputPath, metavar="BINLOG", help="logs, as paraply audit reads"
+    )
     parser.add_argument(
         "--workload",
         metavar="W",
@@ -73,8 +76,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"skew of popular keys, from 0 to below 1 ({THETA_DEFAULT})",
     )
     parser.add_argument("--appliers", metavar="LIST", help="names with commas (all)")
-    parser.add_argument("--schema", metavar="FILE", help="dump of the table definitions")
-    parser.add_argument("--json", metavar="F", help="write the result as JSON; - is stdout")
+    parser.add_argument(
+        "--schema", type=InputPath, metavar="FILE", help="dump of the table definitions"
+    )
+    parser.add_argument(
+        "--json", type=JsonFile, metavar="F", help="write the result as JSON; - is stdout"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -83,8 +90,6 @@ def run(arguments: argparse.Namespace) -> int:
     stdin_times = [*request.files, request.schema].count("-")
     if stdin_times > 1:
         raise ParaplyError(STDIN_TWICE, times=stdin_times)
-    if arguments.json is not None:
-        require_writable(arguments.json)
     with progress("comparing", total=1.0) as advance:
         result = compare(request, advance)
     if arguments.json != STANDARD_OUTPUT:

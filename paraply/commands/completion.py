@@ -8,7 +8,7 @@ import sys
 import shtab
 
 from paraply.cli import build_parser
-from paraply.commands import COMMANDS
+from paraply.commands import COMMANDS, Command
 
 _EXAMPLE = """\
 examples:
@@ -26,6 +26,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the script for every command."""
-    parser = build_parser([command.name for command in COMMANDS])
+    parser = build_parser([command.name for command in COMMANDS if _can_be_loaded(command)])
     sys.stdout.write(shtab.complete(parser, shell=arguments.shell) + "\n")
     return 0
+
+
+def _can_be_loaded(command: Command) -> bool:
+    """Return whether the libraries of a command are installed."""
+    try:
+        command.load()
+    except ModuleNotFoundError:
+        return False
+    return True

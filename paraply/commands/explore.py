@@ -11,18 +11,17 @@ from pathlib import Path
 from paraply.counterexamples.hunt import properties_of
 from paraply.counterexamples.replaying import replay_command
 from paraply.counterexamples.workload_arguments import add_workload_arguments, workload_of
-from paraply.errors import REPORT_NOT_WRITTEN
 from paraply.exploring.explore import Result, explore
 from paraply.exploring.state_space import STATES_MAX, StateSpace, state_space
+from paraply.file_arguments import JsonFile, OutputFolder
 from paraply.number_arguments import positive
 from paraply.progress import progress
 from paraply.properties.search import random_schedules
 from paraply.reference_impl.subject import Subject, Workload
 from paraply.registries import subject_named
 from paraply.reporting.explore_text import explore_json, explore_text
-from paraply.reporting.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.reporting.files import STANDARD_OUTPUT, make_folder, write_report
 from paraply.reporting.page import add_plain_argument
-from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.history_jsonl import write_history
 from paraply.vocabulary.schedule import Exploration, Schedule
 
@@ -101,9 +100,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="breaches that the dialect is known for do not make the exit code 1",
     )
-    parser.add_argument("--json", metavar="F", help="write the result as JSON; - is stdout")
     parser.add_argument(
-        "--out", metavar="DIR", type=Path, help="write each counterexample to a file in DIR"
+        "--json", type=JsonFile, metavar="F", help="write the result as JSON; - is stdout"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", type=OutputFolder, help="write each counterexample to a file in DIR"
     )
 
 
@@ -114,8 +115,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.exhaustive or arguments.states:
         workload = subject.small_scope(workload)
     properties = properties_of(subject, arguments.property)
-    if arguments.json is not None:
-        require_writable(arguments.json)
     exploration: Exploration | StateSpace | None = None
     if arguments.states:
         exploration = _states(arguments, subject, workload)
@@ -142,7 +141,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     is_cut = exploration is not None and not exploration.is_complete
     result = replace(result, is_cut=is_cut)
-    commands = replay_commands(result, arguments.out)
+    commands = replay_commands(result, None if arguments.out is None else Path(arguments.out))
     if arguments.json != STANDARD_OUTPUT:
         sys.stdout.write(
             explore_text(
@@ -199,7 +198,7 @@ def replay_commands(result: Result, folder: Path | None) -> dict[str, str]:
         if folder is not None:
             dialect = f"-{result.workload.dialect}" if result.workload.dialect else ""
             path = folder / f"{result.subject.name}{dialect}-{finding.prop.name}.jsonl"
-            _make(folder)
+            make_folder(str(folder))
             lines = write_history(finding.smallest.counterexample.history)
             write_report(str(path), "".join(f"{line}\n" for line in lines))
             file = str(path)
@@ -207,12 +206,3 @@ def replay_commands(result: Result, folder: Path | None) -> dict[str, str]:
             result.subject, finding.smallest, finding.prop, file=file
         )
     return commands
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ParaplyError(
-            REPORT_NOT_WRITTEN, where=str(folder), reason=error.strerror or str(error)
-        ) from None

@@ -10,15 +10,16 @@ from paraply.adapters.conformance.cases import suite
 from paraply.adapters.conformance.cases.case import FAMILIES
 from paraply.adapters.conformance.protocol import Role
 from paraply.counterexamples.workload_arguments import option_text
+from paraply.file_arguments import JsonFile
 from paraply.registries import registered_mutants, registered_properties, registered_subjects
-from paraply.reporting.explore_text import json_text
 from paraply.reporting.files import STANDARD_OUTPUT, write_report
+from paraply.reporting.json_document import json_document
 from paraply.reporting.plain_table import entries, plain_table
 
 _EXAMPLE = """\
 examples:
   paraply list subjects
-  paraply list properties --json - | jq -r '.[].name'
+  paraply list properties --json - | jq -r '.properties[].name'
 """
 
 
@@ -29,14 +30,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = _EXAMPLE
     parser.add_argument("what", choices=sorted(_LISTS))
-    parser.add_argument("--json", metavar="F", help="write the list as JSON; - is stdout")
+    parser.add_argument(
+        "--json", type=JsonFile, metavar="F", help="write the list as JSON; - is stdout"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the list."""
     records, lines = _LISTS[arguments.what]()
     if arguments.json is not None:
-        write_report(arguments.json, json_text(records))
+        write_report(arguments.json, json_document({arguments.what: records}))
     if arguments.json != STANDARD_OUTPUT:
         sys.stdout.write("\n".join([*lines, ""]))
     return 0
@@ -69,10 +72,10 @@ def _subjects() -> _Listing:
                         ],
                         "breaks": sorted(one.breaks),
                         "because": one.because,
+                        "cause": one.cause.meaning,
                     }
                     for one in subject.breaks_where
                 ],
-                "areas": sorted(subject.areas),
                 "unreachable": {
                     dialect: sorted(subject.unreachable_in(dialect)) for dialect in subject.dialects
                 },
@@ -82,7 +85,6 @@ def _subjects() -> _Listing:
             ("source", subject.source),
             ("dialects", ", ".join(subject.dialects)),
             *((f"{one.name}={option_text(one.default)}", one.meaning) for one in subject.options),
-            ("properties of", ", ".join(sorted(subject.areas)) or "every area"),
             *((f"breaks with {one.where}", one.because) for one in subject.breaks_where),
             *(
                 (f"never reached{f' in {dialect}' if dialect else ''}", ", ".join(sorted(names)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import signal
 import sys
 from collections.abc import Generator, Iterator, Sequence
@@ -22,21 +21,18 @@ from paraply.adapters.live.target import (
 )
 from paraply.adapters.live.targets import TARGETS
 from paraply.errors import USAGE
+from paraply.file_arguments import JsonFile, OutputFolder
 from paraply.number_arguments import positive, positive_seconds
 from paraply.observing.judging import LiveResult, history_to_keep, new_result, take_round
 from paraply.observing.pages import LivePages
-from paraply.reporting.files import (
-    STANDARD_OUTPUT,
-    require_folder,
-    require_writable,
-    write_report,
-)
+from paraply.reporting.files import STANDARD_OUTPUT, make_folder, replacing, write_report
+from paraply.reporting.json_document import json_document
 from paraply.reporting.live_text import result_json, result_text, targets_text
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.group_trace_jsonl import write_group_trace
 from paraply.vocabulary.history import History
 from paraply.vocabulary.history_jsonl import write_history
-from paraply.vocabulary.verdict import combine
+from paraply.vocabulary.verdict import Verdict, combine
 
 _EXAMPLE = """\
 examples:
@@ -99,11 +95,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="what a fault is documented to break does not make the exit code 1",
     )  # fmt: skip
     parser.add_argument(
-        "--out", type=Path, default=Path("live-findings"), metavar="DIR",
+        "--out", type=OutputFolder, default="live-findings", metavar="DIR",
         help="where histories that break something are kept (live-findings)",
     )  # fmt: skip
-    parser.add_argument("--json", metavar="F", help="write the result as JSON; - is stdout")
-    parser.add_argument("--html", type=Path, metavar="DIR", help="write pages to step through")
+    parser.add_argument(
+        "--json", type=JsonFile, metavar="F", help="write the result as JSON; - is stdout"
+    )
+    parser.add_argument(
+        "--html", type=OutputFolder, metavar="DIR", help="write pages to step through"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -118,16 +118,11 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.target = EXISTING.name
     if arguments.target is None:
         raise ParaplyError(USAGE, reason="name a TARGET, or --list", command="paraply live")
-    if arguments.json is not None:
-        require_writable(arguments.json)
-    for folder in (arguments.out, arguments.html):
-        if folder is not None:
-            require_folder(str(folder))
     target = target_named(arguments.target, TARGETS)
     requests = requests_of(target, arguments)
     for request in requests:
         target.check(request)
-    pages = None if arguments.html is None else LivePages(arguments.html)
+    pages = None if arguments.html is None else LivePages(Path(arguments.html))
     results: list[LiveResult] = []
     try:
         with _ended_in_order():
@@ -150,10 +145,15 @@ def run(arguments: argparse.Namespace) -> int:
             pages.write_index(results)
         if arguments.json is not None:
             documents = [result_json(result) for result in results]
-            write_report(arguments.json, json.dumps(documents, indent=2) + "\n")
-    return combine(
-        result.verdict(allow_documented=arguments.allow_expected) for result in results
-    ).exit_code
+            verdict = _overall(results, arguments)
+            write_report(
+                arguments.json, json_document({"verdict": verdict.word, "results": documents})
+            )
+    return _overall(results, arguments).exit_code
+
+
+def _overall(results: Sequence[LiveResult], arguments: argparse.Namespace) -> Verdict:
+    return combine(result.verdict(allow_documented=arguments.allow_expected) for result in results)
 
 
 def requests_of(target: LiveTarget, arguments: argparse.Namespace) -> list[LiveRequest]:
@@ -205,12 +205,13 @@ def _run_rounds(
             name = f"{target.name}-{request.mode}-{request.fault}-{one.seed}"
             if broken:
                 result.findings.append(
-                    str(keep_history(arguments.out, name, history_to_keep(result, one)))
+                    str(keep_history(Path(arguments.out), name, history_to_keep(result, one)))
                 )
             if one.trace is not None and one.number in result.rounds_unlike_reference:
-                file = arguments.out / f"{name}.trace.jsonl.gz"
-                arguments.out.mkdir(parents=True, exist_ok=True)
-                write_group_trace(one.trace, file)
+                make_folder(arguments.out)
+                file = Path(arguments.out) / f"{name}.trace.jsonl.gz"
+                with replacing(str(file), "group trace") as part:
+                    write_group_trace(one.trace, part)
                 result.findings.append(str(file))
             if pages is not None and (broken or one.number == 1):
                 pages.add(name, one.history, target.properties)
@@ -223,7 +224,7 @@ def _rounds(target: LiveTarget, request: LiveRequest) -> Generator[LiveRound, No
 
 def keep_history(folder: Path, name: str, history: History) -> Path:
     """Write a history to a file of its own and return the file."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(str(folder))
     file = folder / f"{name}.jsonl"
     write_report(str(file), "".join(f"{line}\n" for line in write_history(history)))
     return file

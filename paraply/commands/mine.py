@@ -14,6 +14,7 @@ from paraply.campaigning.plan import add_plan_arguments, planned, usage, words_o
 from paraply.campaigning.progress import mining_progress
 from paraply.campaigning.result import judge, overall
 from paraply.counterexamples.foreign_systems import smallest_of_system
+from paraply.file_arguments import InputPath, JsonFile
 from paraply.mining.campaign import Progress, StopWhen, read_campaign, run_campaign
 from paraply.mining.clusters import clusters_of, distinct, minimise_all
 from paraply.mining.engines import IN_PROCESS, Engine, InProcess, OnSpark
@@ -23,9 +24,10 @@ from paraply.mining.session import is_submitted
 from paraply.mining.store import store_at
 from paraply.number_arguments import positive, positive_seconds
 from paraply.progress import progress as progress_bar
-from paraply.reporting.explore_text import json_text
-from paraply.reporting.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.reporting.files import STANDARD_OUTPUT, write_report
+from paraply.reporting.json_document import json_document
 from paraply.reporting.mining_text import mining_json, mining_text
+from paraply.reporting.plain_table import plain_table
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict
 
@@ -51,6 +53,7 @@ examples:
   paraply mine --resume --out out/mine                 go on after whatever stopped it
   paraply mine --scope 6                               every history of six transactions on 3 rows
   paraply mine --report out/mine                       what a campaign found, without running it
+  paraply mine --sql "select * from smallest"          query it (docs/spark.md has the views)
   paraply mine --promote out/mine applier-...-1        keep a counterexample as a regression test
 
 exit codes: 0 every subject holds and every mutant is caught; 1 a subject breaks a property (known
@@ -92,7 +95,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="go on with the campaign in --out; what is run need not be said again",
     )
-    where.add_argument("--json", metavar="F", help="write the result as JSON; - is stdout")
+    where.add_argument(
+        "--json", type=JsonFile, metavar="F", help="write the result as JSON; - is stdout"
+    )
     where.add_argument(
         "--no-times", action="store_true", help="leave times out: equal input, equal output"
     )
@@ -123,7 +128,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--scope-fault", default="", metavar="F",
         help="with --scope: seeded with a fault (lowest_writer; another name lists them)",
     )  # fmt: skip
-    instead.add_argument("--report", metavar="DIR", help="print what the campaign in DIR found")
+    instead.add_argument(
+        "--report", type=InputPath, metavar="DIR", help="print what the campaign in DIR found"
+    )
+    instead.add_argument(
+        "--sql", metavar="QUERY",
+        help="run a query on the campaign in --out: views rows, breaches, systems and smallest",
+    )  # fmt: skip
     instead.add_argument(
         "--promote", nargs="+", metavar=("DIR", "NAME"),
         help="copy the counterexamples named, or all that are confirmed (all), to --regressions; "
@@ -136,15 +147,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run, report or promote; return the exit code of the gravest verdict."""
-    if arguments.json is not None:
-        require_writable(arguments.json)
-    is_instead = arguments.scope or arguments.promote or arguments.report is not None
+    is_instead = (
+        arguments.scope
+        or arguments.promote
+        or arguments.report is not None
+        or arguments.sql is not None
+    )
     if is_instead and arguments.command_line:
         raise usage(f"{arguments.command_line[0]} is out of place: nothing is run")
     if arguments.scope:
         return _scope(arguments)
     if arguments.promote:
         return _promote(*arguments.promote, regressions=Path(arguments.regressions))
+    if arguments.sql is not None:
+        return _sql(arguments)
     if arguments.report is not None:
         progress = read_campaign(arguments.report)
         return _show(arguments, progress, read_index(store_at(arguments.report)), engine="")
@@ -183,6 +199,24 @@ def _promote(folder: str, *names: str, regressions: Path) -> int:
         print(name if entry.is_confirmed else f"{name} (not confirmed)")
     print(f"nothing is written: name those to copy to {regressions}/, or say all", file=sys.stderr)
     return 0
+
+
+def _sql(arguments: argparse.Namespace) -> int:
+    # Here and not above: no other way through this command needs DuckDB.
+    from paraply.mining.sql import query_campaign
+
+    columns, rows = query_campaign(arguments.out, arguments.sql)
+    if arguments.json != STANDARD_OUTPUT:
+        shown = [["" if value is None else str(value) for value in row] for row in rows]
+        sys.stdout.write("\n".join([*plain_table(columns, shown), ""]))
+    if arguments.json is not None:
+        found = [dict(zip(columns, map(_plain, row), strict=True)) for row in rows]
+        write_report(arguments.json, json_document({"rows": found}))
+    return 0
+
+
+def _plain(value: object) -> object:
+    return value.hex() if isinstance(value, bytes) else value
 
 
 def _scope(arguments: argparse.Namespace) -> int:
@@ -265,7 +299,7 @@ def _compare(arguments: argparse.Namespace, plan: Plan, engine: Engine) -> int:
         lines = comparison_lines(comparison, with_times=not arguments.no_times)
         sys.stdout.write("\n".join([*lines, ""]))
     if arguments.json is not None:
-        write_report(arguments.json, json_text(comparison_json(comparison)))
+        write_report(arguments.json, json_document(comparison_json(comparison)))
     missed = any(sum(needed.missed.values()) for needed in comparison.mutants.values())
     return (Verdict.UNKNOWN if missed else Verdict.HOLDS).exit_code
 

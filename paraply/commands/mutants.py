@@ -11,13 +11,15 @@ from typing import Any
 from paraply.counterexamples.hunt import RUNS_MAX
 from paraply.counterexamples.replaying import replay_command
 from paraply.exploring.mutation_testing import MutantResult, try_mutant
+from paraply.file_arguments import JsonFile
 from paraply.number_arguments import positive
 from paraply.progress import progress
 from paraply.properties.campaign import steps_of
 from paraply.registries import mutant_named, property_named, registered_mutants
 from paraply.reporting.counterexample_text import counterexample_lines
-from paraply.reporting.explore_text import history_records, json_text
-from paraply.reporting.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.reporting.explore_text import history_records
+from paraply.reporting.files import STANDARD_OUTPUT, write_report
+from paraply.reporting.json_document import json_document
 from paraply.reporting.page import page
 from paraply.reporting.plain_table import plain_table
 from paraply.vocabulary.verdict import Verdict
@@ -41,7 +43,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = _EXAMPLE
     parser.add_argument("names", nargs="*", metavar="NAME", help="mutants (default: all)")
-    parser.add_argument("--json", metavar="F", help="write the results as JSON; - is stdout")
+    parser.add_argument(
+        "--json", type=JsonFile, metavar="F", help="write the results as JSON; - is stdout"
+    )
     parser.add_argument(
         "--no-times", action="store_true", help="leave seconds out: equal input, equal output"
     )
@@ -59,8 +63,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Try every mutant asked for; 1 if one does not come out as stated."""
     mutants = [mutant_named(name) for name in dict.fromkeys(arguments.names)]
     mutants = mutants or list(registered_mutants())
-    if arguments.json is not None:
-        require_writable(arguments.json)
     results = []
     with progress("hunting mutants", total=len(mutants)) as advance:
         for done, mutant in enumerate(mutants):
@@ -74,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write("\n".join(lines))
     if arguments.json is not None:
         document = {"seed": arguments.seed, "mutants": [_as_json(result) for result in results]}
-        write_report(arguments.json, json_text(document))
+        write_report(arguments.json, json_document(document))
     verdict = Verdict.HOLDS if all(one.is_as_stated for one in results) else Verdict.VIOLATED
     return verdict.exit_code
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from paraply.errors import USAGE
+from paraply.file_arguments import JsonFile, OutputFolder
 from paraply.models.claims.claim import Counterexample, Theorem
 from paraply.models.claims.refuted import COUNTEREXAMPLES
 from paraply.models.claims.theorems import THEOREMS, theorem
@@ -29,14 +30,14 @@ from paraply.models.language.system import obligations
 from paraply.number_arguments import within
 from paraply.progress import progress
 from paraply.proving.stability import ROUNDS_MAX, TIMEOUTS_S, rounds
-from paraply.reporting.explore_text import json_text
 from paraply.reporting.files import (
     STANDARD_OUTPUT,
     make_folder,
-    require_writable,
     write_report,
 )
+from paraply.reporting.json_document import json_document
 from paraply.reporting.proof_text import counterexample_text, matrix_text
+from paraply.version import VERSION
 from paraply.vocabulary.counting import counted
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.verdict import Verdict, combine
@@ -74,8 +75,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--matrix", action="store_true", help="print invariant x action")
     parser.add_argument("--lint", action="store_true",
                         help="warn of quantifiers that solvers stumble over")  # fmt: skip
-    parser.add_argument("--export", type=Path, metavar="DIR", help="write SMT-LIB 2 files")
-    parser.add_argument("--json", metavar="F", help="write the results as JSON; - is stdout")
+    parser.add_argument("--export", type=OutputFolder, metavar="DIR", help="write SMT-LIB 2 files")
+    parser.add_argument(
+        "--json", type=JsonFile, metavar="F", help="write the results as JSON; - is stdout"
+    )
 
 
 def chosen(ids: Sequence[str]) -> list[Theorem | Counterexample]:
@@ -108,8 +111,6 @@ def run(arguments: argparse.Namespace) -> int:
     judges = _judges(arguments.solver)
     asks_a_solver = any(judge in SOLVERS for judge in judges)
     _require_solvers(arguments, entries, judges)
-    if arguments.json is not None:
-        require_writable(arguments.json)
     say = print if arguments.json != STANDARD_OUTPUT else _say_nothing
     limit = {} if arguments.timeout is None else {"timeout_s": arguments.timeout}
     cache = ObligationCache()
@@ -137,9 +138,9 @@ def run(arguments: argparse.Namespace) -> int:
         say(*lint_lines(entries), sep="\n")
     if arguments.export is not None:
         _export(arguments, entries)
-    if arguments.json is not None:
-        write_report(arguments.json, json_text(rows))
     verdict = combine(verdicts)
+    if arguments.json is not None:
+        write_report(arguments.json, json_document({"verdict": verdict.word, "results": rows}))
     as_stated = sum(verdict is Verdict.HOLDS for verdict in verdicts)
     say(f"\n{as_stated} of {len(verdicts)} came out as stated")
     return verdict.exit_code
@@ -205,7 +206,7 @@ def _print_list(entries: Sequence[Theorem | Counterexample], json_file: str | No
             }
             for entry in entries
         ]
-        write_report(json_file, json_text(records))
+        write_report(json_file, json_document({"entries": records}))
     if json_file != STANDARD_OUTPUT:
         print(*map(_line, entries), sep="\n")
 
@@ -236,7 +237,7 @@ def export(entries: Sequence[Theorem | Counterexample], folder: Path) -> int:
             for obligation in obligations(system):
                 name = f"{obligation.system}--{obligation.statement}--{obligation.step}.smt2"
                 name = name.replace("[", "-").replace("]", "").replace(" ", "_")
-                write_report(str(folder / name), script(obligation))
+                write_report(str(folder / name), f"; paraply {VERSION}\n{script(obligation)}")
                 written.add(name)
     return len(written)
 

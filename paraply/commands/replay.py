@@ -15,12 +15,13 @@ from paraply.counterexamples.workload_arguments import (
     workload_of_header,
 )
 from paraply.errors import USAGE
+from paraply.file_arguments import InputPath, JsonFile
 from paraply.judging.recorded_files import FILE_NOT_READ, histories_in
 from paraply.properties.registry import Property, verdict_of
 from paraply.reference_impl.subject import Subject, Workload
 from paraply.registries import mutant_named, subject_named
-from paraply.reporting.explore_text import json_text
-from paraply.reporting.files import STANDARD_OUTPUT, require_writable, write_report
+from paraply.reporting.files import STANDARD_OUTPUT, write_report
+from paraply.reporting.json_document import json_document
 from paraply.reporting.page import add_plain_argument
 from paraply.reporting.replay_text import replay_json, replay_text
 from paraply.vocabulary.errors import ParaplyError
@@ -46,7 +47,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = _EXAMPLE
     add_plain_argument(parser)
-    parser.add_argument("file", nargs="?", metavar="FILE", help="histories as JSON Lines")
+    parser.add_argument(
+        "file", nargs="?", type=InputPath, metavar="FILE", help="histories as JSON Lines"
+    )
     parser.add_argument("--program", metavar="TEXT", help="the choices, as reports print them")
     who = parser.add_mutually_exclusive_group()
     who.add_argument("--subject", metavar="S", help="what to run a --program on")
@@ -56,7 +59,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--property", action="extend", nargs="+", default=[], metavar="P", help="judge only these"
     )
     parser.add_argument("--choices", action="store_true", help="list every choice that was made")
-    parser.add_argument("--json", metavar="F", help="write the result as JSON; - is stdout")
+    parser.add_argument(
+        "--json", type=JsonFile, metavar="F", help="write the result as JSON; - is stdout"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +76,6 @@ class Request:
 
 def run(arguments: argparse.Namespace) -> int:
     """Replay every history asked for and return the exit code of the gravest verdict."""
-    if arguments.json is not None:
-        require_writable(arguments.json)
     verdicts: list[Verdict] = []
     documents = []
     for request in requests_of(arguments):
@@ -93,7 +96,10 @@ def run(arguments: argparse.Namespace) -> int:
             sys.stdout.write(_text(request, done, judged, arguments))
         documents.append(replay_json(done, judged))
     if arguments.json is not None:
-        write_report(arguments.json, json_text(documents))
+        write_report(
+            arguments.json,
+            json_document({"verdict": combine(verdicts).word, "runs": documents}),
+        )
     return combine(verdicts).exit_code
 
 

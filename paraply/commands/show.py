@@ -7,12 +7,13 @@ import sys
 import webbrowser
 from pathlib import Path
 
-from paraply.campaigning.pages import is_campaign, write_campaign_pages
 from paraply.counterexamples.showing.pages import page_of, write_pages
+from paraply.file_arguments import InputPath, OutputPath
 from paraply.judging.recorded_files import histories_in, history_files
+from paraply.mining.plan import PLAN_FILE
 from paraply.progress import progress
 from paraply.registries import property_named
-from paraply.reporting.files import require_writable, write_report
+from paraply.reporting.files import require_folder, require_writable, write_report
 from paraply.vocabulary.errors import ParaplyError, register
 
 NOTHING_TO_SHOW = register(
@@ -44,12 +45,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLE
     parser.add_argument(
         "path",
-        type=Path,
+        type=InputPath,
         metavar="HISTORY|DIR",
         help="histories as JSON Lines, or the folder of a campaign",
     )
     parser.add_argument(
-        "--out", type=Path, metavar="F", help="the page, or the folder for several (beside PATH)"
+        "--out",
+        type=OutputPath,
+        metavar="F",
+        help="the page, or the folder for several (beside PATH)",
     )
     parser.add_argument("--open", action="store_true", help="open it in a browser")
     parser.add_argument(
@@ -65,21 +69,29 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the pages, and say where they are."""
     for name in arguments.property:
         property_named(name)
-    if is_campaign(arguments.path):
-        folder = arguments.out or _beside(arguments.path, is_alone=False)
-        return _written(write_campaign_pages(arguments.path, folder), arguments)
-    if not arguments.path.exists():
+    path = Path(arguments.path)
+    out = None if arguments.out is None else Path(arguments.out)
+    if (path / PLAN_FILE).is_file():
+        # Imported only here: a campaign is read with Arrow.
+        from paraply.campaigning.pages import write_campaign_pages
+
+        folder = out or _beside(path, is_alone=False)
+        require_folder(str(folder))
+        return _written(write_campaign_pages(path, folder), arguments)
+    if not path.exists():
         reason = "there is no such file or folder"
-        raise ParaplyError(NOTHING_TO_SHOW, where=str(arguments.path), reason=reason)
-    files = history_files(arguments.path)
+        raise ParaplyError(NOTHING_TO_SHOW, where=str(path), reason=reason)
+    files = history_files(path)
     found = [(file, history) for file in files for history in histories_in(file)]
     if not found:
         reason = "it holds no history"
-        raise ParaplyError(NOTHING_TO_SHOW, where=str(arguments.path), reason=reason)
-    is_alone = len(found) == 1 and arguments.path.is_file()
-    target = arguments.out or _beside(arguments.path, is_alone=is_alone)
+        raise ParaplyError(NOTHING_TO_SHOW, where=str(path), reason=reason)
+    is_alone = len(found) == 1 and path.is_file()
+    target = out or _beside(path, is_alone=is_alone)
     if is_alone:
-        require_writable(str(target))
+        require_writable(str(target), "HTML")
+    else:
+        require_folder(str(target))
     pages = []
     with progress("making pages", total=len(found)) as advance:
         for number, (file, history) in enumerate(found, start=1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Protocol
 
 from paraply.adapters.conformance.cases.case import Case
@@ -11,12 +12,15 @@ from paraply.adapters.conformance.session import Run
 from paraply.counterexamples.showing.alternatives import Alternatives, alternatives_of
 from paraply.properties.registry import Property, Violation
 from paraply.properties.search import Counterexample, random_schedules
-from paraply.properties.shrinking import ReadableOracle, shrink
+from paraply.properties.shrinking import ReadableOracle, shrink, without_trailing_zeros
 from paraply.vocabulary.history import History
 from paraply.vocabulary.programs import encode_program, format_program
 from paraply.vocabulary.schedule import RecordedSchedule, Schedule
 
 _SCHEDULES_PER_LOG = 6
+_REPEATS = 3
+_REPEATS_OF_A_RACE = 20
+_TRIES_MAX = 8
 _OTHER_RUNS_MAX = 200
 _OTHER_SECONDS_MAX = 5.0
 
@@ -33,6 +37,14 @@ class Breach:
     """Of the case's log."""
     kept: tuple[int, ...] | None = None
     """Ids of the log's transactions that are left, where some were dropped."""
+    broken: int = 1
+    """How many of ``repeats`` runs of the same schedule break it: fewer if threads race."""
+    repeats: int = 1
+
+    @property
+    def repeats_itself(self) -> bool:
+        """Return whether every run of the schedule breaks the property."""
+        return self.broken == self.repeats
 
     @property
     def program(self) -> str:
@@ -60,9 +72,15 @@ class Shrinking:
         self._case = case
         self._found = found
         self._runs_left = runner.shrink_runs_max
+        self._tries = 1
 
     def smallest(self) -> Breach:
-        """Return the smallest breach found within the runs allowed."""
+        """Return the smallest breach found within the runs allowed.
+
+        A program that does not repeat itself is shrunk by probability: a candidate breaks the
+        property if one of several runs does.
+        """
+        self._found = self._repeated(self._found)
         if self._case.log(self._found.seed).only(()) is not None:
             self._drop_transactions()
         found = self._found
@@ -74,9 +92,23 @@ class Shrinking:
             counterexample,
             runs_max=max(self._runs_left, self._runner.shrink_runs_max // 2),
         )
-        return replace(
-            found, choices=shrunk.choices, history=shrunk.history, violations=shrunk.violations
+        return self._repeated(
+            replace(
+                found, choices=shrunk.choices, history=shrunk.history, violations=shrunk.violations
+            )
         )
+
+    def _repeated(self, breach: Breach) -> Breach:
+        """Return the breach with how often its schedule breaks the property."""
+        broken = runs = 1
+        while runs < (_REPEATS if broken == runs else _REPEATS_OF_A_RACE):
+            run = self._runner.run_once(
+                self._case, RecordedSchedule(breach.choices), breach.seed, breach.kept
+            )
+            runs += 1
+            broken += bool(not run.fault and breach.prop.violations(run.history))
+        self._tries = 1 if broken == runs else min(_TRIES_MAX, ceil(2 * runs / broken))
+        return replace(breach, broken=broken, repeats=runs)
 
     def _drop_transactions(self) -> None:
         """Leave out halves of the log, quarters, single transactions, as long as it breaks."""
@@ -104,15 +136,22 @@ class Shrinking:
                     self._found,
                     violations=violations,
                     history=run.history,
-                    choices=tuple(schedule.choices),
+                    choices=without_trailing_zeros(tuple(schedule.choices)),
                     kept=tuple(kept),
                 )
                 return True
         return False
 
     def _run(self, schedule: Schedule, kept: Collection[int] | None) -> Run:
-        self._runs_left -= 1
-        return self._runner.run_once(self._case, schedule, self._found.seed, kept)
+        """Run a schedule, several times where runs differ, until it breaks the property."""
+        for attempt in range(self._tries):
+            self._runs_left -= 1
+            again = RecordedSchedule(schedule.choices) if attempt else schedule
+            run = self._runner.run_once(self._case, again, self._found.seed, kept)
+            if not run.fault and self._found.prop.violations(run.history):
+                break
+        schedule.choices[:] = again.choices
+        return run
 
 
 def other_choices(runner: Runner, case: Case, breach: Breach) -> Alternatives:

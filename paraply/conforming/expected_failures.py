@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from paraply.adapters.conformance.cases.case import Case
+from paraply.conforming.suite import CaseResult, Result
 from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.input_documents import read_toml
+from paraply.vocabulary.verdict import Verdict, combine
 
 UNREADABLE_EXPECTED_FAILURES = register(
     "P340",
@@ -28,12 +30,12 @@ class ExpectedFailure:
 
 
 def read_expected_failures(path: Path, cases: Sequence[Case]) -> dict[str, ExpectedFailure]:
-    """Return the expected failures by case; P320 names file and entry of what is wrong."""
+    """Return the expected failures by case; P340 names file and entry of what is wrong."""
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = read_toml(path)
     except OSError as error:
         raise _unreadable(path, error.strerror or str(error)) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise _unreadable(path, str(error)) from None
     unknown = set(document) - {"expected"}
     entries = document.get("expected", [])
@@ -51,6 +53,23 @@ def read_expected_failures(path: Path, cases: Sequence[Case]) -> dict[str, Expec
             case=entry["case"], reason=entry["reason"], link=entry["link"]
         )
     return found
+
+
+def verdict_of_results(
+    results: Sequence[CaseResult], expected: Mapping[str, ExpectedFailure], *, strict: bool
+) -> Verdict:
+    """Return the gravest verdict; a known failure does not count, nothing decided is UNKNOWN."""
+    verdicts = []
+    for result in results:
+        is_known = result.case.id in expected
+        verdict = result.result.verdict
+        if result.result is Result.FAIL and is_known:
+            verdict = Verdict.HOLDS
+        elif strict and (is_known or result.result not in (Result.PASS, Result.SLOW)):
+            verdict = Verdict.VIOLATED
+        if verdict is not None:
+            verdicts.append(verdict)
+    return combine(verdicts)
 
 
 def _unreadable(path: Path, reason: str) -> ParaplyError:

@@ -6,15 +6,25 @@ one must pass every case that it is not skipped in.
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from paraply.adapters.conformance.cases.case import Case
+from paraply.adapters.conformance.cases.case import Case, log_for
 from paraply.adapters.conformance.host import host_command
+from paraply.adapters.conformance.inline import InlineLauncher
 from paraply.adapters.conformance.launching import CommandLauncher
 from paraply.adapters.conformance.protocol import Role
-from paraply.adapters.conformance.rules.correct import GroupCommit, LogicalClock, OwnKeys, WriteSet
+from paraply.adapters.conformance.rules.correct import (
+    GroupCommit,
+    LogicalClock,
+    MariaDBConservative,
+    MySQLCoordinator,
+    OwnKeys,
+    WriteSet,
+)
 from paraply.adapters.conformance.rules.faulty import FAULTS, Fault
 from paraply.adapters.conformance.rules.rule import Rule
 from paraply.adapters.conformance.rules.trackers import (
@@ -25,10 +35,22 @@ from paraply.adapters.conformance.rules.trackers import (
 )
 from paraply.adapters.conformance.tracker_host import tracker_host_command
 from paraply.conforming.suite import CaseResult, Conformance, Result
+from paraply.progress import progress
 
-RIGHT: tuple[type[Rule], ...] = (LogicalClock, WriteSet, OwnKeys, GroupCommit)
+RIGHT: tuple[type[Rule], ...] = (
+    LogicalClock,
+    MySQLCoordinator,
+    WriteSet,
+    OwnKeys,
+    GroupCommit,
+    MariaDBConservative,
+)
 
-_TRACKER_TIMEOUT_S = 10.0
+TRACKER_SCHEDULES = 5
+"""Schedules of a case for a tracker: two processes and two more pipes make each one slow."""
+_TRACKER_TIMEOUT_S = 30.0
+OTHER_SCHEDULES = 4
+"""Schedules of a case that need not catch the fault."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +77,15 @@ class SelfTest:
         return not self.unrelated and (not self.must_fail or self.must_fail in self.failed)
 
 
+@dataclass(frozen=True, slots=True)
+class _Job:
+    rule: type[Rule | TrackingRule]
+    fault: Fault | TrackerFault | None
+    cases: tuple[Case, ...]
+    schedules: int
+    seed: int
+
+
 def self_tests(
     cases: Sequence[Case],
     *,
@@ -62,23 +93,49 @@ def self_tests(
     seed: int,
     faults: Iterable[Fault | TrackerFault] = (*FAULTS, *TRACKER_FAULTS),
     right: Iterable[type[Rule | TrackingRule]] = (*RIGHT, *RIGHT_TRACKERS),
+    processes: int = 1,
 ) -> Iterator[SelfTest]:
-    """Run the cases on every right applier and tracker, and on every faulty one."""
-    for rule in right:
-        failed = _failed(rule, cases, schedules, seed)
-        yield SelfTest(name=rule.name, what="", must_fail="", failed=failed, unrelated=failed)
-    for fault in faults:
-        failed = _failed(fault.rule, cases, schedules, seed)
-        is_chosen = any(case.id == fault.case for case in cases)
-        yield SelfTest(
-            name=fault.name,
-            what=fault.what,
-            must_fail=fault.case if is_chosen else "",
-            failed=failed,
-            unrelated=tuple(
-                one for one in failed if "*" not in fault.families and one[0] not in fault.families
-            ),
-        )
+    """Run the cases on every right applier and tracker, and on every faulty one, in this order.
+
+    A faulty one runs all schedules of the case that must catch it, and a few of the others.
+    """
+    jobs = [_Job(rule, None, tuple(cases), schedules, seed) for rule in right]
+    jobs += [_Job(fault.rule, fault, tuple(cases), schedules, seed) for fault in faults]
+    if processes == 1:
+        yield from map(_self_test, jobs)
+        return
+    for case in cases:
+        log_for(case, seed)  # The processes inherit what is cached before they fork.
+    global _forked_jobs
+    _forked_jobs = jobs
+    with multiprocessing.get_context("fork").Pool(processes) as pool:
+        yield from pool.imap(_forked_self_test, range(len(jobs)))
+
+
+_forked_jobs: Sequence[_Job] = ()
+"""Jobs hold functions, which no pickle carries: the processes inherit them."""
+
+
+def _forked_self_test(number: int) -> SelfTest:
+    return _self_test(_forked_jobs[number])
+
+
+def _self_test(job: _Job) -> SelfTest:
+    fault = job.fault
+    if fault is None:
+        failed = _failed(job.rule, job.cases, job.schedules, job.seed)
+        return SelfTest(name=job.rule.name, what="", must_fail="", failed=failed, unrelated=failed)
+    failed = _failed(fault.rule, job.cases, job.schedules, job.seed, fault.case)
+    is_chosen = any(case.id == fault.case for case in job.cases)
+    return SelfTest(
+        name=fault.name,
+        what=fault.what,
+        must_fail=fault.case if is_chosen else "",
+        failed=failed,
+        unrelated=tuple(
+            one for one in failed if "*" not in fault.families and one[0] not in fault.families
+        ),
+    )
 
 
 def self_test_lines(tests: Iterable[SelfTest]) -> Iterator[str]:
@@ -99,18 +156,18 @@ def self_test_lines(tests: Iterable[SelfTest]) -> Iterator[str]:
 
 
 def run_self_test(cases: Sequence[Case], *, schedules: int, seed: int) -> int:
-    """Print what the suite says of every applier; exit code 1 if one is not as it should be."""
-    all_good = True
+    """Print what the suite shows of every applier; exit code 1 if one is not as it should be."""
     kept: list[SelfTest] = []
-
-    def keep() -> Iterator[SelfTest]:
-        for test in self_tests(cases, schedules=schedules, seed=seed):
+    total = len(RIGHT) + len(RIGHT_TRACKERS) + len(FAULTS) + len(TRACKER_FAULTS)
+    processes = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    tests = self_tests(cases, schedules=schedules, seed=seed, processes=processes)
+    with progress("running the suite on appliers", total=total) as advance:
+        for test in tests:
             kept.append(test)
-            yield test
-
-    for line in self_test_lines(keep()):
-        sys.stdout.write(f"{line}\n")
-        sys.stdout.flush()
+            advance(len(kept))
+            for line in self_test_lines([test]):
+                sys.stdout.write(f"{line}\n")
+            sys.stdout.flush()
     all_good = all(test.is_good for test in kept)
     faulty = sum(1 for test in kept if test.what)
     sys.stdout.write(
@@ -121,18 +178,40 @@ def run_self_test(cases: Sequence[Case], *, schedules: int, seed: int) -> int:
 
 
 def _failed(
-    rule: type[Rule | TrackingRule], cases: Sequence[Case], schedules: int, seed: int
+    rule: type[Rule | TrackingRule],
+    cases: Sequence[Case],
+    schedules: int,
+    seed: int,
+    must_fail: str = "",
 ) -> tuple[str, ...]:
+    """Return the ids of the cases that are not passed: by calls, or by a process for a tracker."""
+    if issubclass(rule, Rule):
+        conformance = Conformance(
+            InlineLauncher(rule), schedules=schedules, seed=seed, shrink_runs_max=0
+        )
+        return _failed_in(conformance, cases, must_fail)
     command = host_command(f"{rule.__module__}:{rule.__name__}")
-    role = Role.APPLIER if issubclass(rule, Rule) else Role.TRACKER
-    if role is Role.TRACKER:
-        command = tracker_host_command(command, timeout=_TRACKER_TIMEOUT_S)
-        cases = [case for case in cases if case.is_for_trackers]
+    command = tracker_host_command(command, timeout=_TRACKER_TIMEOUT_S)
+    cases = [case for case in cases if case.is_for_trackers]
     with CommandLauncher(command) as launcher:
         conformance = Conformance(
-            launcher, schedules=schedules, seed=seed, shrink_runs_max=0, role=role
+            launcher,
+            schedules=schedules if must_fail else min(schedules, TRACKER_SCHEDULES),
+            seed=seed,
+            shrink_runs_max=0,
+            role=Role.TRACKER,
         )
-        fault = conformance.meet().fault
-        assert not fault, fault
-        results: list[CaseResult] = conformance.run_all(cases)
-    return tuple(one.case.id for one in results if one.result is Result.FAIL)
+        return _failed_in(conformance, cases, must_fail)
+
+
+def _failed_in(conformance: Conformance, cases: Sequence[Case], must_fail: str) -> tuple[str, ...]:
+    fault = conformance.meet().fault
+    assert not fault, fault
+    schedules = conformance.schedules
+    results: list[CaseResult] = []
+    for case in cases:
+        is_other = must_fail and case.id != must_fail
+        conformance.schedules = min(schedules, OTHER_SCHEDULES) if is_other else schedules
+        results.append(conformance.run_case(case))
+    judged = map(conformance.with_hindsight, results)
+    return tuple(one.case.id for one in judged if one.result in (Result.FAIL, Result.SLOW))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from paraply.mining.judges import properties_about
 from paraply.properties.registry import Property
 from paraply.properties.search import Counterexample
 from paraply.properties.shrinking import BreakingRun, Oracle, ReadableOracle, shrink_run
 from paraply.reference_impl.mutants import Mutant
 from paraply.reference_impl.subject import Subject, Workload
-from paraply.registries import property_named, registered_properties
+from paraply.registries import property_named
 from paraply.vocabulary.history import History
 from paraply.vocabulary.schedule import Schedule
 
@@ -106,9 +107,7 @@ def system_of(subject: Subject, workload: Workload) -> Callable[[Schedule], Hist
 
 
 def properties_of(subject: Subject, names: Iterable[str] = ()) -> list[Property]:
-    """Return the properties named, or all that speak of such a subject; P520 for an unknown one."""
+    """Return the properties named, or all; P520 for an unknown one."""
     if names:
         return [property_named(name) for name in dict.fromkeys(names)]
-    return [
-        prop for prop in registered_properties() if not subject.areas or prop.area in subject.areas
-    ]
+    return properties_about(subject)

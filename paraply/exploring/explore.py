@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from paraply.counterexamples.hunt import system_of
 from paraply.counterexamples.shrinking import Smallest, make_small
 from paraply.properties.campaign import Campaign, Tally, run_campaign
+from paraply.properties.moments import first_breaking_event
 from paraply.properties.registry import Expectation, Property
 from paraply.reference_impl.subject import Subject, Workload
+from paraply.vocabulary.history import History
 from paraply.vocabulary.schedule import Schedule
 from paraply.vocabulary.verdict import Verdict, combine
 
@@ -18,12 +21,12 @@ from paraply.vocabulary.verdict import Verdict, combine
 class Finding:
     """What a campaign says about one property of its subject.
 
-    ``is_expected`` says that the subject is known to break the property in this dialect, or with
-    these options.
+    ``is_sought`` says that the subject is known to break the property in this dialect, or with
+    these options, so that the campaign should find a breach.
     """
 
     tally: Tally
-    is_expected: bool
+    is_sought: bool
     smallest: Smallest | None = None
 
     @property
@@ -32,21 +35,30 @@ class Finding:
         return self.tally.prop
 
     @property
+    def is_expected(self) -> bool:
+        """Return whether breaches were found and each has a cause for which it is expected."""
+        return 0 < self.tally.violated == self.tally.expected
+
+    @property
     def verdict(self) -> Verdict:
         """Return the verdict; a known breach that was not found makes it UNKNOWN, not HOLDS."""
-        if self.is_expected and not self.tally.violated:
+        if self.is_sought and not self.tally.violated:
             return Verdict.UNKNOWN
         return self.tally.verdict
 
     @property
     def note(self) -> str:
         """Return what a reader should know beside the verdict."""
-        if self.tally.violated:
-            return "expected of this dialect" if self.is_expected else ""
         if self.is_expected:
+            return "expected of this dialect"
+        if self.tally.expected:
+            return f"expected in {self.tally.expected:,}, not in the others"
+        if self.tally.violated:
+            return ""
+        if self.is_sought:
             return "the breach expected of this dialect was not found"
-        if not self.tally.reached:
-            return "its situation never occurred"
+        if self.verdict is Verdict.UNKNOWN:
+            return self.tally.evidence.reason
         return "reached" if self.prop.expectation is Expectation.SOMETIMES else ""
 
 
@@ -54,8 +66,8 @@ class Finding:
 class Result:
     """One exploration, judged.
 
-    ``set_aside`` names properties of which the subject says that no run can reach their
-    situation; the campaign did not contradict it. ``is_cut`` says that every schedule was asked
+    ``set_aside`` names properties that no history has the events for, and those of which the
+    subject says that no run reaches their situation. ``is_cut`` says that every schedule was asked
     for and not all were run.
     """
 
@@ -79,12 +91,20 @@ class Result:
         """
         verdicts = [Verdict.UNKNOWN] if self.is_cut else []
         verdicts += [
-            Verdict.HOLDS
-            if allow_expected and finding.is_expected and finding.tally.violated
-            else finding.verdict
+            Verdict.HOLDS if allow_expected and finding.is_expected else finding.verdict
             for finding in self.findings
         ]
         return combine(verdicts)
+
+
+def is_expected(subject: Subject, workload: Workload, prop: Property, history: History) -> bool:
+    """Return whether a cause for which the breach is expected occurred before it showed."""
+    causes = subject.causes_of(workload, prop.name)
+    if not causes:
+        return False
+    last = first_breaking_event(history, prop)
+    until = history if last is None else replace(history, events=history.events[: last + 1])
+    return any(cause.occurs(until) for cause in causes)
 
 
 def explore(
@@ -103,22 +123,28 @@ def explore(
         seed: of the search for smaller histories.
         is_named: the user asked for these properties, so none is set aside.
     """
-    campaign = run_campaign(system_of(subject, workload), properties, schedules, on_run=on_run)
-    dialect = subject.dialect_of(workload)
+    campaign = run_campaign(
+        system_of(subject, workload),
+        properties,
+        schedules,
+        is_expected=partial(is_expected, subject, workload),
+        on_run=on_run,
+    )
     known = subject.known_breaches(workload)
-    unreachable = subject.unreachable_in(dialect)
+    unreachable = subject.unreachable_in(subject.dialect_of(workload))
     findings = []
     set_aside = []
     for tally in campaign.tallies:
         name = tally.prop.name
         is_silent = not tally.reached and not tally.violated
-        if is_silent and not is_named and name in unreachable:
+        is_foreign = not tally.applied and name not in known
+        if is_silent and not is_named and (is_foreign or name in unreachable):
             set_aside.append(name)
             continue
         smallest = None
         if tally.first is not None:
             smallest = make_small(subject, workload, tally.prop, tally.first, seed=seed)
-        findings.append(Finding(tally=tally, is_expected=name in known, smallest=smallest))
+        findings.append(Finding(tally=tally, is_sought=name in known, smallest=smallest))
     return Result(
         subject=subject,
         workload=workload,

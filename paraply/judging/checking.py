@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from paraply.adapters.elle.histories import BankHistory
 from paraply.judging.live_histories import live_properties_of
+from paraply.mining.judges import properties_about
 from paraply.properties.isolation.bank import judge_bank
 from paraply.properties.isolation.judging import Finding, LevelFinding, judge
-from paraply.properties.registry import Expectation, Property
+from paraply.properties.registry import NO_EVIDENCE, Evidence, Expectation, Property
 from paraply.registries import property_named, registered_properties, registered_subjects
 from paraply.vocabulary.client_history import ClientHistory, Ending
 from paraply.vocabulary.history import History
@@ -39,6 +40,8 @@ class Row:
     """How many breaches there are."""
     breaches: tuple[str, ...] = ()
     """The first of them as sentences."""
+    evidence: Evidence = NO_EVIDENCE
+    """Of a property: how many of its situations were decidable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,13 +67,19 @@ class _Tally:
     """What all histories of a file say of one property."""
 
     prop: Property
-    reached: int = 0
+    applied: int = 0
+    evidence: Evidence = NO_EVIDENCE
     broken: int = 0
     breaches: list[str] = field(default_factory=list)
 
+    @property
+    def is_reached(self) -> bool:
+        return self.evidence.relevant > 0 or self.broken > 0
+
     def take(self, number: int, history: History, *, is_only: bool) -> None:
         found = self.prop.violations(history)
-        self.reached += bool(found) or self.prop.witness(history)
+        self.applied += self.prop.applies_to(history)
+        self.evidence += self.prop.evidence(history)
         self.broken += len(found)
         where = "" if is_only else f"history {number}: "
         kept = found[: BREACHES_KEPT_MAX - len(self.breaches)]
@@ -79,15 +88,18 @@ class _Tally:
     @property
     def row(self) -> Row:
         is_situation = self.prop.expectation is Expectation.SOMETIMES
-        verdict = Verdict.HOLDS if self.reached else Verdict.UNKNOWN
-        if self.broken:
-            verdict = Verdict.VIOLATED
         return Row(
-            group="situation" if is_situation else "property", name=self.prop.name,
-            label=self.prop.area, meaning=self.prop.meaning, verdict=verdict,
-            reason="" if self.reached or self.broken else "its situation does not occur",
-            counts=not is_situation, broken=self.broken, breaches=tuple(self.breaches),
-        )  # fmt: skip
+            group="situation" if is_situation else "property",
+            name=self.prop.name,
+            label=self.prop.area,
+            meaning=self.prop.meaning,
+            verdict=Verdict.VIOLATED if self.broken else self.evidence.verdict,
+            reason="" if self.broken else self.evidence.reason,
+            counts=not is_situation,
+            broken=self.broken,
+            breaches=tuple(self.breaches),
+            evidence=self.evidence,
+        )
 
 
 def check_histories(name: str, histories: Iterable[History], names: Sequence[str]) -> Checked:
@@ -112,8 +124,12 @@ def check_histories(name: str, histories: Iterable[History], names: Sequence[str
             tally = tallies.setdefault(prop.name, _Tally(prop))
             tally.take(count, history, is_only=count == 1 and following is None)
         history = following
-    speaking = {tally.prop.area for tally in tallies.values() if tally.reached}
-    rows = [tally.row for tally in tallies.values() if names or tally.prop.area in speaking]
+    speaking = {tally.prop.area for tally in tallies.values() if tally.is_reached}
+    rows = [
+        tally.row
+        for tally in tallies.values()
+        if names or (tally.applied and tally.prop.area in speaking)
+    ]
     title = f"{count:,} histor{'y' if count == 1 else 'ies'}"
     if any(subjects):
         title += f" of {', '.join(filter(None, subjects))}"
@@ -138,8 +154,8 @@ def properties_of_history(history: History, names: Sequence[str] = ()) -> list[P
     unreachable = subject.unreachable_in(history.header.dialect)
     return [
         prop
-        for prop in registered_properties()
-        if (not subject.areas or prop.area in subject.areas) and prop.name not in unreachable
+        for prop in properties_about(subject)
+        if prop.name not in unreachable and prop.applies_to(history)
     ]
 
 
@@ -182,15 +198,23 @@ def check_bank(name: str, history: BankHistory, level: str | None, *, total: int
 
 def _finding_row(finding: Finding, *, counts: bool) -> Row:
     return Row(
-        group="phenomenon", name=finding.phenomenon.fact, label=finding.phenomenon.label,
-        meaning=finding.phenomenon.meaning, verdict=finding.verdict, reason=finding.reason,
-        counts=counts, broken=len(finding.breaches),
+        group="phenomenon",
+        name=finding.phenomenon.fact,
+        label=finding.phenomenon.label,
+        meaning=finding.phenomenon.meaning,
+        verdict=finding.verdict,
+        reason=finding.reason,
+        counts=counts,
+        broken=len(finding.breaches),
         breaches=tuple(str(one) for one in finding.breaches[:BREACHES_KEPT_MAX]),
-    )  # fmt: skip
+    )
 
 
 def _level_row(finding: LevelFinding, *, counts: bool) -> Row:
     return Row(
-        group="level", name=finding.level.name, verdict=finding.verdict,
-        reason=", ".join(finding.because), counts=counts,
-    )  # fmt: skip
+        group="level",
+        name=finding.level.name,
+        verdict=finding.verdict,
+        reason=", ".join(finding.because),
+        counts=counts,
+    )

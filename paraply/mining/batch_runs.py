@@ -22,19 +22,20 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.history_jsonl import write_history
 from paraply.vocabulary.programs import encode_program
 from paraply.vocabulary.schedule import Schedule, SeededSchedule
+from paraply.vocabulary.verdict import Verdict
 
 NOVEL_MAX = 64
 """Programs that one batch hands on to guide later ones."""
 
-_WORDS = pa.list_(pa.dictionary(pa.int32(), pa.string()))
-_WORD = pa.dictionary(pa.int32(), pa.string())
+_WORDS = pa.list_(pa.string())
 
 SCHEMA = pa.schema(
     [
-        pa.field("subject", _WORD),
-        pa.field("mutant", _WORD),
-        pa.field("dialect", _WORD),
-        pa.field("options", _WORD),
+        pa.field("system", pa.string()),
+        pa.field("subject", pa.string()),
+        pa.field("mutant", pa.string()),
+        pa.field("dialect", pa.string()),
+        pa.field("options", pa.string()),
         pa.field("run", pa.int64()),
         pa.field("seed", pa.int64()),
         pa.field("program", pa.binary()),
@@ -53,7 +54,8 @@ SCHEMA = pa.schema(
 )
 """One row per history.
 
-``program`` are its choices (``paraply.vocabulary.programs``); ``course`` tells histories apart;
+``system`` with ``run`` is a key; ``program`` are its choices (``paraply.vocabulary.programs``);
+``course`` differs where histories differ;
 ``features`` counts the features it reached; ``holds``, ``unknown`` and ``violated`` name the
 properties that must always be true, ``situations`` the others that were reached; ``signatures``
 goes with ``violated``, name by name; ``history`` is its JSON Lines form where one is violated.
@@ -96,7 +98,7 @@ def specimen_from_json(value: Mapping[str, Any]) -> Specimen:
 
 @dataclass(slots=True, kw_only=True)
 class Counts:
-    """What the driver is told of one batch; its size does not grow with the number of histories.
+    """What was found; its size does not grow with the number of histories.
 
     Attributes:
         histories: how many were run.
@@ -187,7 +189,7 @@ def counts_from_json(value: Mapping[str, Any]) -> Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRun:
-    """A batch that was run: its rows, what to tell the driver, and how long it took."""
+    """A batch that was run: its rows, what was found, and how long it took."""
 
     batch: Batch
     table: pa.Table
@@ -239,6 +241,7 @@ def run_batch(
 def named_columns(system: System) -> dict[str, str]:
     """Return the columns that say what ran."""
     return {
+        "system": system.name,
         "subject": system.subject,
         "mutant": system.mutant,
         "dialect": system.workload.dialect,
@@ -262,7 +265,7 @@ def action_of(event: Event) -> str:
 def judged(
     history: History, run: int, program: bytes, judges: Sequence[Property], counts: Counts
 ) -> dict[str, Any]:
-    """Judge one history and count what it shows; return the columns that tell of it."""
+    """Judge one history and count what it shows; return its columns."""
     size = (len(history.transactions), len(history.events), len(program))
     holds: list[str] = []
     unknown: list[str] = []
@@ -279,7 +282,9 @@ def judged(
             counts.violated[name] = counts.violated.get(name, 0) + 1
             counts.first_violated.setdefault(name, run)
             counts.meet(signature, Specimen(1, size, run, program))
-        elif prop.witness(history):
+        elif (evidence := prop.evidence(history)).verdict is Verdict.HOLDS or (
+            evidence.relevant and is_situation(prop)
+        ):
             (situations if is_situation(prop) else holds).append(name)
             counts.reached[name] = counts.reached.get(name, 0) + 1
             counts.first_reached.setdefault(name, run)

@@ -1,36 +1,42 @@
-"""A campaign: batches are run wherever the engine likes, and only counts come back.
+"""A campaign: rounds of batches are run wherever the engine likes, and only findings come back.
 
-The rows are in the store before a batch counts as done, so whatever dies, ``resume`` goes on from
-there: a batch that is done is read and checked, any other is run, and since every batch is a
-function of the plan alone the table becomes the one that an undisturbed campaign writes.
+Workers write rows as files. The driver commits files and state together, so whatever dies,
+``resume`` goes on from the last commit. Every batch is a function of the plan alone, so the table
+becomes that of an undisturbed campaign.
 """
 
 from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 
-from paraply.mining.batch_files import (
-    MANIFESTS,
-    ROWS,
-    Done,
-    read_done,
-    read_manifests,
-    rows_name,
-    write_batch,
-)
-from paraply.mining.batch_runs import BatchRun, Counts, run_batch
+import pyarrow as pa
+
+from paraply.mining.batch_runs import Counts
+from paraply.mining.commits import CommitLog, State, new_state
 from paraply.mining.engines import Engine
-from paraply.mining.plan import PLAN_FORMAT, Batch, Plan, differences, plan_from_json
-from paraply.mining.steering import steered
-from paraply.mining.store import Store, store_at
+from paraply.mining.findings import Merged
+from paraply.mining.plan import PLAN_FILE, PLAN_FORMAT, Plan, differences, plan_from_json
+from paraply.mining.rounds import BatchTask, Round, Wanted, frontier_of
+from paraply.mining.row_files import (
+    FILE_BYTES,
+    ROWS,
+    CheckTask,
+    CountTask,
+    MergeTask,
+    NewFile,
+    groups_of,
+)
+from paraply.mining.store import STALE_S, Store, store_at
 from paraply.vocabulary.counting import counted
 from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.input_documents import parse_json
 
-PLAN_FILE = "campaign.json"
 STOP_WHEN = "stop_when"
 
 FOLDER_IN_USE = register(
@@ -58,6 +64,23 @@ PLAN_NOT_READ = register(
 )
 
 
+OLD_FOLDER = register(
+    "P734",
+    "the campaign was begun by an earlier version (format {format}; this one writes {ours})",
+    "mine again into another folder; rows/*.parquet of this one can be read by any Parquet reader, "
+    "and the version that began it resumes it",
+)
+
+COMMIT_S = 15.0
+"""Work of so many seconds is lost at most when the driver dies, and a round takes about as long."""
+COMMIT_BYTES = 8 * FILE_BYTES
+ROUND_MIN, ROUND_MAX = 16, 1 << 16
+"""Batches of a round; one that was over early is followed by a larger one."""
+GROWTH = 4
+BATCHES_EACH = 4
+"""Batches that a core runs in a round, where batches are long: so all cores are busy."""
+
+
 class StopWhen(Enum):
     """When a system has been run enough, before all its histories were."""
 
@@ -74,7 +97,7 @@ class Progress:
     """How far a campaign is; given to a listener after each batch.
 
     ``per_system`` and ``seconds_per_system`` have one entry per system of the plan; the seconds
-    are those of the workers, wherever they ran. ``remarks`` tell what was redone.
+    are those of the workers, wherever they ran. ``remarks`` list what was redone.
     """
 
     plan: Plan
@@ -155,84 +178,151 @@ def run_campaign(
 ) -> Progress:
     """Run the campaign, or what is left of it, and return what was counted.
 
-    With a stop rule, or guided, a round (one batch of each system that is not stopped) ends before
-    the next begins, so that the outcome does not depend on which batch is finished first.
+    With a stop rule, or guided, a round is one batch of each system that is not stopped, so that
+    the outcome does not depend on which batch is finished first.
 
     Raises:
         ParaplyError: P721 for a folder that cannot be used, P722 for one in use, P723 for one
-            with another campaign.
+            with another campaign, P729 where another process goes on with this one meanwhile,
+            P733 where workers do not see the folder, P734 for a folder of an earlier version.
     """
-    store = store_at(place)
-    remarks = open_folder(store, plan, stop_when, resume=resume)
+    url = engine.reached(place)
+    store = store_at(url)
+    log, remarks = open_folder(store, plan, stop_when, resume=resume)
     progress = Progress(plan, remarks=remarks)
-    for numbers in _waves(plan, progress, stop_when):
-        task = BatchTask(plan=plan, place=place, known=_known(plan, progress))
-        for done in engine.map(task, numbers):
-            _count(progress, done)
-            on_batch(progress)
-            if time_limit_s is not None and progress.elapsed >= time_limit_s:
-                return progress
-    progress.is_complete = True
+    state = _checked_state(plan, log, store, engine, progress)
+    _begin(progress, state)
+    uncommitted = _Uncommitted(plan, url, log, engine, state)
+
+    def run() -> bool:
+        for work in _rounds(progress, state, stop_when):
+            for findings in engine.run_round(BatchTask(plan=plan, place=url), work):
+                uncommitted.take(findings, progress)
+                on_batch(progress)
+                if time_limit_s is not None and progress.elapsed >= time_limit_s:
+                    return False
+        return True
+
+    try:
+        progress.is_complete = run()
+    except BaseException:
+        with suppress(Exception):  # What ended the campaign is what a reader must see.
+            uncommitted.commit()
+        raise
+    uncommitted.commit()
     return progress
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchTask:
-    """What a worker does with a batch number: see that the batch is done, and say what it found.
+class _Uncommitted:
+    """What was run and is not part of the table yet."""
 
-    ``known`` is what guides: per system, features and programs of earlier rounds.
-    """
+    def __init__(self, plan: Plan, url: str, log: CommitLog, engine: Engine, state: State) -> None:
+        self._plan, self._url, self._log, self._engine = plan, url, log, engine
+        self._state = state
+        self._files: list[NewFile] = []
+        self._is_new = False
+        self._since = time.monotonic()
 
-    plan: Plan
-    place: str
-    known: dict[int, Counts] = field(default_factory=dict)
+    def take(self, findings: pa.Table, progress: Progress) -> None:
+        """Count findings; commit if there is enough."""
+        merged = Merged()
+        merged.add(findings)
+        for system, each in merged.systems.items():
+            self._state.take(system, each)
+            progress.batches += each.batches
+        progress.seconds = progress.elapsed
+        self._files += merged.files
+        self._is_new = True
+        is_late = time.monotonic() - self._since >= COMMIT_S
+        if is_late or sum(file.size for file in self._files) >= COMMIT_BYTES:
+            self.commit()
 
-    def __call__(self, number: int) -> Done:
-        """Return the batch as it is in the store, after running it if it was not there."""
-        store = store_at(self.place)
-        batch = self.plan.batch(number)
-        done, fault = read_done(store, self.plan, batch)
-        if done is not None:
-            return done
-        written = write_batch(store, self.plan, self._run(batch))
-        return Done(number=number, counts=written.counts, seconds=written.seconds, remark=fault)
-
-    def _run(self, batch: Batch) -> BatchRun:
-        if self.plan.is_fast:
-            # Importing the kernels compiles them where nobody has yet; others need not wait.
-            from paraply.mining.compiled.applier import settings_of
-            from paraply.mining.fast_batches import run_fast_batch
-
-            settings = settings_of(self.plan.systems[batch.system])
-            if settings is not None:
-                return run_fast_batch(self.plan, batch, settings)
-        if self.plan.is_guided:
-            return steered(self.plan, batch, self.known.get(batch.system, Counts()))
-        return run_batch(self.plan, batch)
+    def commit(self) -> None:
+        """Merge small files, and make all of them part of the table with the state."""
+        if not self._is_new:
+            return
+        self._is_new = False
+        groups = groups_of(self._files)
+        several = [group for group in groups if len(group) > 1]
+        names = [[file.name for file in group] for group in several]
+        files = [group[0] for group in groups if len(group) == 1]
+        files += self._engine.map(MergeTask(self._url), names)
+        self._log.commit(self._plan, self._state, files)
+        store = store_at(self._url)
+        for group in several:
+            for file in group:
+                store.delete(f"{ROWS}/{file.name}")
+        self._files = []
+        self._since = time.monotonic()
 
 
-def open_folder(store: Store, plan: Plan, stop_when: StopWhen, *, resume: bool) -> list[str]:
-    """Make the folder ready, and return what is to be said about what was found in it.
+def open_folder(
+    store: Store, plan: Plan, stop_when: StopWhen, *, resume: bool
+) -> tuple[CommitLog, list[str]]:
+    """Make the folder ready; return its commit log, and remarks on what was found.
 
     The stop rule is stored beside the plan, and no part of it: rows do not depend on it.
     """
     stored = json.dumps({**plan.as_json(), STOP_WHEN: stop_when.value}, indent=1).encode()
     written = store.read(PLAN_FILE)
-    if written is None:
-        if store.names(MANIFESTS):
-            raise ParaplyError(OTHER_CAMPAIGN, where=store.url, reason=f"{PLAN_FILE} is missing")
-        store.write(PLAN_FILE, stored)
-        return [f"{store.url} held no campaign to go on with; this one is new"] if resume else []
-    if not resume:
-        raise ParaplyError(FOLDER_IN_USE, where=store.url)
-    before, _ = _parse_plan(store, written)
-    if before.digest != plan.digest:
-        reason = "; ".join(differences(before, plan))
-        raise ParaplyError(OTHER_CAMPAIGN, where=store.url, reason=reason)
+    if written is not None:
+        before, _ = _parse_plan(store, written)
+        if not resume:
+            raise ParaplyError(FOLDER_IN_USE, where=store.url)
+        if before.digest != plan.digest:
+            reason = "; ".join(differences(before, plan))
+            raise ParaplyError(OTHER_CAMPAIGN, where=store.url, reason=reason)
+    log = CommitLog(store)
+    remarks = []
+    if written is None and not log.exists and resume:
+        remarks.append(f"{store.url} held no campaign to go on with; this one is new")
+    # Of two processes that begin at once, one creates the table.
+    is_ours = not log.exists and log.create(plan)
+    if not is_ours and written is None and (not resume or log.plan_digest() != plan.digest):
+        raise ParaplyError(OTHER_CAMPAIGN, where=store.url, reason=f"{PLAN_FILE} is missing")
     if written != stored:
         store.write(PLAN_FILE, stored)
     left = store.sweep()
-    return [f"{left} half-written files of a killed process were removed"] if left else []
+    named = log.files()
+    for name, age in store.ages(ROWS).items():
+        if name not in named and age > STALE_S:
+            store.delete(f"{ROWS}/{name}")
+            left += 1
+    if left:
+        remarks.append(f"{left} files that a killed process left were removed")
+    return log, remarks
+
+
+def _checked_state(
+    plan: Plan, log: CommitLog, store: Store, engine: Engine, progress: Progress
+) -> State:
+    """Return what the campaign has, after reading its files; systems with damage begin anew."""
+    state = log.state(plan)
+    if state is None and not log.has_state():
+        return new_state(plan)
+    faults = {name: said for name, said in engine.map(CheckTask(store.url), log.files()) if said}
+    lost = set(range(len(plan.systems))) if state is None else set()
+    state = state or new_state(plan)
+    for name, said in faults.items():
+        progress.remarks.append(f"{ROWS}/{name}: {said}")
+        store.delete(f"{ROWS}/{name}")
+    if faults and not lost:
+        whole = sorted(log.files().keys() - faults.keys())
+        there = sum(engine.map(CountTask(store.url), whole), Counter[str]())
+        lost = {
+            number
+            for number, system in enumerate(plan.systems)
+            if there[system.name] != state.rows[number]
+        }
+    if lost:
+        names = [plan.systems[number].name for number in sorted(lost)]
+        log.forget(names)
+        for number in lost:
+            state.forget(number)
+        log.commit(plan, state, [])
+        said = f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}"
+        progress.remarks.append(f"rows or state were damaged; these systems begin anew: {said}")
+    return state
 
 
 def read_plan(place: str) -> tuple[Plan, StopWhen]:
@@ -247,42 +337,35 @@ def read_plan(place: str) -> tuple[Plan, StopWhen]:
 def read_campaign(place: str) -> Progress:
     """Return what a campaign's folder holds, without running anything; P724 or P728 if nothing.
 
-    Rows are not read, but a batch whose rows file is gone is said, and the campaign not complete.
+    Rows are not read. Where a file of rows is gone, a remark reports it, and the campaign is not
+    complete.
     """
     store = store_at(place)
     plan, stop_when = read_plan(place)
     progress = Progress(plan)
-    there = set(store.names(ROWS))
-    without_rows = []
-    rounds: list[int] = [0] * len(plan.systems)
-    for done in read_manifests(store, plan):
-        _count(progress, done)
-        batch = plan.batch(done.number)
-        rounds[batch.system] += batch.round == rounds[batch.system]
-        if rows_name(done.number).removeprefix(f"{ROWS}/") not in there:
-            without_rows.append(done.number)
-    if without_rows:
+    log = CommitLog(store)
+    state = log.state(plan) or new_state(plan)
+    _begin(progress, state)
+    gone = sorted(log.files().keys() - set(store.names(ROWS)))
+    if gone or (log.has_state() and not any(state.made)):
+        what = counted(len(gone), "file") + " of rows" if gone else "the state"
         progress.remarks.append(
-            f"the rows of {counted(len(without_rows), 'batch', 'batches')} are gone (first: "
-            f"{without_rows[0]}): paraply mine --resume --out {place} makes them again"
+            f"{what} of the campaign cannot be found: paraply mine --resume --out {place} makes it "
+            "again"
         )
-    progress.stopped = {
-        number for number in range(len(rounds)) if _is_enough(progress, number, stop_when)
-    }
-    progress.is_complete = not without_rows and all(
-        made == plan.rounds or number in progress.stopped for number, made in enumerate(rounds)
+    progress.stopped = _enough(progress, stop_when)
+    progress.is_complete = not progress.remarks and all(
+        made == plan.rounds or number in progress.stopped for number, made in enumerate(state.made)
     )
     return progress
 
 
 def _parse_plan(store: Store, written: bytes) -> tuple[Plan, StopWhen]:
     try:
-        value = json.loads(written)
+        value = parse_json(written)
         if value["format"] != PLAN_FORMAT:
             raise ParaplyError(
-                PLAN_NOT_READ,
-                where=store.url,
-                reason=f"{PLAN_FILE} has format {value['format']}, and this reads {PLAN_FORMAT}",
+                OLD_FOLDER, where=store.url, format=value["format"], ours=PLAN_FORMAT
             )
         return plan_from_json(value), StopWhen(value.get(STOP_WHEN, StopWhen.NEVER.value))
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -290,20 +373,67 @@ def _parse_plan(store: Store, written: bytes) -> tuple[Plan, StopWhen]:
         raise ParaplyError(PLAN_NOT_READ, where=store.url, reason=reason) from None
 
 
-def _waves(plan: Plan, progress: Progress, stop_when: StopWhen) -> Iterator[Iterator[int]]:
-    """Yield the batches that may run side by side, and so without knowing of each other."""
-    if stop_when is StopWhen.NEVER and not plan.is_guided:
-        yield iter(range(plan.batches))
-        return
+def _begin(progress: Progress, state: State) -> None:
+    """Let progress count on from a state; both share its numbers from now on."""
+    progress.per_system, progress.seconds_per_system = state.counts, state.seconds
+    progress.batches = progress.batches_kept = sum(state.made)
+    progress.histories_kept = progress.histories
+
+
+def _rounds(progress: Progress, state: State, stop_when: StopWhen) -> Iterator[Round]:
+    """Yield batches that may run side by side, and so without knowing of each other."""
+    plan = progress.plan
     width = len(plan.systems)
-    for turn in range(plan.rounds):
-        wanted = [number for number in range(width) if number not in progress.stopped]
-        if not wanted:
-            return
-        yield iter([turn * width + number for number in wanted])
-        for number in wanted:
-            if _is_enough(progress, number, stop_when):
-                progress.stopped.add(number)
+    if stop_when is StopWhen.NEVER and not plan.is_guided:
+        first, size = width * min(state.made), ROUND_MIN
+        while first < plan.batches:
+            wanted = tuple(
+                Wanted(system=number, turn=made) for number, made in enumerate(state.made)
+            )
+            end = min(first + size, plan.batches)
+            started, worked, made = time.monotonic(), sum(state.seconds), sum(state.made)
+            yield Round(first=first, end=end, width=width, wanted=wanted)
+            took = max(time.monotonic() - started, 1e-3)
+            batch_s = (sum(state.seconds) - worked) / max(1, sum(state.made) - made)
+            size = next_size(size, took, batch_s)
+            first = end
+        return
+    for turn in range(min(state.made), plan.rounds):
+        progress.stopped |= _enough(progress, stop_when)
+        wanted = tuple(
+            Wanted(
+                system=number,
+                turn=turn,
+                known=frontier_of(progress.per_system[number]) if plan.is_guided else None,
+            )
+            for number, made in enumerate(state.made)
+            if number not in progress.stopped and made <= turn
+        )
+        if wanted:
+            first = turn * width
+            yield Round(first=first, end=first + width, width=width, wanted=wanted)
+    progress.stopped |= _enough(progress, stop_when)
+
+
+def next_size(size: int, took: float, batch_s: float) -> int:
+    """Return how many batches the next round has, after one of ``size`` that took so long.
+
+    >>> next_size(16, took=5.0, batch_s=1.0), next_size(1024, took=120.0, batch_s=60.0)
+    (48, 2048)
+    """
+    wanted = size * max(COMMIT_S, BATCHES_EACH * batch_s) / took
+    return int(max(ROUND_MIN, min(ROUND_MAX, GROWTH * size, wanted)))
+
+
+def _enough(progress: Progress, stop_when: StopWhen) -> set[int]:
+    """Return the systems that the stop rule ends now."""
+    if stop_when is StopWhen.NEVER:
+        return set()
+    return {
+        number
+        for number in range(len(progress.plan.systems))
+        if _is_enough(progress, number, stop_when)
+    }
 
 
 def _is_enough(progress: Progress, number: int, stop_when: StopWhen) -> bool:
@@ -313,28 +443,3 @@ def _is_enough(progress: Progress, number: int, stop_when: StopWhen) -> bool:
     if stop_when is StopWhen.COVERAGE:
         return system.situations <= counts.reached.keys() | counts.violated.keys()
     return False
-
-
-def _known(plan: Plan, progress: Progress) -> dict[int, Counts]:
-    """Return what workers must know to be guided: a copy, as it was before this round."""
-    if not plan.is_guided:
-        return {}
-    return {
-        number: Counts(features=set(counts.features), novel=list(counts.novel))
-        for number, counts in enumerate(progress.per_system)
-    }
-
-
-def _count(progress: Progress, done: Done) -> None:
-    batch = progress.plan.batch(done.number)
-    counts = progress.per_system[batch.system]
-    counts.take(done.counts)
-    counts.novel = [*counts.novel, *done.counts.novel]
-    progress.seconds_per_system[batch.system] += done.seconds
-    progress.batches += 1
-    progress.seconds = progress.elapsed
-    if done.is_kept:
-        progress.batches_kept += 1
-        progress.histories_kept += done.counts.histories
-    if done.remark:
-        progress.remarks.append(f"batch {done.number} was redone: {done.remark}")

@@ -24,7 +24,7 @@ _TRANSACTION_KINDS = {kind: number for number, kind in enumerate(TransactionKind
 _NO_TRANSACTION, _SAME, _CONFLICTING, _INDEPENDENT = range(4)
 
 CROWD = 3
-"""A state tells apart no transaction, one, two, and three or more at the same action."""
+"""A state distinguishes no, one, two, and three or more transactions at the same action."""
 
 
 def course_of(history: History) -> int:

@@ -67,7 +67,7 @@ def runs_to_keep(verdicts: Ints, sizes: Ints) -> list[int]:
         if verdict:
             runs = np.flatnonzero(verdicts == verdict)
             order = np.lexsort((runs, sizes[runs, 1], sizes[runs, 0]))
-            # What outgrew the kernels is nobody's verdict until the reference has seen it.
+            # A run that outgrew the kernels has no verdict until the reference has judged it.
             kept = len(runs) if verdict == C.OVERFLOWN else KEPT_MAX
             chosen |= {int(run) for run in runs[order[:kept]]}
     return sorted(chosen)

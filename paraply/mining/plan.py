@@ -18,7 +18,9 @@ from typing import Any
 from paraply.mining.systems import System, system_from_json
 from paraply.properties.search import SEED_STRIDE
 
-PLAN_FORMAT = 2
+PLAN_FILE = "campaign.json"
+"""What a campaign writes first: a folder with it is one."""
+PLAN_FORMAT = 3
 """Version of the campaign's folder; a reader refuses another."""
 
 

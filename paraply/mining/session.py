@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paraply.mining.java import ensure_java_home
 from paraply.vocabulary.errors import ParaplyError, register
@@ -49,8 +49,8 @@ def spark_session(
 ) -> SparkSession:
     """Return the Spark session of this process, starting it if there is none.
 
-    Where ``spark-submit`` started this process, its master and its settings are used. ``conf`` are
-    further settings by name.
+    Where ``spark-submit`` started this process, its master and its settings are used. A master
+    ``sc://host:port`` is a Spark Connect server. ``conf`` are further settings by name.
 
     Workers run the interpreter of this process (``PYSPARK_PYTHON``), not whatever ``python3`` is
     first on PATH. In local mode everything is bound to the loopback interface. What the JVM logs
@@ -73,6 +73,8 @@ def spark_session(
     scratch = Path(tempfile.mkdtemp(prefix="paraply-spark-"))
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     builder = SparkSession.builder.appName(app)
+    if is_connect(master):
+        return _connected(builder.remote(master), master, conf or {})
     if not is_submitted():
         builder = builder.master(with_retries(master))
     settings = dict(QUIET_SETTINGS)
@@ -89,6 +91,23 @@ def spark_session(
             session = builder.getOrCreate()
     except Exception as error:  # Py4J wraps whatever the JVM throws, and its own start-up errors.
         raise ParaplyError(SPARK_NOT_STARTED, master=master, reason=_reason(error, log)) from None
+    return session
+
+
+def is_connect(master: str) -> bool:
+    """Return whether a master URL names a Spark Connect server."""
+    return master.startswith("sc://")
+
+
+def _connected(builder: Any, master: str, conf: Mapping[str, str]) -> SparkSession:
+    """Return a session of a Spark Connect server, which brings its own static settings."""
+    for name, value in conf.items():
+        builder = builder.config(name, value)
+    try:
+        session: SparkSession = builder.getOrCreate()
+    except Exception as error:  # gRPC's errors, and missing libraries, have many types.
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
+        raise ParaplyError(SPARK_NOT_STARTED, master=master, reason=reason) from None
     return session
 
 

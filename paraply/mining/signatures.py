@@ -1,6 +1,6 @@
 """Signatures: what two counterexamples have in common when names are taken away.
 
-The *shape* of a breach is told from the transactions that the breach names: what sort they are and
+The *shape* of a breach describes the transactions that the breach names: what sort they are and
 which of them conflict, renamed T1, T2, ... in source order. A *signature* adds the actions that
 the history consists of; it means something once the history is small, because a random history
 does much that has nothing to do with the breach.
@@ -20,7 +20,7 @@ from paraply.vocabulary.transactions import Transaction, TransactionKind
 from paraply.vocabulary.write_set import sorted_items
 
 NAMED_MAX = 4
-"""Transactions that a shape tells apart; a breach that names more is told by their number."""
+"""Transactions that a shape lists; of a breach that names more it has their number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ def shape_of(breach: Violation, history: History) -> str:
 
 
 def transactions_named(breach: Violation) -> Iterable[int]:
-    """Yield the numbers of the transactions that a breach names, told by the types of its fields.
+    """Yield the numbers of the transactions that a breach names, by the types of its fields.
 
     0 is the initial state, which is no transaction.
     """

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import os
 import secrets
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -24,6 +27,8 @@ STORE_FAILED = register(
 
 PART = ".part"
 """Ending of a file that is not finished; a killed process leaves it behind."""
+STALE_S = 86_400.0
+"""Age from which a file that does not belong to the table is taken for one of a dead process."""
 
 
 class Store(Protocol):
@@ -39,6 +44,12 @@ class Store(Protocol):
 
     def names(self, folder: str) -> list[str]:
         """Return the names of finished files in a folder, sorted; none if there is no folder."""
+
+    def ages(self, folder: str) -> dict[str, float]:
+        """Return the names of finished files in a folder, with seconds since they were written."""
+
+    def delete(self, name: str) -> None:
+        """Remove a file, if it is there."""
 
     def sweep(self) -> int:
         """Remove what killed processes left half-written, and return how many files it was."""
@@ -64,8 +75,9 @@ class DiskStore:
             os.replace(part, target)
             _sync_folder(target.parent)
         except OSError as error:
-            part.unlink(missing_ok=True)
-            raise _failed(str(target), error) from None
+            with suppress(OSError):
+                part.unlink()
+            raise store_failed(str(target), error) from None
 
     def read(self, name: str) -> bytes | None:
         """Return what a file holds; None if there is none."""
@@ -74,7 +86,7 @@ class DiskStore:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise _failed(str(self.root / name), error) from None
+            raise store_failed(str(self.root / name), error) from None
 
     def names(self, folder: str) -> list[str]:
         """Return the names of finished files in a folder, sorted."""
@@ -83,12 +95,27 @@ class DiskStore:
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise _failed(str(self.root / folder), error) from None
+            raise store_failed(str(self.root / folder), error) from None
         return sorted(name for name in listed if not name.startswith("."))
 
+    def ages(self, folder: str) -> dict[str, float]:
+        """Return the names of finished files in a folder, with seconds since they were written."""
+        now = time.time()
+        found = {}
+        for name in self.names(folder):
+            with suppress(FileNotFoundError):
+                found[name] = now - (self.root / folder / name).stat().st_mtime
+        return found
+
+    def delete(self, name: str) -> None:
+        """Remove a file, if it is there."""
+        with suppress(FileNotFoundError, NotADirectoryError):
+            (self.root / name).unlink()
+
     def sweep(self) -> int:
-        """Remove half-written files; call it only when nobody writes."""
-        left = list(self.root.rglob(f".*{PART}"))
+        """Remove half-written files that are :data:`STALE_S` old."""
+        oldest = time.time() - STALE_S
+        left = [path for path in self.root.rglob(f".*{PART}") if path.stat().st_mtime < oldest]
         for path in left:
             path.unlink(missing_ok=True)
         return len(left)
@@ -104,7 +131,7 @@ class ArrowStore:
             if filesystem is None:
                 filesystem, self._root = pafs.FileSystem.from_uri(url)
         except (OSError, ValueError, pa.ArrowException) as error:
-            raise _failed(url, error) from None
+            raise store_failed(url, error) from None
         self._files = filesystem
         self._root = self._root.rstrip("/")
 
@@ -122,7 +149,7 @@ class ArrowStore:
             if place != target:
                 self._files.move(place, target)
         except (OSError, pa.ArrowException) as error:
-            raise _failed(target, error) from None
+            raise store_failed(target, error) from None
 
     def read(self, name: str) -> bytes | None:
         """Return what a file holds; None if there is none."""
@@ -132,31 +159,62 @@ class ArrowStore:
         except FileNotFoundError:
             return None
         except (OSError, pa.ArrowException) as error:
-            raise _failed(name, error) from None
+            raise store_failed(name, error) from None
 
     def names(self, folder: str) -> list[str]:
         """Return the names of finished files in a folder, sorted."""
+        return sorted(self.ages(folder))
+
+    def ages(self, folder: str) -> dict[str, float]:
+        """Return the names of finished files in a folder, with seconds since they were written."""
         selector = pafs.FileSelector(f"{self._root}/{folder}", allow_not_found=True)
-        return sorted(
-            info.base_name
-            for info in self._files.get_file_info(selector)
-            if info.type == pafs.FileType.File and not info.base_name.startswith(".")
-        )
+        now = time.time()
+        try:
+            return {
+                info.base_name: now - (info.mtime_ns or 0) / 1e9
+                for info in self._files.get_file_info(selector)
+                if info.type == pafs.FileType.File and not info.base_name.startswith(".")
+            }
+        except (OSError, pa.ArrowException) as error:
+            raise store_failed(f"{self.url}/{folder}", error) from None
+
+    def delete(self, name: str) -> None:
+        """Remove a file, if it is there."""
+        with suppress(FileNotFoundError):
+            self._files.delete_file(f"{self._root}/{name}")
 
     def sweep(self) -> int:
-        """Remove half-written files; an object store has none."""
+        """Remove half-written files that are :data:`STALE_S` old; an object store has none."""
         selector = pafs.FileSelector(self._root, recursive=True, allow_not_found=True)
-        left = [info for info in self._files.get_file_info(selector) if info.path.endswith(PART)]
+        oldest = time.time() - STALE_S
+        left = [
+            info
+            for info in self._files.get_file_info(selector)
+            if info.path.endswith(PART) and (info.mtime_ns or 0) / 1e9 < oldest
+        ]
         for info in left:
             self._files.delete_file(info.path)
         return len(left)
 
 
+def located(place: str) -> str:
+    """Return a folder as an absolute path, or a URL as it is opened.
+
+    >>> located("s3a://bucket/mine/"), located("file:///data/mine")
+    ('s3://bucket/mine', '/data/mine')
+    """
+    if "://" not in place:
+        return os.path.abspath(place)
+    scheme, _, rest = place.partition("://")
+    if scheme == "file":
+        return os.path.abspath(unquote(urlsplit(place).path))
+    return f"{'s3' if scheme == 's3a' else scheme}://{rest.rstrip('/')}"
+
+
 def store_at(place: str) -> Store:
     """Return the store at a folder or a URL."""
-    if "://" not in place:
-        return DiskStore(os.path.abspath(place))
-    return ArrowStore(place)
+    url = located(place)
+    return ArrowStore(url) if "://" in url else DiskStore(url)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -168,6 +226,7 @@ def _sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def _failed(where: str, error: BaseException) -> ParaplyError:
+def store_failed(where: str, error: BaseException) -> ParaplyError:
+    """Return P721 with the reason of an error of the system."""
     reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
     return ParaplyError(STORE_FAILED, where=where, reason=reason)

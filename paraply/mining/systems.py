@@ -10,12 +10,18 @@ from typing import Any, ClassVar
 import paraply.properties.all as _properties
 import paraply.reference_impl.mutations.all as _mutations
 import paraply.reference_impl.subjects as _subjects
-from paraply.properties.registry import Expectation, Property, property_named, registered_properties
+from paraply.mining.judges import properties_about
+from paraply.properties.registry import (
+    Expectation,
+    Property,
+    property_named,
+    registered_properties,
+)
 from paraply.reference_impl.mutants import Mutant, mutant_named, registered_mutants
 from paraply.reference_impl.subject import Subject, Workload, registered_subjects, subject_named
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.history import History, OptionValue
-from paraply.vocabulary.schedule import Schedule
+from paraply.vocabulary.schedule import Schedule, SeededSchedule
 
 _FILLED = (_mutations, _properties, _subjects)
 """The registries, filled by importing these: a Spark worker starts with empty ones."""
@@ -27,6 +33,9 @@ NO_SUCH_SIZE = register(
     "`paraply list subjects` has the options",
 )
 
+SAMPLE_RUNS = 50
+"""Runs from which is seen which properties apply to a system."""
+_APPLICABLE: dict[str, frozenset[str]] = {}
 SIZES = ("transactions", "rows", "members")
 ALL = "all"
 """As a name: every subject, or every mutant."""
@@ -85,8 +94,12 @@ class System:
 
     @property
     def properties(self) -> tuple[Property, ...]:
-        """Return the judges themselves."""
-        return tuple(property_named(name) for name in self.judges)
+        """Return the judges themselves; what catches the mutant judges every history."""
+        applicable = {prop.name: prop for prop in properties_about(self.runner)}
+        sought = self.goals if self.mutant else frozenset()
+        return tuple(
+            property_named(name) if name in sought else applicable[name] for name in self.judges
+        )
 
     @property
     def goals(self) -> frozenset[str]:
@@ -104,8 +117,22 @@ class System:
 
     @property
     def situations(self) -> frozenset[str]:
-        """Return the judges whose situation a run can reach: what coverage is measured by."""
-        return frozenset(self.judges) - self.runner.unreachable_in(self.workload.dialect)
+        """Return the judges whose situation a run can reach: what coverage is measured by.
+
+        Those are the ones that apply to some of a few runs.
+        """
+        key = f"{self.subject} {self.mutant} {self.workload}"
+        if key not in _APPLICABLE:
+            runs = [
+                self.runner.run(SeededSchedule(seed), self.workload) for seed in range(SAMPLE_RUNS)
+            ]
+            _APPLICABLE[key] = frozenset(
+                prop.name
+                for prop in registered_properties()
+                if any(prop.applies_to(history) for history in runs)
+            )
+        unreachable = self.runner.unreachable_in(self.workload.dialect)
+        return frozenset(self.judges) & _APPLICABLE[key] - unreachable
 
     def situations_given(self, met: Set[str]) -> frozenset[str]:
         """Return the judges whose situation must occur, where those in ``met`` did."""
@@ -237,13 +264,6 @@ def _system(
         workload=replace(workload, dialect=runner.dialect_of(workload)),
         judges=tuple(judges),
     )
-
-
-def properties_about(subject: Subject) -> list[Property]:
-    """Return every property that speaks of such a subject."""
-    return [
-        prop for prop in registered_properties() if not subject.areas or prop.area in subject.areas
-    ]
 
 
 def is_situation(prop: Property) -> bool:

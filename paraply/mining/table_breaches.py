@@ -39,7 +39,8 @@ SCHEMA = pa.schema(
         ("earlier_file", pa.string()),
         ("earlier_row", pa.int64()),
         ("earlier_sn", pa.int64()),
-    ]
+    ],
+    metadata={"written_by": "paraply"},
 )
 """A row per breach: the transaction, by its row in its file (from 0), and the one before it that it
 is compared with. ``breach`` is ``malformed`` (lc not below sn), ``not_rising`` (sn not above that

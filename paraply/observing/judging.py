@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from paraply.adapters.live.target import HEALTHY, LiveRequest, LiveRound, LiveTarget
-from paraply.adapters.servers.existing import dsn_without_password
 from paraply.observing import conformance as live_conformance
 from paraply.properties.registry import Violation, verdict_of
 from paraply.registries import property_named
 from paraply.version import VERSION
 from paraply.vocabulary.group_trace import GroupTrace
 from paraply.vocabulary.history import History
+from paraply.vocabulary.secrets import dsn_without_password
 from paraply.vocabulary.verdict import Verdict, combine
 
 NOT_REACHED = "its situation did not occur"

@@ -11,7 +11,7 @@ from paraply.observing.judging import LiveResult, command_of
 from paraply.properties.registry import verdict_of
 from paraply.registries import property_named
 from paraply.reporting.escape import visible
-from paraply.reporting.files import write_report
+from paraply.reporting.files import make_folder, write_report
 from paraply.reporting.show_html import show_html
 from paraply.reporting.sortable import Cell, Table, columns, number, verdict_cell
 from paraply.reporting.table_page import Section, table_page
@@ -33,7 +33,7 @@ class LivePages:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(str(folder))
         self._rounds: list[_Round] = []
 
     def add(self, name: str, history: History, asked: Sequence[str]) -> None:

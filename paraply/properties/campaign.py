@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from paraply.properties.registry import Property
+from paraply.properties.registry import NO_EVIDENCE, Evidence, Property
 from paraply.properties.search import Counterexample, System
 from paraply.vocabulary.history import History
 from paraply.vocabulary.schedule import ExhaustiveSchedule, Schedule
 from paraply.vocabulary.verdict import Verdict
 
+IsExpected = Callable[[Property, History], bool]
+"""Returns whether the breach of a property by a history is expected of the system."""
 OnRun = Callable[[int], None]
 """Called after each run with the number of runs made so far."""
 
@@ -25,22 +27,26 @@ class Tally:
 
     Attributes:
         prop: the property.
+        applied: histories that it was a requirement on.
         reached: histories in which the situation occurred that the property speaks of.
         violated: histories that break it.
-        first: the first that breaks it, with the choices that replay it.
+        evidence: situations of all histories, and how many of them were decidable.
+        expected: those of them whose breach is expected of the system, by its cause.
+        first: the first that breaks it unexpectedly, or else the first that breaks it.
     """
 
     prop: Property
+    applied: int = 0
     reached: int = 0
     violated: int = 0
+    expected: int = 0
+    evidence: Evidence = NO_EVIDENCE
     first: Counterexample | None = None
 
     @property
     def verdict(self) -> Verdict:
-        """Return VIOLATED for one breach; else HOLDS if the situation occurred at all."""
-        if self.violated:
-            return Verdict.VIOLATED
-        return Verdict.HOLDS if self.reached else Verdict.UNKNOWN
+        """Return VIOLATED for one breach; else HOLDS if all situations were decidable."""
+        return Verdict.VIOLATED if self.violated else self.evidence.verdict
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,6 +55,7 @@ class Campaign:
 
     Attributes:
         tallies: one for each property, in the order given.
+        is_expected: which breaches are expected of the system.
         runs: schedules that were run.
         histories: histories among them that differ in content.
         events: events of all runs together.
@@ -56,6 +63,7 @@ class Campaign:
     """
 
     tallies: list[Tally]
+    is_expected: IsExpected = lambda _, __: False
     runs: int = 0
     histories: int = 0
     events: int = 0
@@ -73,16 +81,28 @@ class Campaign:
         self._seen.add(digest)
         self.histories += 1
         for tally in self.tallies:
-            tally.reached += tally.prop.witness(history)
-            violations = tally.prop.violations(history)
-            if violations:
-                tally.violated += 1
-                tally.first = tally.first or Counterexample(
-                    choices=tuple(schedule.choices),
-                    history=history,
-                    violations=violations,
-                    runs=self.runs,
-                )
+            if tally.prop.applies_to(history):
+                self._judge(tally, history, schedule)
+
+    def _judge(self, tally: Tally, history: History, schedule: Schedule) -> None:
+        tally.applied += 1
+        evidence = tally.prop.evidence(history)
+        tally.reached += evidence.relevant > 0
+        tally.evidence += evidence
+        violations = tally.prop.violations(history)
+        if not violations:
+            return
+        is_expected = self.is_expected(tally.prop, history)
+        is_first_unexpected = tally.violated == tally.expected and not is_expected
+        tally.violated += 1
+        tally.expected += is_expected
+        if tally.first is None or is_first_unexpected:
+            tally.first = Counterexample(
+                choices=tuple(schedule.choices),
+                history=history,
+                violations=violations,
+                runs=self.runs,
+            )
 
 
 def run_campaign(
@@ -90,10 +110,14 @@ def run_campaign(
     properties: Sequence[Property],
     schedules: Iterable[Schedule],
     *,
+    is_expected: IsExpected = lambda _, __: False,
     on_run: OnRun | None = None,
 ) -> Campaign:
     """Run the system on every schedule and judge what comes of it."""
-    campaign = Campaign(tallies=[Tally(prop=prop) for prop in properties])
+    campaign = Campaign(
+        tallies=[Tally(prop=prop) for prop in properties],
+        is_expected=is_expected,
+    )
     for schedule in schedules:
         history = system(schedule)
         # A run that was given up has an equal one elsewhere in the enumeration.

@@ -1,18 +1,19 @@
 """Properties: what must be true of every history, and what must be reached by some.
 
-An ALWAYS property is a pure function from a history to the breaches it finds. With it goes a
-*witness*: whether the situation that it speaks of occurred at all. Without a witness an empty
-list of breaches means nothing, and the verdict is UNKNOWN. A SOMETIMES property is such a
-situation, registered under its own name: a campaign that never reaches it has not tested.
+An ALWAYS property is a pure function from a history to the breaches it finds. Its *witness* counts
+the situations that the property judges, and its *gaps* are the situations that the history cannot
+decide because something was not recorded. HOLDS requires a situation and no gap. A SOMETIMES
+property is a situation with a name: a campaign that never reaches it has not tested it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.verdict import Verdict
 
@@ -42,7 +43,72 @@ class Violation:
 
 
 Check = Callable[[History], Sequence[Violation]]
-Situation = Callable[[History], bool]
+Situation = Callable[[History], int]
+"""How many situations of a kind occurred; a bool where they are not counted."""
+Gap = Callable[[History], Iterable[str]]
+"""Yields, for each situation that a history cannot decide, what is missing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """How many of the relevant situations of a property were decidable.
+
+    Attributes:
+        relevant: situations of which the property speaks.
+        decided: those of them that the recorded events and fields decide.
+        missing: what the first of the others lacks.
+    """
+
+    relevant: int = 0
+    decided: int = 0
+    missing: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the verdict where there is no breach."""
+        is_whole = 0 < self.relevant == self.decided
+        return Verdict.HOLDS if is_whole else Verdict.UNKNOWN
+
+    @property
+    def reason(self) -> str:
+        """Return why the verdict is UNKNOWN; empty where it is not."""
+        if not self.relevant:
+            return "its situation does not occur"
+        return f"{self}: {self.missing}" if self.decided < self.relevant else ""
+
+    def __add__(self, other: Evidence) -> Evidence:
+        return Evidence(
+            relevant=self.relevant + other.relevant,
+            decided=self.decided + other.decided,
+            missing=self.missing or other.missing,
+        )
+
+    def __str__(self) -> str:
+        return f"{self.decided:,} of {self.relevant:,}"
+
+
+NO_EVIDENCE = Evidence()
+
+Vocabulary = Callable[[History], bool]
+"""Whether a history records what a property reads; its docstring says what that is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exemption:
+    """Histories to which a property does not apply although it understands them.
+
+    Attributes:
+        applies: whether a history is one of them.
+        because: why the property is no requirement there.
+    """
+
+    applies: Callable[[History], bool]
+    because: str
+
+
+def any_history(history: History) -> bool:
+    """Events of any kind."""
+    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +121,10 @@ class Property:
         source: document and section, server function, bug number or paper.
         expectation: ALWAYS or SOMETIMES.
         check: for ALWAYS, returns the breaches.
-        witness: whether the situation it speaks of occurred; for SOMETIMES, the situation.
+        witness: how many situations it judges; for SOMETIMES, the situation.
+        of: the vocabulary that it understands; it applies to every history that has it.
+        exemptions: histories to which it does not apply all the same.
+        gaps: situations that it cannot judge in a history, by what is missing.
         is_safety: False for properties of precision and speed, which a correct but slower
             subject may break.
     """
@@ -67,6 +136,9 @@ class Property:
     witness: Situation
     check: Check | None = None
     is_safety: bool = True
+    of: Vocabulary = any_history
+    exemptions: tuple[Exemption, ...] = ()
+    gaps: tuple[Gap, ...] = ()
 
     @property
     def area(self) -> str:
@@ -74,40 +146,89 @@ class Property:
         module = (self.check or self.witness).__module__
         return module.removeprefix("paraply.properties.").replace(".", "/")
 
+    def except_where(self, exemptions: Iterable[Exemption]) -> Property:
+        """Return the property with further exemptions."""
+        return replace(self, exemptions=(*self.exemptions, *exemptions))
+
+    def applies_to(self, history: History) -> bool:
+        """Return whether the property is a requirement on such a history."""
+        return _understands(self.of, history) and not any(
+            _understands(one.applies, history) for one in self.exemptions
+        )
+
     def violations(self, history: History) -> tuple[Violation, ...]:
-        """Return the breaches in the history; none for a SOMETIMES property."""
-        return () if self.check is None else tuple(self.check(history))
+        """Return the breaches in the history; none where the property is no requirement."""
+        if self.check is None or not self.applies_to(history):
+            return ()
+        return tuple(self.check(history))
+
+    def evidence(self, history: History) -> Evidence:
+        """Return how many situations the history has for the property, and decides."""
+        if not self.applies_to(history):
+            return NO_EVIDENCE
+        decided = int(self.witness(history))
+        missing = [text for gap in self.gaps for text in gap(history)]
+        return Evidence(
+            relevant=decided + len(missing), decided=decided, missing=missing[0] if missing else ""
+        )
+
+
+_LAST: list[tuple[History, dict[Vocabulary, bool]]] = []
+"""The history judged last: many properties share a vocabulary."""
+
+
+def _understands(vocabulary: Vocabulary, history: History) -> bool:
+    if not _LAST or _LAST[0][0] is not history:
+        _LAST[:] = [(history, {})]
+    known = _LAST[0][1]
+    if vocabulary not in known:
+        known[vocabulary] = vocabulary(history)
+    return known[vocabulary]
+
+
+def fields(kind: EventKind, *names: str, where: Callable[[Event], bool] | None = None) -> Gap:
+    """Return the gap of events of a kind that lack one of the fields named."""
+
+    def lacking(history: History) -> Iterator[str]:
+        for event in history.events_of(kind):
+            if where is None or where(event):
+                missing = [name for name in names if getattr(event, name) in (None, "", ())]
+                if missing:
+                    yield f"{kind.value} without {' and '.join(missing)}"
+
+    return lacking
 
 
 def verdict_of(history: History, prop: Property) -> Verdict:
     """Return what one history says about one property.
 
-    HOLDS needs a witness: a history in which the situation never occurred is UNKNOWN. A
-    SOMETIMES property is never VIOLATED by one history.
+    A SOMETIMES property is never VIOLATED by one history.
     """
-    if prop.violations(history):
-        return Verdict.VIOLATED
-    return Verdict.HOLDS if prop.witness(history) else Verdict.UNKNOWN
+    return Verdict.VIOLATED if prop.violations(history) else prop.evidence(history).verdict
 
 
 def verdict_over(histories: Iterable[History], prop: Property) -> Verdict:
-    """Return what many histories say together.
-
-    One violation decides; otherwise one witness among them suffices for HOLDS.
-    """
-    reached = False
+    """Return what many histories say together: a breach decides, then a gap."""
+    evidence = NO_EVIDENCE
     for history in histories:
-        verdict = verdict_of(history, prop)
-        if verdict is Verdict.VIOLATED:
-            return verdict
-        reached = reached or verdict is Verdict.HOLDS
-    return Verdict.HOLDS if reached else Verdict.UNKNOWN
+        if prop.violations(history):
+            return Verdict.VIOLATED
+        evidence += prop.evidence(history)
+    return evidence.verdict
 
 
 _PROPERTIES: dict[str, Property] = {}
 
 
-def always(*, source: str, witness: Situation, is_safety: bool = True) -> Callable[[Check], Check]:
+def always(
+    *,
+    source: str,
+    witness: Situation,
+    is_safety: bool = True,
+    of: Vocabulary = any_history,
+    exemptions: Iterable[Exemption] = (),
+    gaps: Iterable[Gap] = (),
+) -> Callable[[Check], Check]:
     """Register the decorated check as a property that every history must have.
 
     Its name is the function's, its meaning the first paragraph of the function's docstring.
@@ -123,6 +244,9 @@ def always(*, source: str, witness: Situation, is_safety: bool = True) -> Callab
                 witness=witness,
                 check=check,
                 is_safety=is_safety,
+                of=of,
+                exemptions=tuple(exemptions),
+                gaps=tuple(gaps),
             )
         )
         return check
@@ -130,7 +254,7 @@ def always(*, source: str, witness: Situation, is_safety: bool = True) -> Callab
     return register_check
 
 
-def sometimes(*, source: str) -> Callable[[Situation], Situation]:
+def sometimes(*, source: str, of: Vocabulary = any_history) -> Callable[[Situation], Situation]:
     """Register the decorated predicate as a situation that a campaign must reach."""
 
     def register_situation(situation: Situation) -> Situation:
@@ -141,6 +265,7 @@ def sometimes(*, source: str) -> Callable[[Situation], Situation]:
                 source=source,
                 expectation=Expectation.SOMETIMES,
                 witness=situation,
+                of=of,
             )
         )
         return situation
@@ -154,10 +279,13 @@ def registered_properties() -> tuple[Property, ...]:
 
 
 def property_named(name: str) -> Property:
-    """Return a property by name; ``ParaplyError`` P520 if there is none."""
+    """Return a property that was asked for, to be judged whatever the history is.
+
+    Raises ``ParaplyError`` P520 if there is none.
+    """
     if name not in _PROPERTIES:
         raise ParaplyError(UNKNOWN_PROPERTY, name=name)
-    return _PROPERTIES[name]
+    return replace(_PROPERTIES[name], of=any_history, exemptions=())
 
 
 def _register(prop: Property) -> None:

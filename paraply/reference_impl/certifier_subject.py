@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 from paraply.reference_impl.certification.dialects import DIALECTS
@@ -82,35 +83,33 @@ class CertifierSubject(Subject):
             ),
         ),
     )
-    areas: ClassVar[frozenset[str]] = frozenset(
-        {
-            "certification/decisions",
-            "certification/timestamps",
-            "certification/garbage_collection",
-            "group/view_change",
-        }
-    )
+    follows = (replace(breaks_where[0], breaks=frozenset({"collection_never_changes_a_decision"})),)
     # There is one member, nobody comes to rest or recovers, and no session logs.
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
-        "": frozenset({
-            "two_members_certify_one_transaction",
-            "members_decide_alike",
-            "a_group_comes_to_rest",
-            "members_execute_the_same",
-            "a_member_collects_after_broadcasts",
-            "stable_set_is_executed_everywhere",
-            "certification_info_is_bounded",
-            "a_session_logs_two_transactions",
-            "timestamps_keep_session_order",
-            "a_joiner_certifies",
-            "joiners_certify_as_their_donors",
-            "two_members_pass_a_view",
-            "no_delivery_crosses_a_view",
-            "a_member_recovers_from_a_donor",
-            "recovery_reaches_the_view_change",
-        }),
+        "": frozenset(
+            {
+                "two_members_certify_one_transaction",
+                "members_decide_alike",
+                "a_group_comes_to_rest",
+                "members_execute_the_same",
+                "a_member_collects_after_broadcasts",
+                "stable_set_is_executed_everywhere",
+                "certification_info_is_bounded",
+                "a_session_logs_two_transactions",
+                "timestamps_keep_session_order",
+                "a_joiner_certifies",
+                "joiners_certify_as_their_donors",
+                "two_members_pass_a_view",
+                "no_delivery_crosses_a_view",
+                "a_member_recovers_from_a_donor",
+                "recovery_reaches_the_view_change",
+                "members_commit_in_different_orders",
+                "remote_transactions_commit_as_certified",
+                "members_converge",
+            }
+        ),
         **WITHOUT_VIEW_CHANGES,
-    }  # fmt: skip
+    }
 
     def __init__(self, parts: Parts = STANDARD_PARTS) -> None:
         self.parts = parts

@@ -11,6 +11,11 @@ from paraply.vocabulary.schedule import Schedule, SeededSchedule
 from paraply.vocabulary.timestamps import LogicalTime
 from paraply.vocabulary.transactions import Transaction, TransactionId
 
+FROM_OUTSIDE = "from outside"
+"""Note of an error whose cause is not in the log (a full disk, a killed worker)."""
+LOCK_WAIT_TIMEOUT = "lock wait timeout"
+"""Note of an attempt that a lock held from outside ended."""
+
 
 class Recorder:
     """Collects transactions and events in the order in which they happen."""

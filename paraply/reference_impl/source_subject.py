@@ -111,7 +111,6 @@ class SourceSubject(Subject):
         "writeset": frozenset({"last_committed_is_minimal", "timestamps_keep_session_order"}),
         "writeset_session": frozenset({"last_committed_is_minimal"}),
     }
-    areas: ClassVar[frozenset[str]] = frozenset({"certification/timestamps"})
     # What a write set does not tell is known to the history: it lists what truly depends.
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
         "": frozenset(

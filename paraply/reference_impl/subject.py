@@ -125,6 +125,22 @@ class Option:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What happens in a run before a breach of it is expected.
+
+    Attributes:
+        meaning: what that is.
+        occurs: whether it happens in a history.
+    """
+
+    meaning: str
+    occurs: Callable[[History], bool]
+
+
+NO_CAUSE_ASKED = Cause("the rules of the dialect or option", lambda _: True)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownBreaches:
     """Properties that a subject is known to break where its options ask for it.
@@ -134,6 +150,7 @@ class KnownBreaches:
         applies: whether options are such; sizes of the workload are among them, by their names.
         breaks: names of the properties.
         because: why that is right of the subject.
+        cause: what happens first in a run that breaks them.
         dialects: those it is true of; none named means all.
         scope: sizes, and options beside these, in which it shows soon.
     """
@@ -142,8 +159,17 @@ class KnownBreaches:
     applies: Callable[[Mapping[str, OptionValue]], bool]
     breaks: frozenset[str]
     because: str
+    cause: Cause = NO_CAUSE_ASKED
     dialects: frozenset[str] = frozenset()
     scope: Workload = field(default_factory=Workload)
+
+    def includes(self, name: str, dialect: str, settings: Mapping[str, OptionValue]) -> bool:
+        """Return whether a property is among them in a dialect, with options and sizes."""
+        return name in self.breaks and self.is_of(dialect, settings)
+
+    def is_of(self, dialect: str, settings: Mapping[str, OptionValue]) -> bool:
+        """Return whether they are those of a dialect, with options and sizes."""
+        return (not self.dialects or dialect in self.dialects) and self.applies(settings)
 
 
 class Subject(ABC):
@@ -157,11 +183,12 @@ class Subject(ABC):
         options: what can be set beside the size of the workload.
         breaks: dialect -> names of properties that it is known to break, each explained in the
             documentation; to find them is expected, not to find them is a fault of the search.
+        causes: property -> what must happen in a run before its breach is that of ``breaks``.
         breaks_where: what it is known to break in addition, with some options.
+        follows: what breaks besides, too rarely to be sought, as a consequence of a cause.
         schema: the tables it writes, where its histories have rows.
-        areas: modules of ``properties`` that speak of such a system; none named means all.
-        unreachable: dialect (empty for all) -> names of properties of these areas whose situation
-            no run can reach, whatever its options. A campaign that does refutes the claim.
+        unreachable: dialect (empty for all) -> names of properties whose situation no run can
+            reach, whatever its options. A campaign that does refutes the claim.
     """
 
     name: ClassVar[str] = ""
@@ -170,9 +197,10 @@ class Subject(ABC):
     dialects: ClassVar[tuple[str, ...]] = ("",)
     options: ClassVar[tuple[Option, ...]] = ()
     breaks: ClassVar[Mapping[str, frozenset[str]]] = {}
+    causes: ClassVar[Mapping[str, Cause]] = {}
     breaks_where: ClassVar[tuple[KnownBreaches, ...]] = ()
+    follows: ClassVar[tuple[KnownBreaches, ...]] = ()
     schema: ClassVar[tuple[TableSchema, ...]] = ()
-    areas: ClassVar[frozenset[str]] = frozenset()
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {}
 
     def run(self, schedule: Schedule, workload: Workload) -> History:
@@ -191,12 +219,7 @@ class Subject(ABC):
                 dialect=dialect,
                 seed=seed_of(schedule),
                 program=program_of(schedule),
-                options={
-                    "transactions": workload.transactions,
-                    "rows": workload.rows,
-                    "members": workload.members,
-                    **options,
-                },
+                options=self.settings_of(workload),
                 schema=self.schema,
                 members=members,
                 recorded_by="reference_impl",
@@ -225,19 +248,32 @@ class Subject(ABC):
         Raises ``ParaplyError`` P404, P405, P406 or P409 for a dialect or an option that does not
         fit.
         """
-        dialect = self.dialect_of(workload)
-        settings: dict[str, OptionValue] = {
+        dialect, settings = self.dialect_of(workload), self.settings_of(workload)
+        with_options = (
+            known.breaks for known in self.breaks_where if known.is_of(dialect, settings)
+        )
+        return self.breaks.get(dialect, frozenset()).union(*with_options)
+
+    def causes_of(self, workload: Workload, name: str) -> tuple[Cause, ...]:
+        """Return what may cause an expected breach of a property; none if none is expected."""
+        dialect, settings = self.dialect_of(workload), self.settings_of(workload)
+        found = [
+            known.cause
+            for known in (*self.breaks_where, *self.follows)
+            if known.includes(name, dialect, settings)
+        ]
+        if name in self.breaks.get(dialect, ()):
+            found.append(self.causes.get(name, NO_CAUSE_ASKED))
+        return tuple(found)
+
+    def settings_of(self, workload: Workload) -> dict[str, OptionValue]:
+        """Return sizes and options, by name."""
+        return {
             "transactions": workload.transactions,
             "rows": workload.rows,
             "members": workload.members,
             **self.options_of(workload),
         }
-        with_options = (
-            known.breaks
-            for known in self.breaks_where
-            if (not known.dialects or dialect in known.dialects) and known.applies(settings)
-        )
-        return self.breaks.get(dialect, frozenset()).union(*with_options)
 
     def unreachable_in(self, dialect: str) -> frozenset[str]:
         """Return the properties whose situation no run in the dialect can reach."""

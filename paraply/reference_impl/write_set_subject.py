@@ -80,7 +80,6 @@ class WriteSetSubject(Subject):
     source = "sql/rpl_write_set_handler.cc: add_pke"
     dialects = ("xxh64",)
     options = (Option(name="foreign_keys", default=True, meaning="rows of a child table as well"),)
-    areas: ClassVar[frozenset[str]] = frozenset({"certification/write_sets"})
     schema: ClassVar[tuple[TableSchema, ...]] = tuple(TABLES.values())
 
     def __init__(self, composer: type[ItemComposer] = ItemComposer) -> None:

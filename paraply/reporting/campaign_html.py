@@ -75,6 +75,8 @@ def _discovery(progress: Progress) -> Section:
             [number(point.histories), number(point.found), number(point.reached)] for point in curve
         ],
     )
+    if curve[-1].histories == 0:
+        return Section(title="Discovery", table=table, text=["No batch is finished yet."])
     return Section(
         title="Discovery",
         table=table,

@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 
 from paraply.judging.checking import Checked, Row
 from paraply.reporting.escape import shortened, visible
-from paraply.reporting.explore_text import json_text
+from paraply.reporting.explore_text import evidence_json
+from paraply.reporting.json_document import json_document
 from paraply.reporting.page import page
 from paraply.reporting.plain_table import plain_table
-from paraply.version import VERSION
 from paraply.vocabulary.verdict import Verdict
 
 BREACHES_SHOWN_MAX = 3
@@ -64,9 +64,14 @@ def _remark(row: Row) -> str:
 def _property_lines(checked: Checked) -> list[str]:
     decided = [row for row in checked.rows if row.verdict is not Verdict.UNKNOWN]
     lines = plain_table(
-        ("property", "verdict", "breaches"),
+        ("property", "verdict", "breaches", "decidable"),
         [
-            (row.name, "reached" if row.group == "situation" else row.verdict.word, row.broken)
+            (
+                row.name,
+                "reached" if row.group == "situation" else row.verdict.word,
+                row.broken,
+                str(row.evidence),
+            )
             for row in decided
         ],
     )
@@ -96,9 +101,11 @@ def _breach_lines(row: Row, told: set[str]) -> list[str]:
     lines = ["", row.label if row.group == "phenomenon" else row.name]
     for sentence in fresh[:BREACHES_SHOWN_MAX]:
         lines += textwrap.wrap(
-            shortened(sentence, SENTENCE_MAX), page().width, initial_indent="  ",
+            shortened(sentence, SENTENCE_MAX),
+            page().width,
+            initial_indent="  ",
             subsequent_indent="    ",
-        )  # fmt: skip
+        )
     more = row.broken - min(len(fresh), BREACHES_SHOWN_MAX)
     if more:
         lines.append(f"  and {more:,} more")
@@ -120,9 +127,8 @@ def _summary(checked: Checked) -> str:
 
 def check_json(checked: Checked) -> str:
     """Return the same as JSON."""
-    return json_text(
+    return json_document(
         {
-            "paraply": VERSION,
             "file": checked.name,
             "history": checked.title,
             "verdict": checked.verdict.word,
@@ -142,6 +148,7 @@ def _row_json(row: Row) -> dict[str, Any]:
         "reason": row.reason,
         "decides": row.counts,
         "breaches": row.broken,
+        "situations": evidence_json(row.evidence),
         "sentences": list(row.breaches),
     }
 
@@ -156,9 +163,11 @@ def check_junit(checked: Checked) -> str:
     failures = skipped = 0
     for row in checked.rows:
         element = ElementTree.SubElement(
-            suite, "testcase", classname=f"paraply.check.{row.group}",
+            suite,
+            "testcase",
+            classname=f"paraply.check.{row.group}",
             name=visible(f"{row.label}: {row.name}" if row.label else row.name),
-        )  # fmt: skip
+        )
         sentences = "\n".join(visible(sentence) for sentence in row.breaches)
         message = visible(row.reason or row.meaning)
         if row.verdict is Verdict.VIOLATED and row.counts:

@@ -8,7 +8,7 @@ from typing import Any
 
 from paraply.auditing.comparing import BINLOG, Compared, Comparison
 from paraply.reporting.escape import visible
-from paraply.reporting.explore_text import json_text
+from paraply.reporting.json_document import json_document
 from paraply.reporting.page import page
 from paraply.reporting.plain_table import plain_table
 
@@ -91,7 +91,7 @@ def notes(line: Compared, result: Comparison) -> Iterable[str]:
 def compare_json(result: Comparison) -> str:
     """Return the comparison as a JSON document; equal input gives an equal document."""
     request, bounds = result.request, result.bounds
-    return json_text(
+    return json_document(
         {
             "workload": request.workload,
             "files": list(request.files),

@@ -9,7 +9,9 @@ from typing import Any
 
 from paraply.counterexamples.workload_arguments import option_text
 from paraply.exploring.explore import Finding, Result
+from paraply.properties.registry import Evidence
 from paraply.reporting.counterexample_text import counterexample_lines
+from paraply.reporting.json_document import json_document
 from paraply.reporting.plain_table import plain_table
 from paraply.vocabulary.history import History
 from paraply.vocabulary.history_jsonl import write_history
@@ -28,13 +30,14 @@ def explore_text(
     """
     lines = [*heading_lines(result), f"{how}: {covered(result)}", ""]
     lines += plain_table(
-        ("property", "verdict", "reached", "broken", ""),
+        ("property", "verdict", "reached", "broken", "decidable", ""),
         [
             (
                 finding.prop.name,
                 finding.verdict.word,
                 finding.tally.reached,
                 finding.tally.violated,
+                str(finding.tally.evidence),
                 finding.note,
             )
             for finding in result.findings
@@ -42,8 +45,8 @@ def explore_text(
     )
     if result.set_aside:
         lines.append(
-            f"and {len(result.set_aside)} that no run of {result.subject.name} can reach "
-            f"(paraply list subjects names them)"
+            f"and {len(result.set_aside)} that speak of other systems, or of what no run of "
+            f"{result.subject.name} can reach"
         )
     is_unreached = any(not finding.tally.reached for finding in result.findings)
     if is_unreached and result.options_off:
@@ -70,8 +73,9 @@ def heading_lines(result: Result) -> list[str]:
             (workload.members, "member"),
         )
     )
-    set_options = " ".join(f"{name}={option_text(value)}" for name, value in
-                           sorted(workload.options.items()))  # fmt: skip
+    set_options = " ".join(
+        f"{name}={option_text(value)}" for name, value in sorted(workload.options.items())
+    )
     lines = [f"{result.subject.name}{of_dialect}: {sizes}"]
     return [*lines, f"options: {set_options}"] if set_options else lines
 
@@ -109,7 +113,7 @@ def explore_json(
 ) -> str:
     """Return the same as a JSON document; equal input gives an equal document."""
     workload = result.workload
-    return json_text(
+    return json_document(
         {
             "subject": result.subject.name,
             "dialect": workload.dialect,
@@ -136,6 +140,8 @@ def _finding_json(finding: Finding, commands: Mapping[str, str]) -> dict[str, An
         "verdict": finding.verdict.word,
         "histories_reached": finding.tally.reached,
         "histories_broken": finding.tally.violated,
+        "histories_expected": finding.tally.expected,
+        "situations": evidence_json(finding.tally.evidence),
         "is_expected": finding.is_expected,
         "note": finding.note,
     }
@@ -153,11 +159,15 @@ def _finding_json(finding: Finding, commands: Mapping[str, str]) -> dict[str, An
     return value
 
 
+def evidence_json(evidence: Evidence) -> dict[str, Any]:
+    """Return how many situations were relevant, how many decidable, and what was missing."""
+    return {
+        "relevant": evidence.relevant,
+        "decided": evidence.decided,
+        "missing": evidence.missing,
+    }
+
+
 def history_records(history: History) -> list[Any]:
     """Return the lines of a history's JSON form as values."""
     return [json.loads(line) for line in write_history(history)]
-
-
-def json_text(value: object) -> str:
-    """Return a JSON document as it is written to a file."""
-    return json.dumps(value, indent=2, ensure_ascii=True) + "\n"

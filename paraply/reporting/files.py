@@ -1,67 +1,250 @@
-"""Writing reports: whole or not at all."""
+"""Files that a command writes: whole or not at all, and never over a file of the user.
+
+A command may replace a file only if an earlier run of paraply wrote one of the same kind, or if the
+file is empty. ``--force`` allows any other file except an input of the same run. The kind of a file
+is known by its first bytes (:data:`KINDS`).
+"""
 
 from __future__ import annotations
 
+import errno
 import os
+import re
+import stat
 import sys
 import tempfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from paraply.errors import REPORT_NOT_WRITTEN
+from paraply.errors import (
+    OUTPUT_IS_INPUT,
+    OUTPUT_NOT_OURS,
+    OUTPUTS_SAME,
+    REPORT_NOT_WRITTEN,
+    STDOUT_TWICE,
+)
 from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.whole_files import appearing
 
 STANDARD_OUTPUT = "-"
+
+KINDS: Mapping[str, re.Pattern[bytes]] = {
+    "JSON": re.compile(rb'\s*\{\s*"(paraply"\s*:|format"\s*:\s*"paraply-)'),
+    "JUnit": re.compile(rb'\s*<\?xml[^>]*\?>\s*<testsuites name="paraply '),
+    "SARIF": re.compile(
+        rb'\s*\{\s*"\$schema".{0,200}?"driver"\s*:\s*\{\s*"name"\s*:\s*"paraply', re.DOTALL
+    ),
+    "HTML": re.compile(
+        rb'\s*<!DOCTYPE html>.{0,1500}?<meta name="generator" content="paraply ', re.DOTALL
+    ),
+    "history": re.compile(rb'\{"record":\s*"history",'),
+    "group trace": re.compile(rb'\{"format_version":\d+,"server_version":"[^"]*","group_name":'),
+    "SMT-LIB": re.compile(rb"; paraply "),
+}
+"""How each kind of file that paraply writes begins, of compressed files what is in them.
+
+Of Parquet the metadata at the end names paraply.
+"""
+
+APPENDED = "appended"
+"""In place of a kind: text is added to the file, which keeps what it has."""
+
+_HEAD = 4096
+_TAIL = 1 << 16
+_WRITTEN_BY = re.compile(rb"written_by.{1,4}paraply", re.DOTALL)
+_USERS_TO_MEND = frozenset(
+    {
+        errno.EACCES,
+        errno.EEXIST,
+        errno.EINVAL,
+        errno.EISDIR,
+        errno.ELOOP,
+        errno.ENAMETOOLONG,
+        errno.ENOENT,
+        errno.ENOTDIR,
+        errno.ENXIO,
+        errno.EPERM,
+        errno.EROFS,
+    }
+)
+"""What another file name mends. A full or broken disk is a failure of the run (exit code 70)."""
+
+_FileId = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What one run may not replace, and what it may.
+
+    Attributes:
+        inputs: device and inode of each input file.
+        folders: real paths of input folders.
+        force: whether files that paraply did not write may be replaced.
+    """
+
+    inputs: frozenset[_FileId] = frozenset()
+    folders: tuple[Path, ...] = ()
+    force: bool = False
+
+
+_claim = Claim()
+_held: list[str] = []
+
+
+def claim(
+    outputs: Mapping[str, tuple[str, str]],
+    *,
+    folders: Sequence[str] = (),
+    inputs: Iterable[str] = (),
+    force: bool = False,
+) -> None:
+    """Check the outputs of a run before its work, and set what :func:`write_report` may replace.
+
+    Args:
+        outputs: option -> (file name, kind).
+        folders: folders that will be made, and written to.
+        inputs: files and folders that the run reads; names of other things are ignored.
+        force: replace files that paraply did not write.
+
+    Raises ``ParaplyError``: P302 cannot be written, P306 or P313 two outputs in one file, P311
+    names an input, P312 names a file that paraply did not write.
+    """
+    global _claim
+    read = [Path(os.path.realpath(name)) for name in inputs if os.path.exists(name)]
+    _claim = Claim(
+        inputs=frozenset(_id(path) for path in read),
+        folders=tuple(path for path in read if path.is_dir()),
+        force=force,
+    )
+    made = [folder for folder in folders if not os.path.isdir(folder)]
+    for folder in folders:
+        require_folder(folder)
+    taken: dict[object, str] = {}
+    _take_standard_output(taken)
+    for option, (name, kind) in outputs.items():
+        if name == STANDARD_OUTPUT:
+            if name in taken:
+                raise ParaplyError(STDOUT_TWICE, first=taken[name], second=option)
+            taken[name] = option
+            continue
+        target = Path(os.path.realpath(name))
+        if not any(target.is_relative_to(os.path.realpath(folder)) for folder in made):
+            require_writable(name, kind)
+        if target.exists() and not target.is_file():
+            continue
+        ids: list[object] = [target, *([_id(target)] if target.exists() else [])]
+        for one in ids:
+            if one in taken:
+                raise ParaplyError(OUTPUTS_SAME, where=name, first=taken[one], second=option)
+            taken[one] = option
 
 
 def write_report(name: str, text: str) -> None:
     """Write ``text`` to the file ``name``, or to standard output if it is ``-``.
 
-    A reader never sees half a report: it is written beside the file and then takes its place. What
-    is not a regular file (a pipe, a device) is written to directly. A file that cannot be written
-    raises ``ParaplyError`` P302.
+    The file is replaced at once, when all of the text is on the disk. A pipe or a device is written
+    to directly; standard output when :func:`release` ends the run, so that a later failure leaves
+    no verdict there. Raises ``ParaplyError`` P302, P311 or P312 as :func:`claim` does.
     """
     if name == STANDARD_OUTPUT:
-        sys.stdout.write(text)
+        _held.append(text)
         return
-    target = Path(os.path.realpath(name))
-    try:
+    data = text.encode(errors="surrogateescape")
+    with _users_faults(name):
+        target = Path(os.path.realpath(name))
         if target.exists() and not target.is_file():
-            target.write_text(text, encoding="utf-8")
-        else:
-            _replace(target, text)
-    except OSError as error:
-        raise ParaplyError(
-            REPORT_NOT_WRITTEN, where=name, reason=error.strerror or str(error)
-        ) from None
+            with target.open("wb", buffering=0) as device:
+                _write_all(device.fileno(), data)
+            return
+        with replacing(name, kind_of(data)) as part:
+            part.write_bytes(data)
 
 
-def require_writable(name: str) -> None:
-    """Raise ``ParaplyError`` P302 now, rather than after an hour, where a report cannot go."""
-    if name == STANDARD_OUTPUT:
-        return
+def release() -> None:
+    """Write what :func:`write_report` holds for standard output."""
+    held, _held[:] = "".join(_held), []
+    sys.stdout.write(held)
+
+
+def drop_held() -> None:
+    """Forget what is held for standard output."""
+    _held.clear()
+
+
+def reset() -> None:
+    """Forget what an earlier run in this process claimed and holds."""
+    global _claim
+    _claim = Claim()
+    _held.clear()
+
+
+def discard(name: str, text: str) -> None:
+    """Remove an earlier report of the kind of ``text``."""
+    target = Path(os.path.realpath(name))
+    with suppress(OSError, ParaplyError):
+        if name != STANDARD_OUTPUT and target.is_file() and target.stat().st_size:
+            _require_ours(name, target, kind_of(text.encode()))
+            target.unlink()
+
+
+@contextmanager
+def replacing(name: str, kind: str) -> Iterator[Path]:
+    """Yield a path to write a file of ``kind`` to; it takes the place of ``name`` at the end.
+
+    Raises ``ParaplyError`` as :func:`write_report` does.
+    """
+    target = Path(os.path.realpath(name))
+    _require_ours(name, target, kind)
+    with _users_faults(name):
+        if not target.parent.is_dir():
+            raise ParaplyError(
+                REPORT_NOT_WRITTEN, where=name, reason=f"there is no folder {target.parent}"
+            )
+        with appearing(target) as part:
+            yield part
+
+
+def write_reports(folder: str, files: Mapping[str, str]) -> None:
+    """Write files of a folder, after a check that each of them may be written."""
+    make_folder(folder)
+    for name, text in files.items():
+        path = os.path.join(folder, name)
+        _require_ours(path, Path(os.path.realpath(path)), kind_of(text.encode()))
+    for name, text in files.items():
+        write_report(os.path.join(folder, name), text)
+
+
+def kind_of(head: bytes) -> str:
+    """Return the kind of a file of paraply by its first bytes; empty for any other."""
+    return next((kind for kind, form in KINDS.items() if form.match(head[:_HEAD])), "")
+
+
+def require_writable(name: str, kind: str) -> None:
+    """Raise ``ParaplyError`` P302, P311 or P312 where a file of ``kind`` cannot be written."""
     target = Path(os.path.realpath(name))
     if target.is_dir():
         raise ParaplyError(REPORT_NOT_WRITTEN, where=name, reason="it is a folder")
+    if target.is_block_device():
+        raise ParaplyError(REPORT_NOT_WRITTEN, where=name, reason="it is a disk")
     if not target.parent.is_dir():
         raise ParaplyError(
             REPORT_NOT_WRITTEN, where=name, reason=f"there is no folder {target.parent}"
         )
     if not os.access(target if target.exists() else target.parent, os.W_OK):
         raise ParaplyError(REPORT_NOT_WRITTEN, where=name, reason="permission denied")
+    _require_ours(name, target, kind)
 
 
 def require_folder(name: str) -> None:
-    """Raise ``ParaplyError`` P302 now where a folder is not there and cannot be made later."""
+    """Raise ``ParaplyError`` P302 where a folder is not there and cannot be made later."""
     folder = Path(os.path.realpath(name))
     while not folder.exists():
         folder = folder.parent
-    try:
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".paraply-"):
-            pass
-    except OSError as error:
-        raise ParaplyError(
-            REPORT_NOT_WRITTEN, where=name, reason=error.strerror or str(error)
-        ) from None
+    with _users_faults(name), tempfile.TemporaryDirectory(dir=folder, prefix=".paraply-"):
+        pass
 
 
 def make_folder(name: str) -> None:
@@ -70,18 +253,61 @@ def make_folder(name: str) -> None:
     os.makedirs(os.path.realpath(name), exist_ok=True)
 
 
-def _replace(target: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(
-        dir=target.parent, prefix=f".{target.name}.", suffix=".part"
-    )
+def _require_ours(name: str, target: Path, kind: str) -> None:
+    if not target.is_file():
+        return
+    if _id(target) in _claim.inputs:
+        raise ParaplyError(OUTPUT_IS_INPUT, where=name)
+    if kind == APPENDED or not target.stat().st_size or _kind_of_file(target) == kind:
+        return
+    if any(target.is_relative_to(folder) for folder in _claim.folders):
+        raise ParaplyError(OUTPUT_IS_INPUT, where=name)
+    if not _claim.force:
+        raise ParaplyError(OUTPUT_NOT_OURS, where=name)
+
+
+def _kind_of_file(target: Path) -> str:
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        # mkstemp makes a private file; a report is as public as any file the user makes.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, target.stat().st_mode if target.exists() else 0o666 & ~mask)
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+        with target.open("rb") as file:
+            head = file.read(_HEAD)
+            if head.startswith(b"\x1f\x8b"):
+                head = zlib.decompressobj(wbits=31).decompress(head, _HEAD)
+            elif head.startswith(b"PAR1"):
+                file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
+                return "Parquet" if _WRITTEN_BY.search(file.read()) else ""
+    except (OSError, zlib.error):
+        return ""
+    return kind_of(head)
+
+
+def _take_standard_output(taken: dict[object, str]) -> None:
+    """Count the file to which a shell redirected standard output as taken."""
+    try:
+        found = os.fstat(sys.stdout.fileno())
+    except (AttributeError, OSError, ValueError):
+        return
+    if stat.S_ISREG(found.st_mode):
+        taken[found.st_dev, found.st_ino] = "standard output"
+
+
+def _id(path: Path) -> _FileId:
+    found = path.stat()
+    return found.st_dev, found.st_ino
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(handle, data) :]
+
+
+@contextmanager
+def _users_faults(name: str) -> Iterator[None]:
+    """Turn what another file name mends into ``ParaplyError`` P302."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _USERS_TO_MEND:
+            raise
+        raise ParaplyError(
+            REPORT_NOT_WRITTEN, where=name, reason=error.strerror or str(error)
+        ) from None

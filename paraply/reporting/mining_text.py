@@ -8,7 +8,7 @@ from typing import Any
 from paraply.campaigning.files import Filed
 from paraply.campaigning.result import SystemResult, discovery_curve, overall
 from paraply.mining.campaign import Progress
-from paraply.reporting.explore_text import json_text
+from paraply.reporting.json_document import json_document
 from paraply.reporting.plain_table import entries, plain_table
 from paraply.vocabulary.verdict import Verdict
 
@@ -182,7 +182,7 @@ def mining_json(
     """Return the same as a JSON document; ``with_times`` false leaves seconds null."""
     plan = progress.plan
     worked = round(sum(progress.seconds_per_system), 3)
-    return json_text(
+    return json_document(
         {
             "seed": plan.seed,
             "is_guided": plan.is_guided,

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from paraply.mining.compiled.scope_kernel import ROWS
 from paraply.mining.small_scope import ScopeResult, words
-from paraply.reporting.explore_text import json_text
+from paraply.reporting.json_document import json_document
 from paraply.vocabulary.counting import counted
 
 PROPERTY = "conflicting_transactions_never_overlap"
@@ -37,4 +37,4 @@ def scope_json(result: ScopeResult, *, transactions: int, fault: str) -> str:
     found = {"property": PROPERTY, "verdict": result.verdict.name.lower(), "fault": fault or None}
     scope = {"transactions": transactions, "rows": ROWS}
     witness = words(result.witness) if result.witness else None
-    return json_text({**found, **scope, **asdict(result), "witness": witness})
+    return json_document({**found, **scope, **asdict(result), "witness": witness})

@@ -13,6 +13,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from paraply.reporting.audit.outline import audit_outline
+from paraply.reporting.audit.summary import summary_outline
 from paraply.reporting.escape import visible
 from paraply.reporting.outline import (
     TONES,
@@ -48,13 +49,21 @@ _STYLES = {
 }
 
 
-def render_terminal(result: AuditResult, *, width: int, colour: bool, plain: bool = False) -> str:
-    """Return the report as text at most ``width`` columns wide.
+def render_terminal(
+    result: AuditResult,
+    *,
+    width: int,
+    colour: bool,
+    plain: bool = False,
+    details: bool = True,
+    speed: str = "",
+) -> str:
+    """Return the report as text at most ``width`` columns wide; one screen without ``details``.
 
     ``colour`` adds ANSI colours; ``plain`` gives ASCII sentences without tables, boxes or
     charts, for screen readers and for terminals that cannot show more.
     """
-    outline = audit_outline(result)
+    outline = audit_outline(result) if details else summary_outline(result, speed=speed)
     width = max(WIDTH_MIN, width)
     return spoken(outline, width) if plain else drawn(outline, width, colour=colour)
 

@@ -1,8 +1,4 @@
-"""What an audit of a log found: the one object that every form of the report is made from.
-
-The compiled and the readable audit fill the same object, so they can be compared field by field;
-terminal, JSON, JUnit and HTML only render it.
-"""
+"""The result of a log audit: the single input of every report, filled by both engines."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ from paraply.vocabulary.verdict import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionRef:
-    """A transaction as a report names it; ``position`` is ``file:offset`` of its GTID event."""
+    """A transaction; ``position`` is ``file:offset`` of its GTID event."""
 
     ordinal: int
     gtid: str
@@ -26,7 +22,7 @@ class TransactionRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """Why a part of the verdict is unknown, and the way to find out."""
+    """Why a part of the verdict is unknown, and the remedy."""
 
     property: str
     reason: str
@@ -37,7 +33,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintFinding:
-    """One thing wrong or odd with the metadata of the log."""
+    """A fault or oddity of the metadata."""
 
     rule: str
     """Stable name of the rule, e.g. ``sequence_number_increases``."""
@@ -62,16 +58,16 @@ class SafetyViolation:
     table: str
     index: str
     key: str
-    """The shared key as a reader sees it, e.g. ``uk_email('a@b')``."""
+    """The shared key for display, e.g. ``uk_email('a@b')``."""
     consequence: str
     """What would go wrong, in one sentence."""
     certain: bool = True
-    """False where the shared key rests on an assumption; then it makes the verdict unknown."""
+    """False if the shared key rests on an assumption; the verdict is then unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayFinding:
-    """A row image that does not fit the state that the log itself built up."""
+    """A row image that contradicts the replayed state."""
 
     property: str
     """``before_images_match``, ``inserted_keys_are_free`` or ``rows_exist``."""
@@ -96,36 +92,34 @@ class ReplayResult:
     rows_forgotten: int = 0
     """Rows dropped from the bounded state; touched again, they count as never seen."""
     rows_in_doubt: int = 0
-    """Images that did not fit a row which a foreign key's cascade may have changed unlogged."""
+    """Mismatches on rows that an unlogged foreign key cascade may have changed."""
     findings_dropped: int = 0
     findings: list[ReplayFinding] = field(default_factory=list)
     tables: dict[str, int] = field(default_factory=dict)
-    """Rows per table at the end of the log: of those it wrote, the ones it left, and that no
-    later statement made unknown."""
+    """Rows per table at the end of the log, unless a later statement made them unknown."""
     cascaded_tables: list[str] = field(default_factory=list)
-    """Tables of which a foreign key's cascade may have deleted rows unlogged, so that the number
-    in ``tables`` is the most there can be left."""
+    """Tables where an unlogged cascade may have deleted rows: ``tables`` is an upper bound."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parallelism:
-    """How parallel one way of scheduling could run this log.
+    """How parallel a scheduling model can run this log.
 
-    Work is counted in steps; a transaction of ``n`` row changes is ``1 + n`` steps (begin/end and
-    its rows). ``transactions_on_path`` and ``steps`` count transactions: the longest chain, and
-    the rounds an unbounded number of workers needs when each round runs all that is ready.
+    Work is counted in steps: a transaction of ``n`` row changes has ``1 + n``.
+    ``transactions_on_path`` is the length of the longest chain; ``steps`` is the number of rounds
+    with unbounded workers.
     """
 
     model: str
     """``logical-clock``, ``commit-group``, ``row-conflicts``, ``by-table``, ``by-schema``,
     ``by-primary-key``."""
     safe: Verdict
-    """Whether applying by this model keeps conflicting transactions in order on this log."""
+    """Whether the model keeps the conflicts of this log in order."""
     conflicting_pairs_apart: int
     """Conflicting pairs that this model leaves unordered."""
     work: int
     critical_path: int
-    """Work on the longest chain of dependent transactions, in the same steps as ``work``."""
+    """Work on the longest chain of dependent transactions, in steps."""
     transactions_on_path: int
     steps: int
     width_max: int
@@ -135,25 +129,25 @@ class Parallelism:
     speedup: dict[int, float]
     """By number of workers, under list scheduling in log order."""
     knee: int
-    """The number of workers beyond which another doubling buys less than 10 %."""
+    """The number of workers beyond which doubling gains less than 10 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocker:
-    """What the critical path of the log is made of: a hot key, a table, a DDL statement."""
+    """A part of the critical path: a hot key, a table, a DDL statement."""
 
     kind: str
     """``key``, ``table``, ``ddl``, ``statement`` or ``metadata``."""
     name: str
     transactions: int
-    """Links of the critical path that are there because of it."""
+    """Links of the critical path that it causes."""
     share: float
     """Part of the critical path, 0..1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSummary:
-    """One table of the log and what is known of its keys."""
+    """One table of the log and its known keys."""
 
     name: str
     inserts: int
@@ -163,12 +157,12 @@ class TableSummary:
     """Key names with their columns, e.g. ``PRIMARY(id)``."""
     keys_known: bool
     sources: tuple[str, ...]
-    """Where the knowledge came from, in the words of SchemaSource."""
+    """Sources of the keys, as :class:`SchemaSource` words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathLink:
-    """One transaction on the critical path and why it had to wait for the one before."""
+    """A transaction on the critical path and its reason to wait for the previous one."""
 
     transaction: TransactionRef
     waits_for: int
@@ -179,7 +173,7 @@ class PathLink:
 
 @dataclass(slots=True, kw_only=True)
 class FileSummary:
-    """One input file, how far it was read, and what was in it."""
+    """One input file and how far it was read."""
 
     name: str
     server: str = ""
@@ -193,7 +187,7 @@ class FileSummary:
     events: dict[str, int] = field(default_factory=dict)
     skipped_event_types: dict[str, int] = field(default_factory=dict)
     stopped: str = ""
-    """Where and why reading stopped early, empty if the file was read to its end."""
+    """Where and why reading stopped early; empty if the file was read completely."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -208,14 +202,17 @@ class AuditResult:
     kinds: dict[str, int] = field(default_factory=dict)
     tables: list[TableSummary] = field(default_factory=list)
     commit_group_sizes: dict[int, int] = field(default_factory=dict)
-    """How many commit groups have each size; a group is a run of one LC (MySQL) or commit id."""
+    """Number of commit groups by size; a group shares an LC (MySQL) or a commit id."""
     pairs_allowed_to_overlap: int = 0
     """Pairs of transactions that the metadata lets overlap, conflicting or not."""
     conflicting_pairs_ordered: int = 0
-    """Conflicting neighbour pairs that the metadata keeps apart: evidence that the check ran."""
+    """Conflicting neighbour pairs that the metadata keeps in order: evidence of coverage."""
+    may_wait: int = 0
+    """Pairs that may overlap in either order with one result, while one waits for a row lock of
+    the other (a child row beside another change of its parent row)."""
     lint: list[LintFinding] = field(default_factory=list)
     lint_dropped: int = 0
-    """Findings past the limit of the list; they still count for the verdict."""
+    """Findings beyond the limit of the list; they count for the verdict."""
     violations: list[SafetyViolation] = field(default_factory=list)
     violations_dropped: int = 0
     replay: ReplayResult = field(default_factory=ReplayResult)
@@ -223,12 +220,12 @@ class AuditResult:
     clock_distance: dict[int, int] = field(default_factory=dict)
     """Histogram of SN-LC by power of two: key 4 counts distances 4..7."""
     width_over_time: list[tuple[int, float]] = field(default_factory=list)
-    """(first round, transactions per round) of at most 400 equal slices of the rounds that
-    the log's metadata makes of it: a transaction is in round 1 if it waits for nothing, else one
-    round after the latest it waits for. The last slice may have fewer rounds."""
+    """(first round, transactions per round) of at most 400 equal slices of the rounds. A
+    transaction runs one round after the latest that it waits for. The last slice may be shorter.
+    """
     blockers: list[Blocker] = field(default_factory=list)
     critical_path: list[PathLink] = field(default_factory=list)
-    """The longest chain under exact row conflicts, at most 200 links (first and last 100)."""
+    """The longest chain under exact row conflicts, at most the first and last 100 links."""
     assumptions: list[str] = field(default_factory=list)
     engine: str = "readable"
-    """``readable`` or ``compiled``: which implementation produced it; the rest is identical."""
+    """``readable`` or ``compiled``; all else is identical."""

@@ -1,9 +1,6 @@
-"""What clients of a database did and saw: transactions of reads and writes, from their side.
+"""Histories of database clients in the manner of Jepsen: transactions of reads and writes.
 
-A history of the other kind (``paraply.vocabulary.history``) is told by the servers. This one is
-told by the clients, in the manner of Jepsen: each transaction was invoked, did some accesses, and
-came to an end that the client knows or does not know. Every value is written to a key once, so that
-a value says who wrote it.
+Each value is written to a key once, so a value identifies its writer.
 """
 
 from __future__ import annotations
@@ -27,20 +24,20 @@ LOG_UNLIKE_HISTORY = register(
 )
 
 Key = Hashable
-"""What is read and written: any value that can be compared; numbers and text in practice."""
+"""A key: any comparable value."""
 
 
 class DataType(Enum):
-    """What the keys hold, and so what a read tells about the versions before."""
+    """The type of the values, which determines the information in a read."""
 
     LIST = "list-append"
-    """Lists that are appended to: a read shows the whole order of versions before it."""
+    """Append-only lists: a read shows the order of all earlier versions."""
     REGISTER = "rw-register"
     """Registers that are overwritten: a read shows one version."""
 
 
 class AccessKind(Enum):
-    """What a transaction did to a key; the words are those of Jepsen's micro-operations."""
+    """The kind of an access, in the words of Jepsen's micro-operations."""
 
     APPEND = "append"
     WRITE = "w"
@@ -55,16 +52,16 @@ class Access(NamedTuple):
     key: Key
     """To which key."""
     value: Any
-    """What was written; of a read, what was seen: a tuple for a list, None for nothing yet."""
+    """The written or read value: a tuple for a list, None for no version."""
 
 
 class Ending(Enum):
-    """How a transaction ended, as far as its client knows."""
+    """The outcome of a transaction, as its client knows it."""
 
     COMMITTED = "ok"
     ABORTED = "fail"
     INDETERMINATE = "info"
-    """The client was never told; its reads are not known, its writes may have happened."""
+    """Unknown outcome: without reads; its writes may have happened."""
 
 
 class ClientTransaction(NamedTuple):
@@ -74,17 +71,17 @@ class ClientTransaction(NamedTuple):
     """From 1, in the order of invocation."""
     ending: Ending
     accesses: tuple[Access, ...]
-    """In the order in which they were done; no reads unless it committed."""
+    """In execution order; without reads unless it committed."""
     session: str = ""
-    """The client that issued it, one transaction after the other; empty where unknown."""
+    """The client, which runs one transaction at a time; empty if unknown."""
     invoked: int = 0
     """Place of the invocation in the recording."""
     completed: int = 0
     """Place of the completion in the recording."""
     line: int = 0
-    """Line of the file that has its completion, from 1; 0 where there is none."""
+    """Line of its completion in the file, from 1; 0 if none."""
     label: str = ""
-    """What sentences call it, where its number would say nothing."""
+    """Name in messages, if its number means nothing to the reader."""
 
     @property
     def name(self) -> str:
@@ -99,16 +96,15 @@ class ClientHistory:
     data_type: DataType
     transactions: tuple[ClientTransaction, ...]
     log: tuple[int, ...] | None = None
-    """Numbers of the transactions that wrote, in the order of the source's log, if it is known."""
+    """Numbers of the writers in the order of the source's log, if known."""
     has_times: bool = True
-    """Whether ``invoked`` and ``completed`` say what was over before what began."""
+    """Whether ``invoked`` and ``completed`` give the real-time order."""
 
 
 def check_log(history: ClientHistory, *, where: str = "") -> ClientHistory:
-    """Return the history if its log, where there is one, lists each committed writer once.
+    """Return the history if its log, if any, lists each committed writer once.
 
-    Raises:
-        ParaplyError: P509 where it does not.
+    Raises: ParaplyError: P509 otherwise.
     """
     if history.log is None:
         return history

@@ -1,8 +1,6 @@
-"""Errors that a user meets: one registry of stable codes, messages and remedies.
+"""The registry of user-facing errors: stable codes, messages and remedies.
 
-A wrong input is the user's to mend, so it is reported without a traceback: code, where (file,
-offset or line), what is wrong, and the one remedy. An error that is not a ``ParaplyError`` is a
-fault of ours and keeps its traceback.
+Invalid input is reported without a traceback. Any other exception is a bug and keeps its traceback.
 """
 
 from __future__ import annotations
@@ -12,11 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorCode:
-    """One kind of user-facing error.
-
-    ``code`` is stable for ever (``P101``); ``message`` is a ``str.format`` template over the
-    details given when it is raised; ``remedy`` says the one thing to do.
-    """
+    """An error: stable ``code``, ``str.format`` template ``message``, and one ``remedy``."""
 
     code: str
     message: str
@@ -27,7 +21,7 @@ _REGISTRY: dict[str, ErrorCode] = {}
 
 
 def register(code: str, message: str, remedy: str) -> ErrorCode:
-    """Add an error to the registry and return it; a code that is taken raises ``ValueError``."""
+    """Register an error; a used code raises ``ValueError``."""
     if code in _REGISTRY:
         raise ValueError(f"error code {code} is registered twice")
     entry = ErrorCode(code=code, message=message, remedy=remedy)
@@ -41,10 +35,7 @@ def registered_errors() -> tuple[ErrorCode, ...]:
 
 
 class ParaplyError(Exception):
-    """A wrong input: which error, where, and how to mend it.
-
-    ``where`` names file and offset or line (``bin.000001:1234``) or is empty.
-    """
+    """Invalid input; ``where`` is file and offset or line (``bin.000001:1234``), or empty."""
 
     def __init__(self, error: ErrorCode, /, *, where: str = "", **details: object) -> None:
         self.error = error

@@ -1,9 +1,6 @@
-"""A recorded run of a replication group: what was delivered in total order, and what it became.
+"""A recorded run of a replication group: deliveries in total order, and each member's decisions.
 
-Inputs (transactions with snapshot and write set, executed sets, views, donated certification
-info) and, beside each transaction, what every member made of it: the GTID, and the timestamp
-that it wrote for a remote one. Nothing in it is computed by us, so that it can be held against
-a certifier.
+All values are recorded, none is computed, so a certifier can be compared with them.
 """
 
 from __future__ import annotations
@@ -18,10 +15,10 @@ MemberUuid = str
 
 @dataclass(frozen=True, slots=True)
 class LoggedDecision:
-    """What the log of one member says of a transaction: it was certified.
+    """A positive decision in the log of one member.
 
-    ``last_committed`` and ``sequence_number`` are those of its applier channel, None at the
-    origin, whose own binary log has other numbers.
+    ``last_committed`` and ``sequence_number`` are None at the origin, whose own log has other
+    numbers.
     """
 
     gtid: Gtid
@@ -31,10 +28,10 @@ class LoggedDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionDelivered:
-    """A transaction as its origin sent it, and the members in whose logs it is.
+    """A transaction as sent, and the members that logged it.
 
-    A member that is missing in ``decided`` refused it, or was not there. ``items`` are the
-    hashes as servers write them (base64); one may come twice.
+    A member missing in ``decided`` refused it or was absent. ``items`` are the servers' hashes
+    (base64), possibly repeated.
     """
 
     origin: MemberUuid
@@ -58,7 +55,7 @@ class ExecutedSetDelivered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewInstalled:
-    """A new view; ``executed`` is what its members told of themselves while installing it."""
+    """A new view; ``executed`` are the sets that its members reported."""
 
     members: tuple[MemberUuid, ...]
     joined: tuple[MemberUuid, ...]
@@ -75,7 +72,7 @@ class MemberRecovered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InfoDonated:
-    """Certification info as of the last view, which joiners take over."""
+    """Certification info as of the last view, for joiners."""
 
     extracted: GtidSet
     info: Mapping[str, GtidSet]
@@ -86,7 +83,7 @@ Step = TransactionDelivered | ExecutedSetDelivered | ViewInstalled | MemberRecov
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupTrace:
-    """One run of a group from the first view with two members.
+    """A group run from the first view with two members.
 
     ``block_size`` is group_replication_gtid_assignment_block_size.
     """
@@ -97,7 +94,7 @@ class GroupTrace:
     members: tuple[MemberUuid, ...]
     steps: tuple[Step, ...]
     is_multi_primary: bool = True
-    """Only then are conflicts detected, but while a new primary applies the old one's backlog."""
+    """Conflicts are detected only then, or while a new primary applies its backlog."""
 
     @property
     def transactions(self) -> list[TransactionDelivered]:

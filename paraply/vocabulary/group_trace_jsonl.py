@@ -1,8 +1,7 @@
-"""Recorded group runs as JSON Lines, gzip-compressed where the name ends in .gz.
+"""Recorded group runs as JSON Lines, gzip-compressed if the name ends in .gz.
 
-The first line is the header: format version, server, group, members and the table of items; then
-one line for each step, in order; the last line counts them. Members and items stand as their
-index in the header's lists, GTIDs and sets of them as servers print them.
+A header line (version, server, group, members, items), one line per step, and a last line with the
+count. Members and items are indexes into the header's lists.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ TEXT_BYTES_MAX = 1 << 29
 
 
 def write_group_trace(trace: GroupTrace, path: Path) -> None:
-    """Write a run; the same run gives the same bytes."""
+    """Write a run; equal runs give equal bytes."""
     text = "".join(line + "\n" for line in _lines(trace)).encode("utf-8")
     path.write_bytes(gzip.compress(text, 9, mtime=0) if path.suffix == ".gz" else text)
 

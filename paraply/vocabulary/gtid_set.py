@@ -1,8 +1,6 @@
-"""MySQL GTIDs and sets of them, as values: ``uuid:1-5:7``, tagged ones of 8.3 and newer too.
+"""MySQL GTIDs and GTID sets as values, including tagged ones (8.3): ``uuid:1-5:7``.
 
-A source is a UUID and a tag, empty for untagged GTIDs; numbers of one source run from 1 to
-2**63-2. Text as the server prints and reads it: ``paraply.vocabulary.gtid_set_text``; as binary
-logs carry it: ``paraply.vocabulary.gtid_set_binary``.
+A source is a UUID and a tag (empty if untagged); its numbers are 1 to 2**63-2.
 """
 
 from __future__ import annotations
@@ -21,17 +19,17 @@ TAG_LENGTH_MAX = 32
 
 
 class GtidSource(NamedTuple):
-    """Who gave a GTID: the server's UUID, and the tag, empty for untagged."""
+    """The origin of a GTID: server UUID, and tag (empty if untagged)."""
 
     uuid: str
     """36 characters, in lower case."""
     tag: str = ""
-    """Letters in lower case, digits and underscore, not beginning with a digit."""
+    """Lower-case letters, digits and underscore; the first is no digit."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Gtid:
-    """One GTID: its source, and its number in [1, 2**63-2]."""
+    """One GTID with its number in [1, 2**63-2]."""
 
     source: GtidSource
     number: int
@@ -46,7 +44,7 @@ class Gtid:
 
 
 class GtidInterval(NamedTuple):
-    """A run of GTIDs of one source, both ends included."""
+    """A range of GTIDs of one source, both ends included."""
 
     source: GtidSource
     first: int
@@ -56,10 +54,8 @@ class GtidInterval(NamedTuple):
 class GtidSet:
     """An immutable set of GTIDs: union ``|``, intersection ``&``, difference ``-``, subset ``<=``.
 
-    Costs are linear in the intervals of both sets, looking up one GTID is logarithmic. Equal
-    sets are equal and hash alike however they were built. ``len()`` counts GTIDs and fails past
-    ``sys.maxsize``; :attr:`count` does not. Iterating yields intervals, since a set may well
-    hold more GTIDs than anyone can wait for.
+    Operations are linear in the intervals of both sets; lookup is logarithmic. ``len()`` fails
+    above ``sys.maxsize``; :attr:`count` does not. Iteration yields intervals.
     """
 
     __slots__ = ("_numbers",)
@@ -83,7 +79,7 @@ class GtidSet:
 
     @property
     def sources(self) -> tuple[GtidSource, ...]:
-        """Return the sources in the set, by UUID and then by tag, untagged first."""
+        """Return the sources by UUID, then tag, untagged first."""
         return tuple(self._numbers)
 
     def numbers_of(self, source: GtidSource) -> IntervalSet:
@@ -136,7 +132,7 @@ class GtidSet:
         return GtidSet({s: held - other.numbers_of(s) for s, held in self._numbers.items()})
 
     def __le__(self, other: GtidSet) -> bool:
-        """Return whether this is a subset of, or the same as, the other."""
+        """Return whether this is a subset of the other or equal to it."""
         return all(held <= other.numbers_of(s) for s, held in self._numbers.items())
 
     def __lt__(self, other: GtidSet) -> bool:

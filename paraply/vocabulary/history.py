@@ -113,6 +113,11 @@ class History:
             dict.fromkeys([*self.header.members, *(event.member for event in self.events)])
         )
 
+    @cached_property
+    def kinds(self) -> frozenset[EventKind]:
+        """Return the kinds of events that the history has."""
+        return frozenset(event.kind for event in self.events)
+
     def events_of(self, *kinds: EventKind, member: str | None = None) -> Iterator[Event]:
         """Yield the events of the kinds given, at one member where one is named, in order."""
         for event in self.events:

@@ -54,6 +54,24 @@ DDL_CHARACTERS_MAX = 1 << 16
 """Characters of a schema-changing statement, which is parsed."""
 
 
+RELEASED = "deleted or moved parent rows"
+TAKEN = "new values of unique keys"
+
+
+def aspect(table: str, what: str) -> str:
+    """Return the name of one sort of change of ``table``, whatever the case of its name."""
+    return f"{table.lower()}\0{what}"
+
+
+def table_of(name: str) -> str:
+    """Return the table of an aspect or of a plain table name; empty for :data:`ANY_ROWS`."""
+    return name.partition("\0")[0]
+
+
+ANY_ROWS = aspect("", "rows")
+"""Met by every transaction that changes rows: the reach of a table with unknown foreign keys."""
+
+
 class Operation(Enum):
     """What a row event did to one row."""
 
@@ -107,6 +125,8 @@ class RowChange:
     after: RowImage | None
     position: LogPosition
     """Start of the rows event that holds the row."""
+    unchecked: bool = field(default=False, compare=False)
+    """The rows event carries NO_FOREIGN_KEY_CHECKS; a text dump does not show it."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -167,11 +187,17 @@ class LoggedTransaction:
     known ones may exist, a minimal row image left out a value that the transaction released, or
     a value cannot be compared. Such a transaction may conflict, without a shared key, with any
     other one that changes the table; one of the two listing it is enough."""
+    locked_keys: frozenset[ConflictKey] = frozenset()
+    """PRIMARY keys of parent rows that an inserted child row locks: a change of such a row waits
+    for the child, or the child for it, and both orders give the same result."""
     reached_tables: frozenset[str] = frozenset()
     """Tables in which a foreign key made the transaction read or change rows that the log does not
     name: a CASCADE or SET NULL, which the engine carries out below the log, or a parent whose key
     value is not recorded or cannot be compared. Such a transaction may conflict, without a shared
-    key, with one that changes rows of the table itself; two that only reach it do not."""
+    key, with one that changes rows of the table itself; two that only reach it do not. An
+    :func:`aspect` in place of a table is met by the transactions that have it in ``aspects``."""
+    aspects: frozenset[str] = frozenset()
+    """What the transaction does to tables, as far as the reach of others may depend on it."""
     uncertain_keys: frozenset[ConflictKey] = frozenset()
     """The part of ``keys`` and ``shared_keys`` that rests on an assumption (a collation folded too
     coarsely, say)."""

@@ -1,11 +1,7 @@
-"""The one door for choice: whatever may happen in more than one order asks a ``Schedule``.
+"""The single source of choice: every nondeterministic step of a subject asks a ``Schedule``.
 
-Which worker moves, when a member collects garbage, when an acknowledgement arrives, when a crash
-strikes: the subject offers the options, the schedule picks one and remembers the pick. The list
-of picks is a *program*: with the workload it is a whole counterexample, and it replays the same
-on every implementation that asks the same questions in the same order.
-
-A question with one option is no choice: it is answered at once and not recorded.
+The subject offers options, and the schedule picks one and records it. The list of picks is a
+*program*, which replays the run with the same workload. A question with one option is not recorded.
 """
 
 from __future__ import annotations
@@ -32,11 +28,7 @@ SUBJECT_NOT_DETERMINISTIC = register(
 
 
 class Schedule(ABC):
-    """Picks among options and records every pick in ``choices``.
-
-    A subclass says how to pick; ``choices`` holds one index per question with two options or
-    more, in the order asked.
-    """
+    """Picks among options and records each pick in ``choices``, one index per real question."""
 
     __slots__ = ("choices",)
 
@@ -47,7 +39,7 @@ class Schedule(ABC):
     def choose_index(self, count: int, label: str = "") -> int:
         """Return an index in ``[0, count)``; ``count`` below 1 raises ``ValueError``.
 
-        ``label`` says what is being chosen, for messages and for Hypothesis' printed story.
+        ``label`` describes the choice in messages.
         """
 
     @overload
@@ -57,7 +49,7 @@ class Schedule(ABC):
     def choose(self, options: Sequence[T], label: str = "") -> T: ...
 
     def choose(self, options: Sequence[T] | int, label: str = "") -> T | int:
-        """Return one of ``options``, or a number in ``[0, options)`` where it is a number."""
+        """Return one of ``options``, or a number in ``[0, options)``."""
         if isinstance(options, int):
             return self.choose_index(options, label)
         return options[self.choose_index(len(options), label)]
@@ -94,7 +86,7 @@ def _not_deterministic(position: int, count: int, counts: list[int], label: str)
 
 
 class SeededSchedule(Schedule):
-    """Picks at random, each option as likely; the same seed gives the same picks on any Python."""
+    """Picks at random, uniformly; equal seeds give equal picks on any Python."""
 
     __slots__ = ("_uniform", "seed")
 
@@ -115,12 +107,10 @@ class SeededSchedule(Schedule):
 
 
 class RecordedSchedule(Schedule):
-    """Picks what a program says; after its last choice, the first option of each question.
+    """Picks the recorded choices, then the first option of each question.
 
-    A choice outside the options (the program was made for another subject, or shortened by a
-    minimiser) raises ``ParaplyError`` P501 when ``strict``; otherwise it is taken modulo their
-    number, so that any list of numbers is a program. ``is_faithful`` tells whether that
-    happened, or whether choices were missing or left over.
+    A choice out of range raises ``ParaplyError`` P501 if ``strict``; otherwise it is taken modulo
+    the number of options. ``is_faithful`` is then False, as with missing or unused choices.
     """
 
     __slots__ = ("_adjusted", "_answered", "_program", "_strict")
@@ -144,7 +134,7 @@ class RecordedSchedule(Schedule):
 
     @property
     def is_faithful(self) -> bool:
-        """Return whether each choice was taken as recorded, all of them, and no more."""
+        """Return whether exactly the recorded choices were used."""
         return self._answered == len(self._program) and not self._adjusted
 
     def choose_index(self, count: int, label: str = "") -> int:
@@ -165,10 +155,10 @@ class RecordedSchedule(Schedule):
 
 
 class DrawnSchedule(Schedule):
-    """Lets someone else pick: ``draw(count, label)`` returns an index in ``[0, count)``.
+    """Delegates to ``draw(count, label)``, which returns an index in ``[0, count)``.
 
-    With Hypothesis: ``DrawnSchedule(lambda count, label: data.draw(integers(0, count - 1)))``;
-    the first option is then what shrinking tends towards, so offer the plainest one first.
+    With Hypothesis: ``DrawnSchedule(lambda count, label: data.draw(integers(0, count - 1)))``.
+    Shrinking tends towards the first option.
     """
 
     __slots__ = ("_draw",)
@@ -190,7 +180,7 @@ class DrawnSchedule(Schedule):
 
 
 class ExhaustiveSchedule(Schedule):
-    """One run of an :class:`Exploration`: repeats a prefix of choices, then takes the first."""
+    """One run of an :class:`Exploration`: a prefix of choices, then first options."""
 
     __slots__ = ("_bound", "_counts", "_prefix", "_reported", "skipped_at", "was_cut")
 
@@ -200,9 +190,9 @@ class ExhaustiveSchedule(Schedule):
         self._counts = counts
         self._bound = bound
         self.skipped_at: int | None = None
-        """How many choices had been made when the rest was skipped; None if it was not."""
+        """Number of choices made before the rest was skipped; None if not skipped."""
         self.was_cut = False
-        """Whether a question came after the bound, where only the first option is explored."""
+        """Whether a question beyond the bound took its first option."""
 
     def choose_index(self, count: int, label: str = "") -> int:
         """Return the index that this run is to take at this question."""
@@ -224,17 +214,17 @@ class ExhaustiveSchedule(Schedule):
         return index
 
     def skip_subtree(self) -> None:
-        """Say that every continuation of the choices made so far is known already.
+        """Skip all continuations of the present choices.
 
-        The caller ends its run (choices it still makes are not explored) and no other run with
-        this prefix follows. This is the hook for visited states and for symmetry.
+        The caller ends its run, and no other run with this prefix follows. Used for visited states
+        and symmetry.
         """
         if self.skipped_at is None:
             self.skipped_at = len(self.choices)
 
 
 class Exploration:
-    """Depth-first enumeration of every sequence of choices: iterate over it and run each one.
+    """Depth-first enumeration of every sequence of choices: iterate and run each.
 
     >>> exploration = Exploration()
     >>> [(s.choose(2), s.choose("ab")) for s in exploration]
@@ -242,10 +232,9 @@ class Exploration:
     >>> exploration.count, exploration.is_complete
     (4, True)
 
-    ``prefix`` fixes the first choices, so that parts of the tree can be explored apart.
-    ``runs_max`` bounds the runs and ``choices_max`` the questions at which a run branches;
-    an exploration that met a bound is not complete. Subtrees given up by ``skip_subtree`` are
-    counted in ``skipped`` and do not make it incomplete: the caller vouches for them.
+    ``prefix`` fixes the first choices. ``runs_max`` limits the runs, and ``choices_max`` the
+    branching questions; a reached limit makes the exploration incomplete. Subtrees of
+    ``skip_subtree`` count in ``skipped`` and leave it complete.
     """
 
     def __init__(
@@ -263,7 +252,7 @@ class Exploration:
         self.skipped = 0
         """Runs that ended in ``skip_subtree``."""
         self.is_complete = False
-        """Whether every sequence of choices was run or skipped; True only after the last run."""
+        """Whether all sequences were run or skipped; True only after the last run."""
 
     def __iter__(self) -> Iterator[ExhaustiveSchedule]:
         """Start again from the first sequence."""

@@ -1,4 +1,4 @@
-"""Tables, columns, indexes and foreign keys, as far as a log or a dump tells them."""
+"""Tables, columns, indexes and foreign keys, as known from a log or a dump."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class SchemaSource(Enum):
-    """Where the knowledge of a table came from; printed with every verdict that rests on it."""
+    """The source of a table definition, printed with dependent verdicts."""
 
     TABLE_MAP = "table-map metadata"
     LOGGED_DDL = "DDL in the log"
@@ -17,10 +17,10 @@ class SchemaSource(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One column; ``type_name`` is the SQL type in lower case (``varchar``, ``int unsigned``).
+    """A column; ``type_name`` is the SQL type in lower case.
 
-    ``collation`` is a server collation name, ``binary`` for byte strings, empty for non-text.
-    ``length`` is in characters for text, bytes for binary strings, 0 where it does not apply.
+    ``collation`` is the server's name, ``binary`` for byte strings, empty for non-text. ``length``
+    is in characters (bytes for binary strings), 0 if not applicable.
     """
 
     name: str
@@ -33,16 +33,12 @@ class Column:
     visible: bool = True
     auto_increment: bool = False
     charset: str = ""
-    """Server name of the character set, empty where unknown or not text. Text whose collation is
-    unknown has an empty ``collation`` and may have a charset all the same."""
+    """Character set, empty if unknown or not text; may be known without a collation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyPart:
-    """One part of an index: a column by its position from 0, and how much of it is indexed.
-
-    ``prefix_length`` is in characters (bytes for binary strings), 0 for the whole column.
-    """
+    """An indexed column by position from 0; ``prefix_length`` in characters or bytes, 0 for all."""
 
     column: int
     prefix_length: int = 0
@@ -50,7 +46,7 @@ class KeyPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UniqueKey:
-    """A PRIMARY or UNIQUE key; the primary key is named ``PRIMARY``."""
+    """A PRIMARY or UNIQUE key; the primary key has the name ``PRIMARY``."""
 
     name: str
     parts: tuple[KeyPart, ...]
@@ -58,7 +54,7 @@ class UniqueKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignKey:
-    """A foreign key from columns of this table to columns of ``parent`` (``schema.table``).
+    """A foreign key to columns of ``parent`` (``schema.table``).
 
     ``on_delete`` and ``on_update`` are ``RESTRICT``, ``CASCADE``, ``SET NULL``, ``NO ACTION``.
     """
@@ -70,17 +66,18 @@ class ForeignKey:
     on_delete: str = "RESTRICT"
     on_update: str = "RESTRICT"
     assumed: bool = False
-    """True where the server may not enforce it: a REFERENCES clause inside a column definition,
-    which MySQL before 9.0 and MariaDB before 10.5 ignore."""
+    """True if the server may not enforce it: a column-level REFERENCES clause, ignored by MySQL
+    before 9.0 and MariaDB before 10.5.
+    """
 
 
 @dataclass(slots=True, kw_only=True)
 class TableSchema:
-    """What is known of one table.
+    """A table definition, possibly partial.
 
-    ``keys_known`` is False where only column types are known (minimal table-map metadata): then
-    an empty ``unique_keys`` says nothing. ``keys_complete`` is False where PRIMARY is known but
-    other UNIQUE keys may exist (full table-map metadata names only the primary key).
+    ``keys_known`` is False if only column types are known (minimal table-map metadata).
+    ``keys_complete`` is False if further UNIQUE keys may exist (full table-map metadata has only
+    the primary key).
     """
 
     name: str
@@ -89,9 +86,14 @@ class TableSchema:
     foreign_keys: tuple[ForeignKey, ...] = ()
     keys_known: bool = False
     keys_complete: bool = False
+    foreign_keys_known: bool = False
+    """Whether ``foreign_keys`` are all there are; a table map never names them."""
+    has_hidden_columns: bool = False
+    """Whether row images may hold columns behind ``columns``: those of functional keys (MySQL)
+    and of system versioning (MariaDB)."""
     sources: set[SchemaSource] = field(default_factory=set)
     unknown_because: str = ""
-    """Why keys are unknown or incomplete, for the report; empty where nothing is missing."""
+    """Why keys are unknown or incomplete, for the report; else empty."""
 
     def column_index(self, name: str) -> int | None:
         """Return the position of a column by name, ignoring case; None if there is none."""

@@ -12,11 +12,10 @@ HEADING = "Trx  | WS       | trx.LC  | trx.SN"
 
 
 def format_timestamp_table(history: History, member: str, *, boot: bool = True) -> str:
-    """Return the timestamps that ``member`` gave, one line per transaction, as WL#8440 prints.
+    """Return the timestamps of ``member`` in the table format of WL#8440.
 
-    A transaction is called T and its place among those that are not view changes. ``boot`` adds
-    the document's first line. A refused transaction, and a local one (whose timestamp its own
-    binary log gives), have no numbers.
+    T numbers exclude view changes. ``boot`` adds the document's first line. Refused and local
+    transactions have no numbers.
     """
     names = transaction_names(history)
     lines = [RULE, HEADING, RULE]

@@ -1,8 +1,7 @@
-"""Logical time: last_committed and sequence_number, and what they allow to run together.
+"""Logical time: last_committed and sequence_number, and the overlaps that they allow.
 
-Source: WL#8440 "Group Replication: Parallel applier support" and WL#7165, the logical clock of
-the binary log. Sequence numbers count inside one run of the clock: they start again at rotation
-and restart, so numbers of two runs say nothing about each other.
+Source: WL#8440 and WL#7165 (logical clock of the binary log). Numbers restart at rotation and
+restart, so numbers of two clock runs are not comparable.
 """
 
 from __future__ import annotations
@@ -13,27 +12,26 @@ from typing import NewType
 from paraply.vocabulary.errors import MALFORMED_TIMESTAMP, ParaplyError
 
 SequenceNumber = NewType("SequenceNumber", int)
-"""Position of a transaction in one run of the logical clock. Counts from 1; 0 is unassigned."""
+"""Position of a transaction in a run of the logical clock, from 1; 0 is unassigned."""
 
 SnapshotVersion = NewType("SnapshotVersion", int)
-"""Length of the certified prefix that a transaction read. Counts transactions, from 0."""
+"""Length of the certified prefix that a transaction read, from 0."""
 
 CommitId = NewType("CommitId", int)
-"""MariaDB's group commit id: transactions with one id were prepared together. From 1."""
+"""MariaDB's group commit id, from 1: transactions with one id were prepared together."""
 
 LogicalTime = NewType("LogicalTime", int)
-"""A moment on a history's own clock: steps of the run, or microseconds where it says so."""
+"""Time on a history's own clock: steps, or microseconds if stated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogicalTimestamp:
-    """The window in which a transaction may run beside its neighbours.
+    """The window in which a transaction may overlap with others.
 
-    A replica may start the transaction once every transaction of this run of the clock up to
-    and including ``last_committed`` has committed there: a prefix, never only the one
-    transaction that bears this number. Both 0 is the value of a view change.
-    Construction raises ``ParaplyError`` P003 unless ``0 <= last_committed < sequence_number``;
-    :meth:`as_recorded` keeps what a log or a faulty subject said, for properties to judge.
+    It may start once every transaction of this clock run up to and including ``last_committed`` has
+    committed: a prefix, never one transaction only. (0, 0) is a view change. Construction raises
+    ``ParaplyError`` P003 unless ``0 <= last_committed < sequence_number``; :meth:`as_recorded`
+    accepts any numbers.
     """
 
     last_committed: SequenceNumber
@@ -58,7 +56,7 @@ class LogicalTimestamp:
 
     @classmethod
     def as_recorded(cls, last_committed: int, sequence_number: int) -> LogicalTimestamp:
-        """Return the timestamp of two numbers as they were found, well-formed or not."""
+        """Return an unchecked timestamp."""
         timestamp = object.__new__(cls)
         object.__setattr__(timestamp, "last_committed", last_committed)
         object.__setattr__(timestamp, "sequence_number", sequence_number)
@@ -71,7 +69,7 @@ class LogicalTimestamp:
 
     @property
     def is_view_change(self) -> bool:
-        """Return whether this is (0, 0): alone, after all before it and before all after it."""
+        """Return whether this is (0, 0), which runs alone in log order."""
         return self.last_committed == 0 == self.sequence_number
 
     def _fault(self) -> str:
@@ -93,16 +91,12 @@ VIEW_CHANGE = LogicalTimestamp.of(0, 0)
 def may_start(
     low_water_mark: SequenceNumber | int, timestamp: LogicalTimestamp, *, is_idle: bool = False
 ) -> bool:
-    """Return whether the timestamp lets its transaction start.
+    """Return whether the transaction may start.
 
-    Args:
-        low_water_mark: the greatest number such that every transaction of this run of the clock
-            up to and including it has committed; 0 for none.
-        timestamp: of the transaction that wants to start.
-        is_idle: whether everything scheduled before has committed. Only this lets a view
-            change start: it has no place on the clock.
-
-    Source: ``clock_leq`` and ``get_lwm_timestamp`` of MySQL's logical-clock coordinator.
+    ``low_water_mark`` is the greatest number up to which all transactions of this clock run have
+    committed, 0 for none. ``is_idle``: all earlier scheduled transactions have committed; only this
+    starts a view change. Source: ``clock_leq`` and ``get_lwm_timestamp`` of MySQL's logical-clock
+    coordinator.
     """
     if timestamp.is_view_change:
         return is_idle
@@ -110,11 +104,10 @@ def may_start(
 
 
 def may_overlap(earlier: LogicalTimestamp, later: LogicalTimestamp) -> bool:
-    """Return whether ``later`` may start before ``earlier`` has committed.
+    """Return whether ``later`` may start before ``earlier`` has committed, by timestamps alone.
 
-    ``earlier`` comes first in the log, and both belong to one run of the clock. This is what
-    the timestamps alone allow; an applier may allow less (a gap in the numbers, last_committed 0
-    and a transaction without write set are fences to MySQL's).
+    Both belong to one clock run, in log order. An applier may allow less: MySQL also fences at
+    gaps, last_committed 0 and transactions without write set.
     """
     if earlier.is_view_change or later.is_view_change:
         return False

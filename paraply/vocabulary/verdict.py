@@ -7,7 +7,7 @@ from enum import IntEnum
 
 
 class Verdict(IntEnum):
-    """What a check established; a larger value outranks a smaller one."""
+    """The result of a check; a larger value outranks a smaller one."""
 
     HOLDS = 0
     UNKNOWN = 1  # Too little evidence, a bound, a clock or a solver gave up; never shown as HOLDS.
@@ -15,7 +15,7 @@ class Verdict(IntEnum):
 
     @property
     def word(self) -> str:
-        """Return the word that reports and JSON use: ``holds``, ``unknown`` or ``violated``."""
+        """Return the word for reports and JSON."""
         return self.name.lower()
 
     @property
@@ -25,9 +25,9 @@ class Verdict(IntEnum):
 
 
 EXIT_UNREADABLE = 3
-"""Exit code for wrong usage and for input of which nothing could be read."""
+"""Exit code for wrong usage and unreadable input."""
 
 
 def combine(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the gravest verdict; no verdict at all is UNKNOWN, not HOLDS."""
+    """Return the worst verdict; UNKNOWN for none."""
     return max(verdicts, default=Verdict.UNKNOWN)

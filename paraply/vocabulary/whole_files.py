@@ -1,23 +1,41 @@
-"""Files that appear whole or not at all, where no power failure need be outlived."""
+"""Files that appear whole or not at all."""
 
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+PART = ".part-"
+"""How the name of an unfinished file begins."""
+
 
 @contextmanager
 def appearing(path: Path) -> Iterator[Path]:
-    """Yield a name beside ``path`` to write to; what is written there takes its place at the end.
+    """Yield a temporary name in the folder of ``path``; the file then replaces ``path``.
 
-    After an exception it is removed. The folder is made where there is none.
+    It is synced first and gets the permissions of the replaced file. After an exception it is
+    removed. A missing folder is created. The temporary name keeps the suffix of ``path``.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
+    part = path.with_name(f"{PART}{secrets.token_hex(4)}-{path.name}"[-255:])
     try:
         yield part
+        _sync(part)
+        if path.exists():
+            part.chmod(path.stat().st_mode)
         os.replace(part, path)
+        if os.name == "posix":
+            _sync(path.parent)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

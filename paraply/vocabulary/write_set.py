@@ -1,18 +1,18 @@
-"""Write sets: the items that a transaction wrote, and when two of them conflict."""
+"""Write sets: the items that a transaction wrote, and their conflicts."""
 
 from __future__ import annotations
 
 Item = str | int
-"""One written item: a name in small models, a hash or a composed key elsewhere.
+"""A written item: a name in small models, else a hash or a composed key.
 
-``1`` and ``"1"`` are two items. Numbers have at most 64 bits. Booleans are not items.
+``1`` and ``"1"`` differ. Numbers have at most 64 bits. Booleans are not items.
 """
 
 WriteSet = frozenset[Item]
-"""The items a transaction wrote; equal items are one row version in conflict."""
+"""The items of a transaction; equal items conflict."""
 
 EMPTY_WRITE_SET: WriteSet = frozenset()
-"""No items are known: the transaction (DDL, say) may have touched anything."""
+"""No known items: the transaction (e.g. DDL) may have touched anything."""
 
 
 def write_set(*items: Item) -> WriteSet:
@@ -25,18 +25,15 @@ def write_set(*items: Item) -> WriteSet:
 
 
 def share_items(a: WriteSet, b: WriteSet) -> bool:
-    """Return whether both wrote an item; this is the question of certification.
-
-    An empty write set shares nothing: a transaction without one is always certified.
-    """
+    """Return whether both wrote an item, as certification asks; empty write sets share nothing."""
     return not a.isdisjoint(b)
 
 
 def conflict(a: WriteSet, b: WriteSet) -> bool:
-    """Return whether the order of the two matters; this is the question of parallel apply.
+    """Return whether the order of the two matters for parallel apply.
 
-    An empty write set is a barrier: nothing is known of what it touched, so it conflicts with
-    everything, another empty one included (WL#8440, transactions without write set).
+    An empty write set is a barrier and conflicts with everything, including another empty one
+    (WL#8440).
     """
     return not a or not b or not a.isdisjoint(b)
 

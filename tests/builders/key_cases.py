@@ -6,7 +6,14 @@ from itertools import count
 
 from paraply.adapters.binlog.keys.builder import KeyBuilder
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
-from paraply.vocabulary.log import LoggedKind, LoggedTransaction, LogPosition, Operation, RowChange
+from paraply.vocabulary.log import (
+    LoggedKind,
+    LoggedTransaction,
+    LogPosition,
+    Operation,
+    RowChange,
+    table_of,
+)
 
 HERE = LogPosition(file="bin.000001", offset=4)
 _ordinals = count(1)
@@ -68,9 +75,10 @@ def may_conflict(one, two):
     """Return the tables in which they may conflict although they share no key."""
 
     def changed(txn):
-        return {row.table for row in txn.rows}
+        return {row.table for row in txn.rows} | txn.aspects
 
     both = changed(one) & changed(two)
     found = one.unkeyed_tables & two.unkeyed_tables
     found |= both & (one.partly_keyed_tables | two.partly_keyed_tables)
-    return found | (one.reached_tables & changed(two)) | (two.reached_tables & changed(one))
+    found |= (one.reached_tables & changed(two)) | (two.reached_tables & changed(one))
+    return {table_of(name) for name in found} - {""}

@@ -148,6 +148,7 @@ class Tables:
         primary: Sequence[int] = (0,),
         unique: Sequence[int] = (),
         foreign: Sequence[ForeignKey] = (),
+        is_told: bool = True,
     ) -> Tables:
         """Add a table and return self."""
         keys = [UniqueKey(name=f"uk{at}", parts=(KeyPart(column=at),)) for at in unique]
@@ -160,8 +161,9 @@ class Tables:
             unique_keys=tuple(keys),
             foreign_keys=tuple(foreign),
             keys_known=True,
-            keys_complete=True,
-            sources={SchemaSource.DUMP},
+            keys_complete=is_told,
+            foreign_keys_known=is_told,
+            sources={SchemaSource.DUMP if is_told else SchemaSource.TABLE_MAP},
         )
         return self
 

@@ -18,13 +18,18 @@ def main(argv=None):
     parser.add_argument("--form", choices=("terminal", "json", "junit", "html"), default="terminal")
     parser.add_argument("--width", type=int, default=80)
     parser.add_argument("--plain", action="store_true")
+    parser.add_argument("--summary", action="store_true")
     parser.add_argument("--colour", action="store_true")
     parser.add_argument("--strict", action="store_true")
     arguments = parser.parse_args(argv)
     result = EVERY_SITUATION[arguments.situation]()
     forms = {
         "terminal": lambda: render_terminal(
-            result, width=arguments.width, colour=arguments.colour, plain=arguments.plain
+            result,
+            width=arguments.width,
+            colour=arguments.colour,
+            plain=arguments.plain,
+            details=not arguments.summary,
         ),
         "json": lambda: render_json(result),
         "junit": lambda: render_junit(result, strict=arguments.strict),

@@ -25,7 +25,7 @@ from tests.mining.campaigns import rows_of
 
 CLOCK = "paraply.adapters.conformance.rules.correct:LogicalClock"
 ONE_NUMBER = "paraply.adapters.conformance.rules.faulty:WaitsForOneNumber"
-BROKEN = str(Path(__file__).with_name("broken_appliers.py"))
+BROKEN = str(Path(__file__).parents[1] / "conforming" / "broken_appliers.py")
 
 
 def plan_for(applier, *cases, histories=6, batch=3, seed=3):

@@ -53,14 +53,6 @@ def test_error_about_a_hostile_name_does_not_act_on_the_terminal(monkeypatch, ca
     assert visible("\x1b[2Jlog") in err
 
 
-def test_fault_of_ours_keeps_its_traceback(monkeypatch, capsys):
-    def fail():
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        run_with(monkeypatch, capsys, fail)
-
-
 def test_interrupt_exits_130_without_a_traceback(monkeypatch, capsys):
     def interrupt():
         raise KeyboardInterrupt

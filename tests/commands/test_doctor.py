@@ -14,24 +14,32 @@ from paraply.tools import first_line_of
 def test_everything_that_needs_no_server_is_there(tmp_path, capsys):
     file = tmp_path / "doctor.json"
     assert main(["doctor", "--json", str(file)]) == 0
-    found = {(one["part"], one["thing"]): one for one in json.loads(file.read_text())}
-    assert found["prove", "z3-solver"]["is_there"]
+    found = {(one["part"], one["thing"]): one for one in json.loads(file.read_text())["findings"]}
+    assert found["prove by solvers", "z3-solver"]["is_there"]
     assert found["mine", "Java 17 or newer"]["found"]
     assert "hypothesis" in capsys.readouterr().out
 
 
-def test_missing_library_that_is_needed_is_exit_code_3_with_its_remedy(monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("missing", "code", "line"),
+    [
+        ("rich", 3, "rich NO get it: pip install 'rich'"),
+        ("cvc5", 0, "cvc5 no get it: pip install 'paraply[prove]'"),
+    ],
+)
+def test_missing_library_has_its_remedy_and_decides_if_all_need_it(
+    monkeypatch, capsys, missing, code, line
+):
     version = doctor.metadata.version
 
-    def without_solver(name):
-        if name == "cvc5":
+    def without_it(name):
+        if name == missing:
             raise doctor.metadata.PackageNotFoundError(name)
         return version(name)
 
-    monkeypatch.setattr(doctor.metadata, "version", without_solver)
-    assert main(["doctor"]) == 3
-    out = " ".join(capsys.readouterr().out.split())
-    assert "cvc5 NO get it: pip install 'paraply[prove]'" in out
+    monkeypatch.setattr(doctor.metadata, "version", without_it)
+    assert main(["doctor"]) == code
+    assert line in " ".join(capsys.readouterr().out.split())
 
 
 def test_missing_server_is_named_and_no_failure(monkeypatch, capsys):

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -91,7 +92,7 @@ def test_failing_case_exits_1_with_a_history_and_a_command_that_replays_it(capsy
     words = ["--case", "B-prefix-01", "--schedules", "20"]
     assert conform(*words, "--applier", ONE_NUMBER) == 1
     out = capsys.readouterr().out
-    assert "FAIL B-prefix-01: last_committed=2 waits for 1 as well as for 2" in out
+    assert "FAIL B-prefix-01: last_committed=3 waits for 2 as well as for 3" in out
     assert "trx.LC" in out
     (again,) = [line for line in out.splitlines() if "again:" in line]
     replay = again.split("paraply conform ")[1].split()
@@ -188,6 +189,36 @@ def test_wrong_usage_exits_3_with_a_remedy(arguments, code, capsys):
 def test_child_that_does_not_speak_the_protocol_is_a_failure_not_a_traceback(capsys):
     assert conform("--timeout", "1", "--", sys.executable, "-c", "print('hello')") == 1
     assert "does not speak the protocol" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("code", ["import time; time.sleep(30)", "import sys; sys.exit(4)"])
+def test_child_that_never_speaks_is_an_error_of_use(code, capsys):
+    assert conform("--timeout", "0.5", "--", sys.executable, "-I", "-S", "-c", code) == 3
+    assert "P636" in capsys.readouterr().err
+
+
+RACING = """
+import sys
+from random import random
+import re
+
+from paraply.adapters.conformance.rules.correct import LogicalClock
+
+
+class Races(LogicalClock):
+    name = "races"
+
+    def place(self, transaction):
+        return self.free_worker() if random() < 0.3 else super().place(transaction)
+"""
+
+
+def test_applier_that_does_not_repeat_itself_is_reported_with_its_share(tmp_path, capsys):
+    file = tmp_path / "races.py"
+    file.write_text(RACING)
+    assert conform("--case", "A-rotation-01", "--applier", f"{file}:Races") == 1
+    out = capsys.readouterr().out
+    assert re.search(r"\d+ of 20 runs of this schedule break it", out)
 
 
 SAMPLE_LINES_MAX = 250

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from paraply.adapters.conformance.cases import cases_named
-from paraply.adapters.conformance.cases.case import log_of
+from paraply.adapters.conformance.cases.case import empty_log
 from paraply.adapters.conformance.host import host_command
 from paraply.adapters.conformance.protocol import Role
 from paraply.adapters.conformance.rules.trackers import RIGHT_TRACKERS, TRACKER_FAULTS
@@ -81,7 +81,7 @@ def precision_of(name, *logs):
 
 
 def two_rows_written_twice():
-    log = log_of(TABLE)
+    log = empty_log(TABLE)
     log.transaction(insert("d.t", 1, 0))
     log.transaction(insert("d.t", 2, 0))
     log.transaction(update("d.t", {"id": 1}, v=1))
@@ -96,7 +96,7 @@ def test_precision_counts_pairs_that_no_chain_of_conflicts_orders():
 
 
 def test_precision_of_timestamps_is_less_than_of_dependencies_where_a_prefix_covers_more():
-    log = log_of(TABLE)
+    log = empty_log(TABLE)
     for row in (1, 2, 3):
         log.transaction(insert("d.t", row, 0))
     log.transaction(update("d.t", {"id": 3}, v=1))

@@ -13,9 +13,7 @@ ONE_NUMBER = "paraply.adapters.conformance.rules.faulty:WaitsForOneNumber"
 
 def run_with_plugin(pytester, *arguments):
     """Run pytest in a process of its own, without the plugin of Hypothesis, which loads slowly."""
-    return pytester.runpytest_subprocess(
-        "-p", "no:hypothesispytest", "-p", "paraply.pytest_plugin", *arguments, timeout=60
-    )
+    return pytester.runpytest_subprocess("-p", "no:hypothesispytest", *arguments, timeout=120)
 
 
 def run(pytester, applier, *arguments):
@@ -32,7 +30,7 @@ def test_every_case_is_an_item_and_xdist_shares_them(pytester):
 def test_failed_case_tells_its_story(pytester):
     result = run(pytester, ONE_NUMBER, "--paraply-case=B-prefix-01")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*FAIL B-prefix-01: last_committed=2 waits for 1*", "*trx.LC*"])
+    result.stdout.fnmatch_lines(["*FAIL B-prefix-01: last_committed=3 waits for 2*", "*trx.LC*"])
     result.stdout.no_fnmatch_line("*Traceback*")
 
 
@@ -44,7 +42,7 @@ def test_unknown_case_is_skipped_with_the_reason(pytester):
 
 def test_marker_of_a_family_chooses_its_cases(pytester):
     result = run(pytester, CLOCK, "-m", "paraply_b", "--strict-markers")
-    result.assert_outcomes(passed=5, deselected=100)
+    result.assert_outcomes(passed=5, deselected=109)
 
 
 @pytest.mark.parametrize(("applier", "outcome"), [(ONE_NUMBER, "xfailed"), (CLOCK, "failed")])
@@ -69,3 +67,40 @@ def test_without_an_applier_nothing_is_added(pytester):
     pytester.makepyfile("def test_one(): pass")
     result = run_with_plugin(pytester)
     result.assert_outcomes(passed=1)
+
+
+def test_options_of_the_ini_file_and_a_plugin_named_twice(pytester):
+    pytester.makeini(
+        f"[pytest]\nparaply_applier = {CLOCK}\nparaply_case = B-prefix-01\nparaply_schedules = 3\n"
+    )
+    run_with_plugin(pytester, "-p", "paraply.pytest_plugin").assert_outcomes(passed=1)
+
+
+def test_without_an_applier_the_suite_is_not_imported(pytester):
+    pytester.makepyfile(
+        "import sys\n"
+        "def test_one(request):\n"
+        "    assert request.config.pluginmanager.has_plugin('paraply.pytest_plugin')\n"
+        "    ours = {n for n in sys.modules if n.startswith('paraply.')}\n"
+        "    assert ours == {'paraply.pytest_plugin'}\n"
+    )
+    result = run_with_plugin(pytester, "--strict-markers")
+    result.assert_outcomes(passed=1)
+    assert "paraply_a" not in run_with_plugin(pytester, "--markers").stdout.str()
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("/no/such/applier", "*cannot be started*"),
+        ("sh -c 'echo I am broken >&2; exit 3'", "*does not speak the protocol*"),
+    ],
+)
+def test_missing_or_dead_applier_is_one_error(pytester, command, said, workers):
+    pytester.makepyfile("def test_one(): pass")
+    result = run_with_plugin(pytester, "--paraply-command", command, *workers)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([said])
+    assert len(result.stderr.lines) < 10
+    result.stdout.no_fnmatch_line("*Traceback*")

@@ -83,7 +83,7 @@ def test_mutant_is_replayed_with_its_fault(capsys):
 def test_json_has_the_run_the_choices_and_the_verdicts(capsys):
     arguments = ["replay", "--subject", "applier", "--program", "AwAA", "--json", "-"]
     main([*arguments, "--property", "rows_apply_as_logged"])
-    (document,) = json.loads(capsys.readouterr().out)
+    (document,) = json.loads(capsys.readouterr().out)["runs"]
     assert document["difference"] == ""
     assert document["properties"][0]["verdict"] == "holds"
     assert [choice["index"] for choice in document["choices"][:3]] == [3, 0, 0]
@@ -93,7 +93,7 @@ def test_json_has_the_run_the_choices_and_the_verdicts(capsys):
 def test_several_histories_of_a_file_are_all_replayed(tmp_path, capsys):
     file = file_of(tmp_path, *write_history(recorded(1)), *write_history(recorded(2)))
     main(["replay", file, "--json", "-"])
-    assert len(json.loads(capsys.readouterr().out)) == 2
+    assert len(json.loads(capsys.readouterr().out)["runs"]) == 2
 
 
 def test_difference_names_the_first_thing_that_differs():

@@ -5,6 +5,7 @@ import pytest
 from tests.docs.console import ROOT, Step, is_as_expected, run_step, steps
 
 PAGES = (
+    "docs/python.md",
     "docs/tutorial-contributor.md",
     "docs/tutorial-dba.md",
     "docs/tutorial-researcher.md",

@@ -42,7 +42,7 @@ def test_situation_that_never_occurs_exits_2_and_says_which_options_are_off(caps
     arguments = ["explore", "applier", "--schedules", "5", "--property"]
     assert main([*arguments, "saved_positions_are_executed"]) == 2
     out = capsys.readouterr().out
-    assert "its situation never occurred" in out
+    assert "its situation does not occur" in out
     assert "options that are off: " in out
     assert "checkpoints" in out
 

@@ -55,7 +55,7 @@ def test_list_names_everything_registered(what, names, capsys):
     out = capsys.readouterr().out
     assert all(name in out for name in names)
     assert main(["list", what, "--json", "-"]) == 0
-    records = json.loads(capsys.readouterr().out)
+    records = json.loads(capsys.readouterr().out)[what]
     assert [record.get("dialect") or record["name"] for record in records] == names
 
 

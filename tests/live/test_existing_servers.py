@@ -94,7 +94,7 @@ def test_run_with_few_rights_holds_and_leaves_no_trace(pair, tmp_path, capsys):
          "--duration", str(PATIENCE_S), "--json", str(report), "--out", str(tmp_path / "found")]
     )  # fmt: skip
     shown = capsys.readouterr()
-    (result,) = json.loads(report.read_text())
+    (result,) = json.loads(report.read_text())["results"]
     verdicts = {one["name"]: one["verdict"] for one in result["properties"]}
     assert "violated" not in verdicts.values(), shown.out + shown.err
     held = {name for name, verdict in verdicts.items() if verdict == "holds"}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from paraply.mining.batch_files import ROWS, read_rows
+from paraply.mining.commits import read_rows
 from paraply.mining.plan import Plan
-from paraply.mining.store import store_at
 from paraply.mining.systems import systems_of
 
 MUTANTS = ("last_committed_off_by_one", "items_are_stored_before_they_are_looked_up")
@@ -24,9 +23,5 @@ def small_plan(
 
 def rows_of(place, plan):
     """Return every row of a campaign, sorted: by system, then by run."""
-    store = store_at(str(place))
-    rows = []
-    for name in store.names(ROWS):
-        number = int(name.removeprefix("batch-").removesuffix(".parquet"))
-        rows += read_rows(store, number).to_pylist()
-    return sorted(rows, key=lambda row: (row["subject"], row["mutant"], row["dialect"], row["run"]))
+    rows = read_rows(str(place)).to_pylist()
+    return sorted(rows, key=lambda row: (row["system"], row["run"]))

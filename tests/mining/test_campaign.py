@@ -1,17 +1,25 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 
 import pyarrow.fs as pafs
 import pytest
 
-from paraply.mining.batch_files import parquet_bytes, read_done, write_batch
 from paraply.mining.batch_runs import SCHEMA, counts_from_json, run_batch
-from paraply.mining.campaign import StopWhen, read_campaign, run_campaign
+from paraply.mining.campaign import (
+    ROUND_MIN,
+    StopWhen,
+    next_size,
+    read_campaign,
+    run_campaign,
+)
 from paraply.mining.coverage import course_of, features_of
 from paraply.mining.engines import InProcess
 from paraply.mining.plan import plan_from_json
-from paraply.mining.store import ArrowStore
+from paraply.mining.row_files import RowWriter, parquet_bytes, read_file
+from paraply.mining.store import STALE_S, ArrowStore
 from paraply.mining.systems import systems_of
 from paraply.properties.registry import verdict_of
 from paraply.reference_impl.mutants import mutant_named, registered_mutants
@@ -202,16 +210,28 @@ def test_store_behind_a_url_keeps_batches_whole(tmp_path):
     files = pafs.SubTreeFileSystem(str(tmp_path), pafs.LocalFileSystem())
     store = ArrowStore("shared/campaign", files)
     run = run_batch(plan, plan.batch(0))
-    assert read_done(store, plan, plan.batch(0)) == (None, "")
-    write_batch(store, plan, run)
-    done, fault = read_done(store, plan, plan.batch(0))
-    assert (done.counts, fault) == (run.counts, "")
-    assert store.names("rows") == ["batch-000000000.parquet"]
+    writer = RowWriter(store)
+    writer.add(run.table)
+    (file,) = writer.close()
+    assert read_file(store, file.name) == run.table
+    assert store.names("rows") == [file.name]
     assert store.names("nowhere") == []
-    (tmp_path / "shared/campaign/rows/.left.part").write_bytes(b"")
+    left = tmp_path / "shared/campaign/rows/.left.part"
+    left.write_bytes(b"")
+    assert store.sweep() == 0
+    os.utime(left, (0, time.time() - STALE_S - 1))
     assert store.sweep() == 1
 
 
 def test_table_has_the_columns_that_are_documented(tmp_path):
     plan = small_plan(histories=2, batch=2)
     assert run_batch(plan, plan.batch(0)).table.schema == SCHEMA
+
+
+def test_rounds_grow_until_every_core_has_several_batches():
+    cores, batch_s, size = 800, 60.0, ROUND_MIN
+    for _ in range(12):
+        took = -(-size // cores) * batch_s
+        size = next_size(size, took, batch_s)
+    assert 3 * cores <= size <= 5 * cores
+    assert next_size(ROUND_MIN, took=1_000.0, batch_s=1.0) == ROUND_MIN

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
 import subprocess
@@ -13,29 +12,36 @@ from dataclasses import replace
 
 import pytest
 
-from paraply.mining.batch_files import manifest_name, rows_name
-from paraply.mining.campaign import PLAN_FILE, read_campaign, run_campaign
+from paraply.mining import campaign
+from paraply.mining.campaign import read_campaign, run_campaign
+from paraply.mining.commits import STATES, CommitLog
 from paraply.mining.engines import InProcess
-from paraply.mining.store import PART, store_at
+from paraply.mining.plan import PLAN_FILE
+from paraply.mining.row_files import ROWS
+from paraply.mining.store import store_at
 from paraply.mining.systems import systems_of
 from paraply.vocabulary.errors import ParaplyError
 from tests.mining.campaigns import MUTANTS, rows_of, small_plan
 
 CHILD = """
 import json, sys
+from paraply.mining import campaign
 from paraply.mining.campaign import run_campaign
 from paraply.mining.engines import InProcess
 from paraply.mining.plan import plan_from_json
+campaign.COMMIT_S = 0.0
 plan = plan_from_json(json.loads(sys.argv[2]))
 print("ready", flush=True)
-run_campaign(plan, sys.argv[1], InProcess(), resume=True)
+print_batch = lambda _: print("batch", flush=True)
+run_campaign(plan, sys.argv[1], InProcess(), resume=True, on_batch=print_batch)
 """
 
-# Ends the process inside the write of a file, at one step of it. Files are written in the order
-# plan, rows, manifest, rows, manifest, ...; each is synced, and its folder after it.
+# Ends the process inside the write of a file, at one step of it: rows, state, rows, state, ...;
+# each is synced, and its folder after it. Each batch is committed.
 DYING = """
 import os
-from paraply.mining import store
+from paraply.mining import campaign, store
+campaign.COMMIT_S = 0.0
 left = int(sys.argv[3])
 step = sys.argv[4]
 real_replace, real_fsync = os.replace, os.fsync
@@ -83,7 +89,9 @@ def test_campaign_killed_at_random_moments_resumes_to_the_same_table(tmp_path, u
         child = start(CHILD, tmp_path, plan)
         try:
             assert child.stdout.readline() == "ready\n", child.stderr.read()
-            time.sleep(moments.uniform(0.0, 0.12))
+            for _ in range(moments.randint(0, 3)):
+                child.stdout.readline()
+            time.sleep(moments.uniform(0.0, 0.05))
         finally:
             child.send_signal(signal.SIGKILL)
             child.communicate()
@@ -91,13 +99,14 @@ def test_campaign_killed_at_random_moments_resumes_to_the_same_table(tmp_path, u
     assert killed
     progress = run_campaign(plan, str(tmp_path), InProcess(), resume=True)
     assert progress.is_complete
+    assert progress.batches_kept
     assert rows_of(tmp_path, plan) == expected
-    assert not list(tmp_path.rglob(f"*{PART}"))
+    assert read_campaign(str(tmp_path)).per_system == progress.per_system
 
 
 @pytest.mark.parametrize("step", ["unsynced", "not renamed", "renamed"])
-@pytest.mark.parametrize("syncs", [3, 5])
-def test_process_that_dies_inside_a_write_loses_one_batch_at_most(
+@pytest.mark.parametrize("syncs", [3, 5, 7])
+def test_process_that_dies_inside_a_write_loses_one_commit_at_most(
     tmp_path, undisturbed, step, syncs
 ):
     plan, expected = undisturbed
@@ -105,10 +114,15 @@ def test_process_that_dies_inside_a_write_loses_one_batch_at_most(
     child = start(code, tmp_path, plan, str(syncs), step)
     _, said = child.communicate(timeout=60)
     assert child.returncode == 9, said
-    before = len(list((tmp_path / "manifests").glob("batch-*.json")))
+    before = read_campaign(str(tmp_path)).batches
     progress = run_campaign(plan, str(tmp_path), InProcess(), resume=True)
-    assert progress.batches_kept in (before, max(0, before - 1))
+    assert progress.batches_kept == before
     assert rows_of(tmp_path, plan) == expected
+
+
+def files_of(folder):
+    log = CommitLog(store_at(str(folder)))
+    return [folder / ROWS / name for name in sorted(log.files())]
 
 
 def corrupt(path):
@@ -117,43 +131,118 @@ def corrupt(path):
     path.write_bytes(bytes(data))
 
 
-@pytest.mark.parametrize(
-    ("damage", "said"),
-    [
-        (lambda rows, manifest: corrupt(rows), "rows file is damaged"),
-        (lambda rows, manifest: rows.write_bytes(rows.read_bytes()[:-7]), "bytes of"),
-        (lambda rows, manifest: rows.unlink(), "rows are missing"),
-        (lambda rows, manifest: manifest.unlink(), "no manifest"),
-        (lambda rows, manifest: manifest.write_text('{"plan": 3'), "manifest is damaged"),
-        (lambda rows, manifest: manifest.write_text("[]"), "manifest is damaged"),
-        (
-            lambda rows, manifest: manifest.write_text(
-                manifest.read_text().replace('"plan": "', '"plan": "0')
-            ),
-            "another campaign",
-        ),
-    ],
-)
-def test_damaged_batch_is_redone_and_said(tmp_path, undisturbed, damage, said):
+DAMAGE = {
+    "a bit flips": corrupt,
+    "cut short": lambda path: path.write_bytes(path.read_bytes()[:-7]),
+    "gone": lambda path: path.unlink(),
+    "another file": lambda path: path.write_bytes(b"PAR1"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("is_guided", [False, True])
+def test_damaged_rows_are_made_again(tmp_path, damage, is_guided, monkeypatch):
+    monkeypatch.setattr(campaign, "COMMIT_S", 0.0)
+    plan = small_plan(histories=40, batch=20, is_guided=is_guided)
+    run_campaign(plan, str(tmp_path), InProcess())
+    expected = rows_of(tmp_path, plan)
+    damaged = files_of(tmp_path)[1]
+    DAMAGE[damage](damaged)
+    progress = run_campaign(plan, str(tmp_path), InProcess(), resume=True)
+    assert len(progress.remarks) == 2
+    assert damaged.name in progress.remarks[0]
+    assert "begin anew" in progress.remarks[1]
+    assert 0 < progress.batches_kept < plan.batches
+    assert rows_of(tmp_path, plan) == expected
+    assert read_campaign(str(tmp_path)).is_complete
+
+
+@pytest.mark.parametrize("damage", ["gone", "cut short"])
+def test_damaged_state_begins_the_campaign_anew(tmp_path, undisturbed, damage):
     plan, expected = undisturbed
     run_campaign(plan, str(tmp_path), InProcess())
-    damage(tmp_path / rows_name(3), tmp_path / manifest_name(3))
+    for path in (tmp_path / STATES).iterdir():
+        DAMAGE[damage](path)
+    read = read_campaign(str(tmp_path))
+    assert not read.is_complete
+    assert "the state" in read.remarks[0]
     progress = run_campaign(plan, str(tmp_path), InProcess(), resume=True)
-    assert len(progress.remarks) == 1
-    assert "batch 3 was redone" in progress.remarks[0]
-    assert said in progress.remarks[0]
-    assert progress.batches_kept == plan.batches - 1
+    assert progress.batches_kept == 0
     assert rows_of(tmp_path, plan) == expected
 
 
 def test_campaign_that_is_complete_runs_nothing_again(tmp_path, undisturbed):
     plan, _ = undisturbed
     run_campaign(plan, str(tmp_path), InProcess())
-    times = {path: os.stat(path).st_mtime_ns for path in tmp_path.rglob("*.parquet")}
+    files = files_of(tmp_path)
     progress = run_campaign(plan, str(tmp_path), InProcess(), resume=True)
     assert progress.batches_kept == plan.batches
     assert not progress.remarks
-    assert times == {path: os.stat(path).st_mtime_ns for path in times}
+    assert files_of(tmp_path) == files
+
+
+def test_files_are_few_however_many_batches(tmp_path):
+    plan = small_plan(histories=30, batch=1)
+    run_campaign(plan, str(tmp_path), InProcess())
+    assert len(files_of(tmp_path)) == 1
+    assert {path.suffix for path in (tmp_path / ROWS).iterdir()} == {".parquet", ""}
+    assert len(list((tmp_path / ROWS).glob("*.parquet"))) == 1
+
+
+def test_second_driver_is_refused_and_nothing_is_there_twice(tmp_path, undisturbed):
+    plan, expected = undisturbed
+    run_campaign(plan, str(tmp_path), InProcess(), time_limit_s=0.0)
+    kept = []
+
+    def interfere(_):
+        if not kept:
+            other = run_campaign(plan, str(tmp_path), InProcess(), resume=True)
+            kept.append(other.is_complete)
+
+    with pytest.raises(ParaplyError, match="P729"):
+        run_campaign(plan, str(tmp_path), InProcess(), resume=True, on_batch=interfere)
+    assert kept == [True]
+    assert rows_of(tmp_path, plan) == expected
+
+
+def kill_two_drivers(place, plan, moments):
+    """Run two drivers of one campaign at once, and kill both at a random moment."""
+    pair = [start(CHILD, place, plan) for _ in range(2)]
+    try:
+        for child in pair:
+            assert child.stdout.readline() == "ready\n", child.stderr.read()
+        for _ in range(moments.randint(0, 3)):
+            pair[0].stdout.readline()
+        time.sleep(moments.uniform(0.0, 0.1))
+    finally:
+        for child in pair:
+            child.send_signal(signal.SIGKILL)
+        said = "".join(child.communicate()[1] for child in pair)
+    for line in said.splitlines():
+        if "ParaplyError: P" in line:
+            assert any(code in line for code in ("P729", "P723")), line
+        else:
+            assert "Error: " not in line, said
+
+
+def test_two_processes_killed_and_started_at_random_write_each_run_once(tmp_path, undisturbed):
+    plan, expected = undisturbed
+    moments = random.Random(21)
+    for _ in range(3):
+        kill_two_drivers(tmp_path, plan, moments)
+    progress = run_campaign(plan, str(tmp_path), InProcess(), resume=True)
+    assert progress.is_complete
+    assert rows_of(tmp_path, plan) == expected
+
+
+def test_folder_of_an_earlier_version_is_named_as_such(tmp_path):
+    (tmp_path / PLAN_FILE).write_text(json.dumps({"format": 2}))
+    for action in (
+        lambda: read_campaign(str(tmp_path)),
+        lambda: run_campaign(small_plan(), str(tmp_path), InProcess(), resume=True),
+    ):
+        with pytest.raises(ParaplyError, match=r"P734.*format 2"):
+            action()
 
 
 def test_folder_in_use_is_refused_without_resume(tmp_path):
@@ -185,20 +274,20 @@ def test_other_campaign_is_refused_and_what_differs_is_named(tmp_path):
 def test_plan_that_is_damaged_is_refused(tmp_path):
     plan = small_plan(histories=4, batch=2)
     run_campaign(plan, str(tmp_path), InProcess())
-    store_at(str(tmp_path)).write(PLAN_FILE, b'{"format": 1}')
+    store_at(str(tmp_path)).write(PLAN_FILE, b'{"format": 3}')
     with pytest.raises(ParaplyError, match="P728"):
         run_campaign(plan, str(tmp_path), InProcess(), resume=True)
 
 
-def test_batch_whose_rows_are_gone_is_said_by_the_report_and_made_again(tmp_path):
+def test_rows_that_are_gone_are_reported(tmp_path):
     plan = small_plan(histories=4, batch=2)
     run_campaign(plan, str(tmp_path), InProcess())
-    (tmp_path / rows_name(1)).unlink()
+    files_of(tmp_path)[0].unlink()
     read = read_campaign(str(tmp_path))
     assert not read.is_complete
     assert read.remarks == [
-        f"the rows of 1 batch are gone (first: 1): paraply mine --resume --out {tmp_path} makes "
-        "them again"
+        f"1 file of rows of the campaign cannot be found: paraply mine --resume --out {tmp_path} "
+        "makes it again"
     ]
     run_campaign(plan, str(tmp_path), InProcess(), resume=True)
     assert read_campaign(str(tmp_path)).is_complete

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import sys
+
+import pyarrow as pa
 import pytest
 
 from paraply.conforming.child_systems import ChildCommand, children_of
 from paraply.counterexamples.foreign_systems import smallest_of_system
-from paraply.mining.batch_files import rows_name
-from paraply.mining.campaign import run_campaign
+from paraply.mining import engines
+from paraply.mining.campaign import StopWhen, run_campaign
 from paraply.mining.clusters import clusters_of, distinct, minimise_all
 from paraply.mining.engines import InProcess, OnSpark
+from paraply.mining.findings import Found, Merged, findings_of_batches, merged_on_spark
 from paraply.mining.plan import Plan
+from paraply.mining.rounds import BatchTask
 from paraply.mining.session import spark_session
+from paraply.mining.store import DiskStore
+from paraply.vocabulary.errors import ParaplyError
 from tests.mining.campaigns import rows_of, small_plan
 
 # With --dist loadgroup one process runs them all, and starts one JVM.
@@ -67,11 +74,118 @@ def test_worker_does_not_look_for_garbage_in_what_it_has_loaded(engine):
 def test_campaign_begun_in_one_process_resumes_on_spark(tmp_path, local, engine):
     _, rows = local
     run_campaign(PLAN, str(tmp_path), InProcess(), time_limit_s=0.0)
-    damaged = tmp_path / rows_name(0)
+    (damaged,) = (tmp_path / "rows").glob("*.parquet")
     damaged.write_bytes(damaged.read_bytes()[:-1])
     progress = run_campaign(PLAN, str(tmp_path), engine, resume=True)
-    assert ["batch 0 was redone" in remark for remark in progress.remarks] == [True]
+    assert damaged.name in progress.remarks[0]
     assert rows_of(tmp_path, PLAN) == rows
+
+
+@pytest.fixture
+def without_rdd(monkeypatch):
+    """Let every door to the Spark context and its RDDs raise for callers outside pyspark."""
+    pyspark = pytest.importorskip("pyspark")
+
+    def guarded(real):
+        def call(*arguments, **named):
+            caller = sys._getframe(1).f_globals["__name__"]
+            assert caller.startswith("pyspark."), f"{caller} uses the Spark context"
+            return real(*arguments, **named)
+
+        return call
+
+    session = pyspark.sql.SparkSession
+    monkeypatch.setattr(session, "sparkContext", property(guarded(session.sparkContext.fget)))
+    for kind in (pyspark.SparkContext, pyspark.RDD):
+        for name, real in vars(kind).items():
+            if callable(real) and not name.startswith("_"):
+                monkeypatch.setattr(kind, name, guarded(real))
+
+
+def test_guard_of_the_spark_context_guards(spark, without_rdd):
+    with pytest.raises(AssertionError, match="uses the Spark context"):
+        spark.sparkContext  # noqa: B018
+
+
+@pytest.mark.parametrize("is_guided", [False, True])
+def test_no_spark_context_is_needed(tmp_path, engine, without_rdd, is_guided):
+    plan = small_plan(histories=40, batch=10, is_guided=is_guided)
+    tables, found = [], []
+    for name, one in (("here", InProcess()), ("there", engine)):
+        progress = run_campaign(plan, str(tmp_path / name), one)
+        assert progress.is_complete
+        tables.append(rows_of(tmp_path / name, plan))
+        found.append(progress.per_system)
+    assert tables[0] == tables[1]
+    assert found[0] == found[1]
+
+
+def test_stop_rule_gives_the_same_on_spark(tmp_path, engine):
+    plan = small_plan(histories=60, batch=5, subjects=("write_sets",))
+    tables = []
+    for name, one in (("here", InProcess()), ("there", engine)):
+        progress = run_campaign(plan, str(tmp_path / name), one, stop_when=StopWhen.FOUND)
+        assert progress.batches < plan.batches
+        tables.append(rows_of(tmp_path / name, plan))
+        again = run_campaign(plan, str(tmp_path / name), one, resume=True)
+        assert again.is_complete
+        assert again.batches == plan.batches
+    assert tables[0] == tables[1]
+
+
+def test_findings_merged_by_spark_are_those_merged_by_python(spark, tmp_path):
+    plan = small_plan(histories=30, batch=10)
+    task = BatchTask(plan=plan, place=str(tmp_path))
+    tables = [findings_of_batches(task, [(number, None)]) for number in range(plan.batches)]
+    here: dict = {}
+    for table in tables:
+        one = Merged()
+        one.add(table)
+        for system, found in one.systems.items():
+            here.setdefault(system, Found()).take(found)
+    there = Merged()
+    frame = spark.createDataFrame(pa.concat_tables(tables))
+    there.add(merged_on_spark(frame).toArrow())
+    assert there.systems.keys() == here.keys()
+    for system, found in here.items():
+        assert there.systems[system].counts == found.counts
+        assert there.systems[system].batches == found.batches == 3
+        assert there.systems[system].rows == found.rows == 30
+    assert len(there.files) == plan.batches
+
+
+def test_folder_that_workers_do_not_see_is_refused(tmp_path, engine, monkeypatch):
+    engine.is_local = False
+    try:
+        assert engine.reached(str(tmp_path)) == str(tmp_path)
+        assert list(tmp_path.iterdir()) == []
+        monkeypatch.chdir(tmp_path)
+        assert engine.reached("out/mine") == str(tmp_path / "out/mine")
+        # A store that only this process has: what workers see at the same path is another.
+        mine = {}
+        real = engines.store_at
+
+        class Elsewhere(DiskStore):
+            def write(self, name, data):
+                mine[name] = data
+
+            def read(self, name):
+                return mine.get(name)
+
+        monkeypatch.setattr(engines, "store_at", lambda url: Elsewhere(url))
+        with pytest.raises(ParaplyError, match="P733"):
+            engine.reached(str(tmp_path / "elsewhere"))
+        assert real is not engines.store_at
+    finally:
+        engine.is_local = True
+
+
+def test_place_that_workers_cannot_write_is_refused(tmp_path, engine, monkeypatch):
+    monkeypatch.setattr(engine, "is_local", False)
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(ParaplyError, match="P721"):
+        engine.reached(str(file))
 
 
 def test_minimising_on_spark_finds_what_one_process_finds(local, engine):

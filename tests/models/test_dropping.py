@@ -210,8 +210,8 @@ def test_system_without_certificates_uses_nothing(tmp_path):
 def test_page_counts_what_the_record_holds():
     text = page()
     noticed, telling = share_noticed(rows_of(RECORD, proofs=True))
-    assert f"Of {telling} things" in text
-    assert f"the loss of {noticed} is noticed" in text
+    assert f"Proofs use {telling} independent pieces" in text
+    assert f"The loss of {noticed} of them is detected" in text
     assert all(f"## {name}" in text for name in RECORD)
 
 

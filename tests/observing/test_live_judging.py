@@ -262,7 +262,7 @@ def test_command_without_findings_leaves_no_folder(toy, tmp_path, capsys):
     toy(SimpleNamespace(run=lambda request: iter([healthy()])))
     out = tmp_path / "found"
     assert main(["live", "toy", "--out", str(out), "--json", "-"]) == 0
-    assert json.loads(capsys.readouterr().out)[0]["verdict"] == "holds"
+    assert json.loads(capsys.readouterr().out)["results"][0]["verdict"] == "holds"
     assert not out.exists()
 
 
@@ -284,7 +284,7 @@ def test_interrupted_command_writes_what_it_has(toy, tmp_path, capsys):
     report = tmp_path / "r.json"
     arguments = ["live", "toy", "--fault", "all", "--json", str(report), "--out", str(tmp_path)]
     assert main(arguments) == 130
-    assert [(one["fault"], one["rounds"]) for one in json.loads(report.read_text())] == [
+    assert [(one["fault"], one["rounds"]) for one in json.loads(report.read_text())["results"]] == [
         ("none", 1)
     ]
     assert "interrupted" in capsys.readouterr().err

@@ -99,6 +99,8 @@ def tree(tmp_path, monkeypatch):
     """A source tree whose page is of no results yet."""
     monkeypatch.setattr(live_results_page, "ROOT", tmp_path)
     monkeypatch.setattr(pages, "ROOT", tmp_path)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / PAGE_PATH).write_text("<!-- generated: results -->\n<!-- end -->\n")
     assert main(["--write"]) == 0
     return tmp_path
 
@@ -109,7 +111,7 @@ def test_results_of_a_file_are_stored_and_the_page_is_written(tree, more):
     (tree / "other.json").write_text(json.dumps(results()[1:]))
     assert main(["--add", str(tree / "one.json"), str(tree / "other.json"), *more]) == 0
     assert read_results(tree / RESULTS_PATH) == merged([], results())
-    assert (tree / PAGE_PATH).read_text() == page(merged([], results()))
+    assert page(merged([], results())) in (tree / PAGE_PATH).read_text()
     assert main(["--check"]) == 0
 
 

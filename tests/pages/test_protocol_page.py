@@ -69,7 +69,9 @@ def test_malformed_message_does_not_fit(message):
 
 def test_page_has_every_message_under_its_speaker():
     text = pages()[PAGE]
-    harness, applier = text.split("## What the harness says")[1].split("## What the applier says")
+    harness, applier = text.split("## Messages from the harness")[1].split(
+        "## Messages from the applier"
+    )
     for spec in MESSAGES:
         part = harness if spec.speaker is Speaker.HARNESS else applier
         assert f"### `{spec.type}`" in part

@@ -24,16 +24,16 @@ AFTER_SYNC = {
     "KILL of the waiter's query": {SEEN, TOLD},
     "time-out, and later back on": {SEEN, TOLD},
     "semi-sync switched off": {SEEN, TOLD},
-    "the replica goes and is missed, wait_no_slave=0": {SEEN, TOLD},
-    "the replica goes without a word, wait_no_slave=0": {STALLED},
-    "the replica goes for good, wait_no_slave=1": {STALLED},
+    "the replica stops and its loss is noticed, wait_no_slave=0": {SEEN, TOLD},
+    "the replica stops silently, wait_no_slave=0": {STALLED},
+    "the replica stops permanently, wait_no_slave=1": {STALLED},
     "a replica connects at the end of the log": {SEEN, TOLD},
     "a replica connects with what it has, and that does not count": {STALLED},
     "a replica restarts without its relay log": {SEEN, TOLD},
     "the promoted replica has not drained its relay log": {SEEN, TOLD},
     "the replica promoted is not the most advanced": {SEEN, TOLD},
     "source and a replica are lost together, one must acknowledge": {SEEN, TOLD},
-    "shutdown, which lets waiters go": {SEEN},
+    "shutdown, which releases waiters": {SEEN},
     "a rotation waits for pending XIDs, dump threads need LOCK_log": {STALLED},
     "dump threads need LOCK_log, no rotation": {STALLED},
     "sync_binlog=0, and a crash of the source": {STALLED},
@@ -85,10 +85,10 @@ def test_only_the_design_without_commit_order_breaks_order_and_prefix():
 def test_truncation_lets_the_old_source_back_and_only_asking_fences_it():
     rows = {(point, words): cells for point, words, *cells, _ in old_source_rows()}
     never, happens = "*never*", "it happens"
-    assert rows["AFTER_SYNC", "truncates, asks, wait stood"] == [happens, never, never]
-    assert rows["AFTER_SYNC", "keeps its log, asks"] == [happens, happens, never]
-    assert rows["AFTER_SYNC", "keeps its log, nobody asks"] == [happens, never, "**yes**"]
-    assert rows["AFTER_COMMIT", "truncates, asks, wait stood"] == [happens, happens, never]
+    assert rows["AFTER_SYNC", "truncates, check, wait kept"] == [happens, never, never]
+    assert rows["AFTER_SYNC", "keeps its log, check"] == [happens, happens, never]
+    assert rows["AFTER_SYNC", "keeps its log, no check"] == [happens, never, "**yes**"]
+    assert rows["AFTER_COMMIT", "truncates, check, wait kept"] == [happens, happens, never]
 
 
 def test_global_mutex_pays_a_round_trip_for_each_commit_whatever_the_clients():

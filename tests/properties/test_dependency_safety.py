@@ -120,9 +120,17 @@ def test_commit_group_that_comes_back_is_two_groups():
     assert violating_pairs(audited(maria_log("7 a", "- b", "7 a"))) == []
 
 
-def test_ddl_inside_a_commit_group_runs_alone():
-    middle = grouped(2, "7", kind=LoggedKind.DDL, statements=("ALTER TABLE t ADD x INT",))
+def test_ddl_without_a_commit_id_runs_alone():
+    middle = grouped(2, "-", kind=LoggedKind.DDL, statements=("ALTER TABLE t ADD x INT",))
     assert violating_pairs(audited(maria_log("7 a", middle, "7 a"))) == []
+
+
+@pytest.mark.parametrize("statement", ["TRUNCATE t", "ALTER TABLE t ADD x INT", "DROP DATABASE d"])
+def test_ddl_that_was_forged_into_a_commit_group_does_not_hold(statement):
+    middle = grouped(2, "7", kind=LoggedKind.DDL, statements=(statement,))
+    result = audited(maria_log("7 a", middle, "7 b"))
+    assert violating_pairs(result) == [(1, 2), (2, 3)]
+    assert {each.property for each in result.violations} == {"definitions_change_alone"}
 
 
 def test_commit_groups_are_followed_per_domain():

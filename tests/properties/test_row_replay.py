@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,7 @@ from paraply.properties.logs.prepared_xa import PreparedXa
 from paraply.properties.logs.replay_state import ReplayState
 from paraply.properties.logs.row_replay import RowReplay
 from paraply.vocabulary.log import ABSENT, UNKNOWN, LoggedKind
-from paraply.vocabulary.schema import ForeignKey
+from paraply.vocabulary.schema import ForeignKey, UniqueKey
 from paraply.vocabulary.verdict import Verdict
 from tests.builders.logged import Tables, delete, insert, transaction, update
 
@@ -75,6 +75,84 @@ def test_row_of_a_table_born_in_the_log_must_have_been_inserted():
         ("rows_exist", 2)
     ]
     assert findings(replayed("ALTER TABLE t ENGINE=InnoDB", delete("d.t", 1, "a", "x"))) == []
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ALTER TABLE t ENABLE KEYS",
+        "/*!40000 ALTER TABLE `t` DISABLE KEYS */",
+        "ALTER TABLE t ENGINE = InnoDB, COMMENT 'x, DROP COLUMN y'",
+        "ALTER TABLE t ADD INDEX k (note), ALGORITHM=INPLACE",
+        "ALTER TABLE t ADD CONSTRAINT f FOREIGN KEY (note) REFERENCES p (id)",
+        "ALTER TABLE p ADD FOREIGN KEY (id) REFERENCES t (id)",
+        "CREATE INDEX k ON t (note)",
+        "CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW SET @a = 1",
+        "CREATE VIEW v AS SELECT * FROM t",
+    ],
+)
+def test_statement_that_changes_no_row_hides_no_missing_event(statement):
+    steps = (insert("d.t", 1, "a", "x"), statement, delete("d.t", 2, "b", "y"))
+    replay = replayed("CREATE TABLE t (i INT)", *steps)
+    assert findings(replay) == [("rows_exist", 4)]
+    assert replay.verdict() is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ALTER TABLE t DROP PRIMARY KEY",
+        "ALTER TABLE t ADD UNIQUE k (note)",
+        "ALTER TABLE t ADD CONSTRAINT k UNIQUE (note)",
+        "ALTER TABLE t ADD COLUMN `key` INT FIRST",
+        "ALTER TABLE t ENABLE KEYS, MODIFY note TEXT",
+        "ALTER TABLE t ENGINE=BLACKHOLE",
+        "ALTER TABLE t TRUNCATE PARTITION p",
+        "CREATE UNIQUE INDEX k ON t (note)",
+        "DROP INDEX k ON t",
+    ],
+)
+def test_statement_that_may_change_rows_or_keys_makes_older_rows_unknown(statement):
+    steps = (insert("d.t", 1, "a", "x"), statement, delete("d.t", 2, "b", "y"))
+    assert findings(replayed("CREATE TABLE t (i INT)", *steps)) == []
+
+
+def test_sequence_has_one_row_that_each_advance_replaces():
+    tables = Tables()
+    tables.add("d.s", "next", "minimum", primary=())
+    schema = tables.schemas["d.s"]
+    tables.schemas["d.s"] = replace(schema, unique_keys=(UniqueKey(name="SEQUENCE", parts=()),))
+    advances = [insert("d.s", number, 1) for number in (1, 1001, 2001)]
+    replay = replayed(*advances, tables=tables)
+    assert findings(replay) == []
+    assert replay.result().tables == {"d.s": 1}
+
+
+def test_key_that_a_minimal_insert_leaves_to_its_default_is_not_guessed():
+    replay = replayed(
+        "CREATE TABLE t (i INT)",
+        insert("d.t", ABSENT, "a", "x"),
+        update("d.t", (0, "a", "x"), (0, "b", "x")),
+        delete("d.t", 5, "c", "y"),
+    )
+    assert findings(replay) == []
+
+
+def test_cascade_may_explain_anything_in_a_table_with_unknown_foreign_keys():
+    tables = Tables().add("d.t", "id", "v", is_told=False).add("d.p", "id", "v")
+    alone = replayed(insert("d.t", 1, "a"), insert("d.t", 1, "b"), tables=tables)
+    assert findings(alone) == [("inserted_keys_are_free", 2)]
+    steps = (insert("d.t", 1, "a"), delete("d.p", 7, "x"), insert("d.t", 1, "b"))
+    beside = replayed(*steps, tables=tables)
+    assert findings(beside) == []
+    assert beside.verdict() is Verdict.UNKNOWN
+    assert [reason.subject for reason in beside.reasons()] == ["d.t"]
+    # What its own update changes cannot be a cascade, and what is not checked does not cascade.
+    own = (insert("d.t", 1, "a"), update("d.t", (1, "a"), (1, "b")), insert("d.t", 1, "c"))
+    assert findings(replayed(*own, tables=tables)) == [("inserted_keys_are_free", 3)]
+    unchecked = (insert("d.t", 1, "a"), replace(delete("d.p", 7, "x"), unchecked=True))
+    again = replayed(*unchecked, insert("d.t", 1, "b"), tables=tables)
+    assert findings(again) == [("inserted_keys_are_free", 3)]
 
 
 def test_primary_key_inserted_twice_is_a_duplicate():

@@ -47,7 +47,7 @@ def test_results_and_obligations_are_written(tmp_path, capsys):
     results, folder = tmp_path / "r.json", tmp_path / "smt2"
     arguments = ["prove", "P06", "--solver", "z3", "--json", str(results), "--export", str(folder)]
     assert main(arguments) == 0
-    rows = json.loads(results.read_text())
+    rows = json.loads(results.read_text())["results"]
     assert rows[0]["id"] == "P06"
     assert rows[0]["verdict"] == "holds"
     assert rows[0]["proved"] == rows[0]["obligations"]
@@ -87,7 +87,9 @@ def test_stability_is_asked_of_the_solvers_only(tmp_path, capsys):
     assert "z3     proved: 130 of 130 obligations with 3 seeds and 2 other orders" in (
         capsys.readouterr().out
     )
-    asked = [(r["solver"], r["seed"], r["order"]) for r in json.loads(results.read_text())]
+    asked = [
+        (r["solver"], r["seed"], r["order"]) for r in json.loads(results.read_text())["results"]
+    ]
     rounds = [(0, 0), (1, 0), (2, 0), (0, 1), (0, 2)]
     assert asked == [*(("z3", *r) for r in rounds), *(("cvc5", *r) for r in rounds),
                      ("kernel", 0, 0)]  # fmt: skip
@@ -149,13 +151,15 @@ def test_results_go_into_the_folder_that_the_export_makes(tmp_path):
     results = folder / "r.json"
     arguments = ["prove", "P15", "--solver", "kernel", "--export", str(folder)]
     assert main([*arguments, "--json", str(results)]) == 0
-    assert json.loads(results.read_text())[0]["proved"] == len(list(folder.glob("*.smt2")))
+    assert json.loads(results.read_text())["results"][0]["proved"] == len(
+        list(folder.glob("*.smt2"))
+    )
 
 
 def test_results_on_standard_output_stand_alone(tmp_path, capsys):
     arguments = ["prove", "P15", "C02", "--solver", "kernel", "--matrix", "--lint"]
     assert main([*arguments, "--export", str(tmp_path), "--json", "-"]) == 0
-    rows = json.loads(capsys.readouterr().out)
+    rows = json.loads(capsys.readouterr().out)["results"]
     assert [row["id"] for row in rows] == ["P15", "C02"]
 
 
@@ -166,7 +170,7 @@ def test_list_has_a_line_for_each_identifier(tmp_path, capsys):
     assert [line.split("  ")[0] for line in lines] == [e.id for e in command.chosen([])]
     assert lines[0] == f"P01  {THEOREMS[0].claim}"
     assert lines[-1] == f"{COUNTEREXAMPLES[-1].id}  {COUNTEREXAMPLES[-1].title}"
-    records = json.loads(listed.read_text())
+    records = json.loads(listed.read_text())["entries"]
     assert [f"{record['id']}  {record['claim']}" for record in records] == lines
     assert {record["id"][0]: record["expected"] for record in records} == {
         "P": "proved", "C": "refuted",
@@ -175,7 +179,7 @@ def test_list_has_a_line_for_each_identifier(tmp_path, capsys):
 
 def test_list_of_some_identifiers_is_of_those(capsys):
     assert main(["prove", "c01", "--list", "--json", "-"]) == 0
-    (record,) = json.loads(capsys.readouterr().out)
+    (record,) = json.loads(capsys.readouterr().out)["entries"]
     assert record["id"] == "C01"
 
 
@@ -183,7 +187,7 @@ def test_list_of_some_identifiers_is_of_those(capsys):
 def test_run_that_was_only_replayed_is_not_called_the_shortest(tmp_path, judge, searched):
     results = tmp_path / "r.json"
     assert main(["prove", "C02", "--solver", judge, "--json", str(results)]) == 0
-    (row,) = json.loads(results.read_text())
+    (row,) = json.loads(results.read_text())["results"]
     assert (row["as_expected"], row["shown_shortest"]) == (True, searched)
 
 

@@ -6,9 +6,8 @@ import pytest
 
 import paraply.reference_impl.applier.mutants
 import paraply.reference_impl.applier.recovery_mutants  # noqa: F401 - registers
-from paraply.properties.apply import commit_order, parallel_apply, wake_ups
-from paraply.properties.readers import replica_reads
-from paraply.properties.registry import Expectation, registered_properties, verdict_of
+from paraply.properties.apply import parallel_apply
+from paraply.properties.registry import Expectation, verdict_of
 from paraply.properties.search import random_schedules
 from paraply.reference_impl.applier.replica import RETRIES_MAX
 from paraply.reference_impl.applier.subject import APPLIER, apply
@@ -17,13 +16,9 @@ from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.schedule import Exploration, RecordedSchedule, SeededSchedule
 from paraply.vocabulary.verdict import Verdict
+from tests.reference_impl.judges import judges_of
 
-_MODULES = (parallel_apply, commit_order, replica_reads, wake_ups)
-JUDGES = {
-    prop.name: prop
-    for prop in registered_properties()
-    if any(prop.name in vars(module) for module in _MODULES)
-}
+JUDGES = judges_of(APPLIER)
 
 SETTINGS = (
     {"workers": 3},

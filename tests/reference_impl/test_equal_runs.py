@@ -6,9 +6,8 @@ import pytest
 
 import paraply.properties.all
 import paraply.reference_impl.mutations.all  # noqa: F401 - registers
-from paraply.counterexamples.hunt import system_of
+from paraply.counterexamples.hunt import properties_of, system_of
 from paraply.properties.campaign import run_campaign
-from paraply.properties.registry import registered_properties
 from paraply.reference_impl.group.run import GroupRun
 from paraply.reference_impl.group.subject import GROUP
 from paraply.reference_impl.mutants import mutant_named
@@ -16,7 +15,7 @@ from paraply.reference_impl.subject import Workload
 from paraply.vocabulary.schedule import Exploration
 
 SMALL = {"broadcasts": 0, "joins": 0, "departures": 0, "barriers": False}
-JUDGES = [prop for prop in registered_properties() if prop.area in GROUP.areas]
+JUDGES = properties_of(GROUP)
 
 
 def campaign_of(subject, *, transactions=2, **options):

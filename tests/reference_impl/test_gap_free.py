@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from paraply.counterexamples.hunt import properties_of
 from paraply.properties.search import random_schedules
 from paraply.reference_impl.mariadb_gtid.gap_free_subject import GAP_FREE
 from paraply.reference_impl.mariadb_gtid.topology_subject import GTID_TOPOLOGY
 from paraply.reference_impl.subject import Workload
-from paraply.registries import registered_properties
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.gtid_set_text import parse_gtid_set
 from paraply.vocabulary.schedule import Exploration
+from tests.reference_impl.judges import judges_of
 
-JUDGES = {p.name: p for p in registered_properties() if p.area in GAP_FREE.areas}
+JUDGES = judges_of(GAP_FREE)
 MANY = {"failures": 2, "restarts": 3, "purges": 3}
 
 
@@ -70,7 +71,7 @@ def test_number_given_at_the_beginning_is_missing_for_ever_once_its_transaction_
 
 
 def test_same_hole_and_the_same_filter_do_mariadb_no_harm():
-    judges = [p for p in registered_properties() if p.area in GTID_TOPOLOGY.areas and p.check]
+    judges = [p for p in properties_of(GTID_TOPOLOGY) if p.check]
     options = {"topology": "failover", "filter": True, "holes": 3}
     holes = 0
     for schedule in random_schedules(5, 150):

@@ -15,12 +15,12 @@ from paraply.reference_impl.mariadb_gtid.position_store import (
 )
 from paraply.reference_impl.mariadb_gtid.positions_subject import GTID_POSITIONS
 from paraply.reference_impl.subject import Workload
-from paraply.registries import registered_properties
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.mariadb_gtid import MariadbGtid, parse_position
 from paraply.vocabulary.schedule import Exploration
+from tests.reference_impl.judges import judges_of
 
-JUDGES = {p.name: p for p in registered_properties() if p.area in GTID_POSITIONS.areas}
+JUDGES = judges_of(GTID_POSITIONS)
 SETTINGS = (
     {},
     {"workers": 3, "crashes": 2, "failures": 1, "stops": 0, "cleanups": 3},

@@ -8,11 +8,11 @@ from paraply.properties.search import random_schedules
 from paraply.reference_impl.mariadb_gtid.binlog_files import Binlog, Logged, Place, Refused
 from paraply.reference_impl.mariadb_gtid.topology_subject import GTID_TOPOLOGY, SHAPES
 from paraply.reference_impl.subject import Workload
-from paraply.registries import registered_properties
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.mariadb_gtid import MariadbBinlogState, MariadbPosition, parse_position
+from tests.reference_impl.judges import judges_of
 
-JUDGES = {p.name: p for p in registered_properties() if p.area in GTID_TOPOLOGY.areas}
+JUDGES = judges_of(GTID_TOPOLOGY)
 SETTINGS = ({}, {"crashes": 2, "losses": 3, "schemas": 1}, {"filter": True, "rotations": 3})
 BUSY = {"crashes": 2, "rotations": 2}
 NOWHERE = MariadbPosition()
@@ -177,7 +177,8 @@ def test_old_source_follows_the_new_one_from_its_current_position():
 
 def test_duplicates_over_two_connections_are_passed_over():
     notes = {
-        event.note for history in runs("diamond", 50) for event in history.events_of(
-            EventKind.SKIPPED, member="s4")
-    }  # fmt: skip
+        event.note
+        for history in runs("diamond", 50)
+        for event in history.events_of(EventKind.SKIPPED, member="s4")
+    }
     assert "duplicate" in notes

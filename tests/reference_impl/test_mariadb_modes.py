@@ -18,13 +18,14 @@ from paraply.reference_impl.mariadb.source import SCHEMAS, domain_of_schema
 from paraply.reference_impl.mariadb.subject import MARIADB_PARALLEL
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import Workload
-from paraply.registries import property_named, registered_properties
+from paraply.registries import property_named
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import HistoryHeader
 from paraply.vocabulary.schedule import Exploration, SeededSchedule
 from tests.properties.histories import history_of
+from tests.reference_impl.judges import judges_of
 
-JUDGES = {p.name: p for p in registered_properties() if p.area in MARIADB_PARALLEL.areas}
+JUDGES = judges_of(MARIADB_PARALLEL)
 SETTINGS = (
     {},
     {"failures": 1, "timeouts": 1, "reads": 3, "stops": 2},
@@ -110,8 +111,13 @@ def log_of(text):
     for number, word in enumerate(text.split(), start=1):
         cid, mark = word.rstrip("WSMD"), word.lstrip("-0123456789")
         kind = ":ddl" if mark == "D" else f"{{r{number}}}"
-        flags = {"": "allow_parallel,transactional", "W": "allow_parallel,transactional,waited",
-                 "S": "transactional", "M": "allow_parallel", "D": "ddl"}[mark]  # fmt: skip
+        flags = {
+            "": "allow_parallel,transactional",
+            "W": "allow_parallel,transactional,waited",
+            "S": "transactional",
+            "M": "allow_parallel",
+            "D": "ddl",
+        }[mark]
         commit = "" if cid == "-" else f" commit_id={cid}"
         change = "" if mark == "D" else f' +d.t["r{number}",{number}]'
         listed.append(f"T{number}{kind} gtid=0-1-{number} domain=0{commit} flags={flags}{change}")
@@ -138,9 +144,16 @@ def test_group_goes_where_the_mode_puts_it(mode, log, decisions):
         batch, speculation = rules.decide(entry, transaction)
         entry.queued_count += 1
         entry.groups.append(
-            EventGroup(transaction=transaction, sub_id=number, entry=entry, batch=batch,
-                       speculation=speculation, worker=1, before=None)
-        )  # fmt: skip
+            EventGroup(
+                transaction=transaction,
+                sub_id=number,
+                entry=entry,
+                batch=batch,
+                speculation=speculation,
+                worker=1,
+                before=None,
+            )
+        )
         found.append(f"{batch.wait_count}{speculation.value}")
     assert " ".join(found) == decisions
 
@@ -155,9 +168,12 @@ class ByHand:
         self.recorder = Recorder()
         self.recorder.transactions = list(log)
         self.replica = ParallelReplica(
-            log, self.recorder, Settings(rules=Rules(mode), workers=8, **settings),
-            store=RowStore(), extra_locks=locks or {},
-        )  # fmt: skip
+            log,
+            self.recorder,
+            Settings(rules=Rules(mode), workers=8, **settings),
+            store=RowStore(),
+            extra_locks=locks or {},
+        )
         while steps := list(self.replica.driver_steps()):
             steps[0].act()
         self.groups = {group.id: group for group in self.replica.under_way}
@@ -320,8 +336,10 @@ def test_commit_ids_repeat_after_a_restart_of_the_source():
     repeated = 0
     for schedule in random_schedules(0, 200):
         history = MARIADB_PARALLEL.run(schedule, workload)
-        runs = [{one.commit_id for one in history.transactions if one.clock == clock}
-                for clock in (0, 1)]  # fmt: skip
+        runs = [
+            {one.commit_id for one in history.transactions if one.clock == clock}
+            for clock in (0, 1)
+        ]
         repeated += bool((runs[0] & runs[1]) - {None})
     assert repeated
 

@@ -15,7 +15,7 @@ from paraply.reference_impl.certification.dialects import DIALECTS
 from paraply.reference_impl.certifier_subject import CERTIFIER
 from paraply.reference_impl.group.subject import GROUP
 from paraply.reference_impl.subject import Option, Workload
-from paraply.registries import property_named, registered_properties, registered_subjects
+from paraply.registries import property_named, registered_subjects
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.schedule import RecordedSchedule, SeededSchedule
 
@@ -30,7 +30,7 @@ def test_every_module_that_registers_a_subject_or_a_mutant_is_imported(repositor
     registers = re.compile(r"^(?!def )[^#\n]*\bregister_(subject|mutant)\(", re.MULTILINE)
     registering = {
         ".".join(path.relative_to(repository).with_suffix("").parts)
-        for path in (repository / "reference_impl").rglob("*.py")
+        for path in (repository / "paraply" / "reference_impl").rglob("*.py")
         if registers.search(path.read_text(encoding="utf-8"))
     }
     assert len(registering) > len(SUBJECTS)
@@ -41,15 +41,12 @@ def test_every_module_that_registers_a_subject_or_a_mutant_is_imported(repositor
 
 
 @OF_A_SUBJECT
-def test_subject_names_properties_and_areas_that_exist(subject):
-    areas = {prop.area for prop in registered_properties()}
-    assert subject.areas <= areas
+def test_subject_names_properties_that_exist(subject):
     assert set(subject.breaks) <= set(subject.dialects)
     assert set(subject.unreachable) <= {"", *subject.dialects}
-    with_options = (known.breaks for known in subject.breaks_where)
-    for names in (*subject.unreachable.values(), *subject.breaks.values(), *with_options):
-        for name in names:
-            assert not subject.areas or property_named(name).area in subject.areas, name
+    known = (known.breaks for known in (*subject.breaks_where, *subject.follows))
+    lists = (*subject.unreachable.values(), *subject.breaks.values(), subject.causes, *known)
+    assert all(property_named(name).name == name for names in lists for name in names)
 
 
 def options_in(where):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from paraply.properties.apply import commit_order, consistency_levels, parallel_apply
 from paraply.properties.apply.commit_order import (
     applier_reaches_the_end,
     saved_positions_are_executed,
@@ -16,10 +15,8 @@ from paraply.properties.apply.consistency_levels import (
     restart_reaches_the_sources_state,
     restart_repeats_a_transaction,
 )
-from paraply.properties.readers import isolation as reader_isolation
-from paraply.properties.readers import replica_reads
 from paraply.properties.readers.replica_reads import readers_see_prefixes
-from paraply.properties.registry import registered_properties, verdict_of
+from paraply.properties.registry import property_named, verdict_of
 from paraply.properties.search import random_schedules
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import Workload
@@ -30,13 +27,9 @@ from paraply.reference_impl.wl4648.subject import SCHEMES, WL4648
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.schedule import Exploration, RecordedSchedule, SeededSchedule
 from paraply.vocabulary.verdict import Verdict
+from tests.reference_impl.judges import judges_of
 
-_MODULES = (parallel_apply, commit_order, replica_reads, consistency_levels, reader_isolation)
-JUDGES = {
-    prop.name: prop
-    for prop in registered_properties()
-    if any(prop.name in vars(module) for module in _MODULES)
-}
+JUDGES = judges_of(WL4648)
 SETTINGS = ({}, {"workers": 3, "crashes": 1, "checkpoints": 2}, {"workers": 0, "crashes": 1})
 SMALL = {"sessions": 1, "deletes": False, "reads": 0}
 
@@ -73,7 +66,7 @@ def test_breach_that_a_scheme_is_known_for_is_found(dialect, name):
                "merged": 1}  # fmt: skip
     workload = Workload(transactions=5, rows=3, dialect=dialect, options=options)
     runs = (WL4648.run(schedule, workload) for schedule in random_schedules(0, 1500))
-    assert any(JUDGES[name].violations(history) for history in runs)
+    assert any(property_named(name).violations(history) for history in runs)
 
 
 def test_example_of_the_document_shows_the_state_that_never_existed():

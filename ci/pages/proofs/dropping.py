@@ -120,14 +120,14 @@ def page() -> str:
     columns = ("a proof", *REASONS)
     lines = [
         "# What if something were left out?", "",
-        "A proof that would go through whatever the specification says shows nothing. So each "
-        "condition of a guard, each assumption, each initial condition and each invariant is left "
-        "out in turn. Which proofs use it is read from their certificates; Z3 says whether one "
-        "of them fails without it. If none does, a run is sought that only it forbids.", "",
-        f"Of {used[1]} things that a proof uses and that tell anything of their own, the loss of "
-        f"{used[0]} is noticed ({_percent(*used)}). Of all {behaviour[1]} conditions, assumptions "
-        "and initial conditions that change what can happen, used or not, the loss of "
-        f"{behaviour[0]} is noticed ({_percent(*behaviour)}).", "",
+        "A proof that holds for every specification is worthless. Therefore each condition of a "
+        "guard, each assumption, each initial condition and each invariant is dropped in turn. The "
+        "certificates show which proofs use it. Z3 checks whether one of them fails without it. "
+        "If none does, a run is searched that only this piece forbids.", "",
+        f"Proofs use {used[1]} independent pieces. The loss of {used[0]} of them is detected "
+        f"({_percent(*used)}). {behaviour[1]} conditions, assumptions and initial conditions, used "
+        f"or not, change the behaviour. The loss of {behaviour[0]} of them is detected "
+        f"({_percent(*behaviour)}).", "",
         "| left out | noticed by a proof | by a run | follows | idle | none |",
         "| --- |" + " --- |" * len(columns),
         *(f"| {kind} | " + " | ".join(str(counts[kind, column]) for column in columns) + " |"

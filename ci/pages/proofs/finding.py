@@ -1,4 +1,4 @@
-"""Which invariants can be found by machine, with nobody writing one?
+"""Find invariants automatically.
 
 ``python -m ci.pages.proofs.finding`` seeks them for every safety statement of every system (a
 minute or two), proves each anew with the found ones in place of those written by hand, and stores
@@ -82,13 +82,12 @@ def page() -> str:
     proved = [row for row in record if row["found"]]
     lines = [
         "# Invariants found by machine", "",
-        "The invariants of the theorems are written by hand. How much of that is needed? Here "
-        "nobody writes one: a system is projected onto the few elements that a statement names "
-        "(`paraply/models/judging/projection.py`), "
-        "Z3's Spacer finds an invariant of the projection, it is lifted "
-        "to all elements (`paraply/models/judging/lifting.py`), "
-        "and with it in place of the hand-written ones "
-        "every obligation is proved again. So nothing that the search does need be trusted.", "",
+        "The invariants of the theorems are written by hand. This page shows how many can be "
+        "found automatically. A system is projected onto the elements that a statement names "
+        "(`paraply/models/judging/projection.py`). Z3's Spacer finds an invariant of the "
+        "projection, which is lifted to all elements (`paraply/models/judging/lifting.py`). Every "
+        "obligation is then proved again with it instead of the hand-written ones, so the search "
+        "need not be trusted.", "",
         f"Found for {len(proved)} of {len(record)} statements.", "",
         "| system | statement | invariants | obligations | seconds to find |",
         "| --- | --- | --- | --- | --- |",
@@ -101,9 +100,9 @@ def page() -> str:
         )
         lines.append(f"| {row['system']} | `{row['statement']}` | {result} |")
     lines += [
-        "", "Where none is found, the search ran out of time, or the statement rests on an element "
-        "that it does not name (the row that LC comes from, a third transaction): seen through "
-        "its own names alone the system may break it.", "", "## What was found", "",
+        "", "If none is found, the search ran out of time, or the statement depends on an element "
+        "that it does not name, for example the row from which LC was derived, or a third "
+        "transaction.", "", "## Invariants", "",
     ]  # fmt: skip
     for row in proved:
         lines += [f"### {row['system']}: `{row['statement']}`", "", "```"]

@@ -38,22 +38,22 @@ def reference_section(counter: Counterexample) -> list[str]:
 
 
 def _held_against(counter: Counterexample, found: Shown) -> list[str]:
-    """Return what the specifications say of the run, in words."""
+    """Return the result of each specification for the run."""
     if found.followed is None:
         return [f"Not read as steps of the specification: {RUNS[counter.id].unread}.", ""]
     values = ", ".join(f"{name}={value}" for name, value in found.followed.broken_for.items())
-    told = [
+    sentences = [
         f"Read as steps of `{counter.system().name}`, the run makes `{counter.statement}` false "
-        f"for {values} after {counted(found.followed.broken_after or 0, 'step')} that were seen."
+        f"for {values} after {counted(found.followed.broken_after or 0, 'observed step')}."
     ]
-    told += [
-        f"`{name}` follows the run to its end, and there somebody can move."
+    sentences += [
+        f"`{name}` follows the run to its end, where a step is possible."
         if followed.refused is None
         else f"`{name}` does not allow step {followed.steps + 1}, `{followed.refused}`."
         for name, followed in found.sound.items()
     ]
-    told += [f"It is no run of {reason}." for reason in found.assumes.values()]
-    return [" ".join(told), ""]
+    sentences += [f"It is no run of {reason}." for reason in found.assumes.values()]
+    return [" ".join(sentences), ""]
 
 
 def replays_page() -> str:
@@ -61,13 +61,13 @@ def replays_page() -> str:
     read = [one for one in COUNTEREXAMPLES if RUNS[one.id].reading is not None]
     lines = [
         "# Counterexamples on the reference implementation", "",
-        f"A counterexample is found in a specification. Here each of the {len(COUNTEREXAMPLES)} is "
-        "a run of the reference implementation as well, with the dialect, the option or the mutant "
-        "that has the fault. The property named is broken by the run. "
+        f"Each of the {len(COUNTEREXAMPLES)} counterexamples was found in a specification. It is "
+        "also a run of the reference implementation, with the faulty dialect, option or mutant. "
+        "The run breaks the named property. "
         f"{len(read)} runs are also read as steps of the specifications "
-        "(`paraply/models/recorded/`): the faulty one allows the run up to where its statement is "
-        "false, and the one that is proved allows it nowhere. Where none is read, the table says "
-        "why. The pages of the counterexamples have the commands.", "",
+        "(`paraply/models/recorded/`). The faulty specification allows the run up to the point "
+        "where its statement is false, and the proved one rejects it. Otherwise the table has the "
+        "reason. The pages of the counterexamples have the commands.", "",
         "| | on the reference | breaks | the statement | read by |",
         "| --- | --- | --- | --- | --- |",
     ]  # fmt: skip

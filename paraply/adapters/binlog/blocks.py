@@ -13,7 +13,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import BinaryIO
 from zlib import crc32
 
@@ -21,7 +20,8 @@ from paraply.adapters.binlog.errors import UNREADABLE_FILE
 from paraply.adapters.binlog.event_types import EventType, HeaderFlag
 from paraply.adapters.binlog.format_description import CHECKSUM_BYTES, HEADER_BYTES, Checksum
 from paraply.adapters.binlog.framing import HEADER, MAGIC, BinlogReader
-from paraply.adapters.binlog.source import Source, open_source
+from paraply.adapters.binlog.source import Source, open_source, source_of_stream
+from paraply.adapters.remote_files import is_url, open_range, open_unbuffered, size_of
 from paraply.vocabulary.errors import ParaplyError
 
 BLOCK_BYTES = 32 << 20
@@ -30,7 +30,8 @@ BLOCK_BYTES = 32 << 20
 _GTID_CODES = frozenset(
     {EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.MARIADB_GTID}
 )
-_SCAN_BYTES = 1 << 20
+_SCAN_BYTES = 1 << 16
+_HEAD_BYTES_MAX = 1 << 12
 _GTID_BYTES_MAX = 1 << 12
 _POSITIONS = 1 << 32
 """Events record where they end in 32 bits; files may be longer."""
@@ -66,14 +67,9 @@ class BlockSource(Source):
 
     def __init__(self, block: Block) -> None:
         self._block = block
-        try:
-            stream = Path(block.file).open("rb")  # noqa: SIM115 - closed as any source
-        except OSError as fault:
-            raise ParaplyError(
-                UNREADABLE_FILE, where=block.file, reason=(fault.strerror or str(fault)).lower()
-            ) from None
-        super().__init__(block.file, stream)
         self.resumes = block.begin > 0
+        end = block.head_end if self.resumes else block.end
+        super().__init__(block.file, _opened(block.file, 0, end))
 
     def read(self, count: int) -> bytes:
         """Return the next ``count`` bytes, fewer at the end of the block."""
@@ -81,9 +77,18 @@ class BlockSource(Source):
         end = self._block.head_end if in_head else self._block.end
         data = super().read(count if end is None else min(count, end - self.offset))
         if in_head and self.offset == self._block.head_end:
-            self._stream.seek(self._block.begin)
+            self._stream.close()
+            self._stream = _opened(self.name, self._block.begin, self._block.end)
             self.offset = self._block.begin
         return data
+
+
+def _opened(file: str, begin: int, end: int | None) -> BinaryIO:
+    try:
+        return open_range(file, begin, end)
+    except OSError as fault:
+        reason = (fault.strerror or str(fault)).lower()
+        raise ParaplyError(UNREADABLE_FILE, where=file, reason=reason) from None
 
 
 def cut_file(file: str, block_bytes: int = BLOCK_BYTES) -> list[Block]:
@@ -92,12 +97,12 @@ def cut_file(file: str, block_bytes: int = BLOCK_BYTES) -> list[Block]:
     A file is one block where it cannot be entered in the middle: compressed, a relay log (its
     formats and clocks change inside), encrypted, or without GTID events.
     """
-    head = _head_of(file)
+    head = head_of(file)
     if head is None:
         return [Block(file=file, begin=0, end=None)]
     head_end, checksummed = head
     begins = [0]
-    with open(file, "rb") as log:
+    with open_unbuffered(file) as log:
         size = log.seek(0, 2)
         at = head_end + block_bytes
         while at < size:
@@ -112,9 +117,11 @@ def cut_file(file: str, block_bytes: int = BLOCK_BYTES) -> list[Block]:
     ]
 
 
-def _head_of(file: str) -> tuple[int, bool] | None:
+def head_of(file: str) -> tuple[int, bool] | None:
     """Return where the format description ends and whether events have checksums."""
-    source = open_source(file)
+    # The head is short; of a URL no more is fetched.
+    head = min(_HEAD_BYTES_MAX, size_of(file)) if is_url(file) else None
+    source = source_of_stream(file, _opened(file, 0, head))
     with source:
         if source.compression != "plain":
             return None

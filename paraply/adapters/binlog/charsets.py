@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 
 BINARY_COLLATION = 63
 
@@ -95,7 +95,7 @@ class Collation:
 
 @cache
 def _collations() -> dict[int, Collation]:
-    path = Path(__file__).parent / "collation_data" / "collations.json"
+    path = files("paraply.adapters.binlog") / "collation_data" / "collations.json"
     servers = json.loads(path.read_text(encoding="utf-8"))["servers"]
     return {
         entry["id"]: Collation(number=entry["id"], name=name, charset=entry["charset"])

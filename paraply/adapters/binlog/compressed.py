@@ -5,15 +5,14 @@ from __future__ import annotations
 import zlib
 
 from paraply.adapters.binlog.cursor import Cursor, MalformedError
+from paraply.adapters.binlog.memory import BUDGET
 
-INFLATED_BYTES_MAX = 1 << 30
 _ALGORITHM_ZLIB = 0
 
 
 def _inflate_exactly(data: bytes, length: int, window_bits: int) -> bytes:
     """Inflate to exactly ``length`` bytes; memory follows the data, not the claimed length."""
-    if length > INFLATED_BYTES_MAX:
-        raise MalformedError(f"claims {length} inflated bytes (at most {INFLATED_BYTES_MAX})")
+    BUDGET.require(length)
     unpacker = zlib.decompressobj(window_bits)
     try:
         # One byte more than claimed shows a stream that is longer than it says.

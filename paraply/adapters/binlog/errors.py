@@ -41,6 +41,11 @@ MALFORMED_EVENT = register(
     "the file is damaged from here on, or uses a format this decoder does not know; "
     "compare with mysqlbinlog -v",
 )
+EVENT_TOO_LARGE = register(
+    "P111",
+    "{event} does not fit into the memory allowed: {reason}",
+    "allow more with --memory, if the machine has it",
+)
 UNSUPPORTED_FORMAT = register(
     "P108",
     "has a format this decoder does not read: {reason}",

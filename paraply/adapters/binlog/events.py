@@ -164,6 +164,8 @@ class RowsEvent:
     row_data: bytes = field(repr=False)
     ends_statement: bool
     partial_json: bool = False
+    unchecked: bool = False
+    """The flag NO_FOREIGN_KEY_CHECKS."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from paraply.adapters.binlog.event_types import EventType, event_name
 from paraply.adapters.binlog.events import TransactionPayloadEvent
 from paraply.adapters.binlog.format_description import HEADER_BYTES
 from paraply.adapters.binlog.framing import EVENT_BYTES_MAX, HEADER, EventHeader, RawEvent
+from paraply.adapters.binlog.memory import BUDGET
 
 _FIELD_END = 0
 _FIELD_PAYLOAD_SIZE = 1
@@ -93,6 +94,7 @@ def inner_events(payload: Payload) -> Iterator[RawEvent]:
         timestamp_s, code, server_id, length, end_position, flags = HEADER.unpack(head)
         if not HEADER_BYTES <= length <= EVENT_BYTES_MAX:
             raise MalformedError(f"an inner {event_name(code)} of {length} bytes")
+        BUDGET.require(length)
         if code in _NEVER_INSIDE:
             raise MalformedError(f"{event_name(code)} inside a transaction payload")
         body = _read(stream, length - HEADER_BYTES)

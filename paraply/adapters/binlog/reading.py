@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from paraply.adapters.binlog import control_events, group_events, gtid_events
 from paraply.adapters.binlog.cursor import MalformedError
-from paraply.adapters.binlog.errors import MALFORMED_EVENT
+from paraply.adapters.binlog.errors import EVENT_TOO_LARGE, MALFORMED_EVENT
 from paraply.adapters.binlog.event_types import EventType
 from paraply.adapters.binlog.events import (
     Event,
@@ -17,6 +17,7 @@ from paraply.adapters.binlog.events import (
 )
 from paraply.adapters.binlog.format_description import FormatDescription
 from paraply.adapters.binlog.framing import BinlogReader, RawEvent
+from paraply.adapters.binlog.memory import EventTooLargeError
 from paraply.adapters.binlog.payload import inner_events, parse_payload
 from paraply.adapters.binlog.rows_events import ROWS_SHAPES, parse_rows, table_id_bytes
 from paraply.adapters.binlog.table_map import TableMap, parse_table_map
@@ -56,8 +57,20 @@ _KNOWN_CONTEXT = frozenset(
 )  # fmt: skip
 
 
+_ENDS_TABLE_MAPS = frozenset(
+    {
+        EventType.XID,
+        EventType.XA_PREPARE,
+        EventType.GTID,
+        EventType.ANONYMOUS_GTID,
+        EventType.GTID_TAGGED,
+        EventType.MARIADB_GTID,
+    }
+)
+
+
 class EventDecoder:
-    """Decodes raw events in order; table maps live until their statement ends.
+    """Decodes raw events in order; table maps live until their statement or transaction ends.
 
     Equal table definitions become one ``TableMap`` object, so that plans for its rows are made
     once. One decoder may read several files in a row.
@@ -90,8 +103,11 @@ class EventDecoder:
             return self._on_table_map(raw, description)
         parse = _PARSERS.get(code)
         if parse is not None:
+            if code in _ENDS_TABLE_MAPS:
+                self._tables.clear()
             return parse(raw)
         if code in _QUERIES:
+            self._tables.clear()
             return control_events.parse_query(raw, description)
         if code == EventType.FORMAT_DESCRIPTION:
             return FormatDescriptionEvent(header=raw.header, description=description)
@@ -140,6 +156,10 @@ def read_events(reader: BinlogReader, decoder: EventDecoder | None = None) -> It
                 yield from decoder.decode(raw, description)
             else:
                 yield decoder.decode_one(raw, description)
+        except EventTooLargeError as fault:
+            raise reader.error(
+                EVENT_TOO_LARGE, raw.header.offset, event=raw.header.name, reason=fault
+            ) from None
         except MalformedError as fault:
             raise reader.error(
                 MALFORMED_EVENT, raw.header.offset, event=raw.header.name, reason=fault

@@ -20,6 +20,7 @@ from paraply.adapters.binlog.table_map import TableMap, bitmap_bytes
 from paraply.vocabulary.log import LogPosition, Operation, RowChange, RowImage
 
 _ENDS_STATEMENT = 0x1
+_NO_FOREIGN_KEY_CHECKS = 0x2
 _PairDecoder = Callable[[bytes, int], tuple[RowImage, RowImage, int]]
 
 
@@ -96,6 +97,7 @@ def parse_rows(
         after_columns=after_columns,
         row_data=row_data,
         ends_statement=bool(flags & _ENDS_STATEMENT),
+        unchecked=bool(flags & _NO_FOREIGN_KEY_CHECKS),
         partial_json=raw.header.type_code == EventType.PARTIAL_UPDATE_ROWS,
     )
 
@@ -123,7 +125,12 @@ def decode_rows(event: RowsEvent, file: str) -> Iterator[RowChange]:
             before, after, position = pair(data, position)
             _require_progress(start, position)
             yield RowChange(
-                table=name, operation=operation, before=before, after=after, position=where
+                table=name,
+                operation=operation,
+                before=before,
+                after=after,
+                position=where,
+                unchecked=event.unchecked,
             )
         return
     is_insert = operation is Operation.INSERT
@@ -137,6 +144,7 @@ def decode_rows(event: RowsEvent, file: str) -> Iterator[RowChange]:
             before=None if is_insert else image,
             after=image if is_insert else None,
             position=where,
+            unchecked=event.unchecked,
         )
 
 

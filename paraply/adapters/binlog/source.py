@@ -6,12 +6,12 @@ import gzip
 import io
 import sys
 import zlib
-from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 import zstandard
 
 from paraply.adapters.binlog.errors import DAMAGED_COMPRESSION, UNREADABLE_FILE
+from paraply.adapters.remote_files import open_range
 from paraply.vocabulary.errors import ParaplyError
 
 STANDARD_INPUT = "-"
@@ -112,7 +112,7 @@ def open_source(name: str) -> Source:
     try:
         if name == STANDARD_INPUT:
             return source_of_stream(name, sys.stdin.buffer)
-        return source_of_stream(name, Path(name).open("rb", _BUFFER_BYTES))
+        return source_of_stream(name, open_range(name))
     except OSError as fault:
         raise ParaplyError(UNREADABLE_FILE, where=name, reason=_reason(fault)) from None
 

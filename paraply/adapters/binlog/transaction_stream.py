@@ -29,6 +29,7 @@ from paraply.adapters.binlog.events import (
 )
 from paraply.adapters.binlog.framing import MAGIC, BinlogReader, EventHeader
 from paraply.adapters.binlog.logical_clock import ClockRuns
+from paraply.adapters.binlog.memory import BUDGET, ROW_OVERHEAD_BYTES
 from paraply.adapters.binlog.open_transaction import OpenTransaction
 from paraply.adapters.binlog.reading import EventDecoder, read_events
 from paraply.adapters.binlog.report import FileReport, LogReport, diagnostic_of
@@ -39,8 +40,6 @@ from paraply.adapters.binlog.table_map import TableMap
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.log import LoggedKind, LoggedTransaction, LogPosition, RowChange
 
-ROW_BYTES_MAX = 32 << 20
-"""How many bytes of encoded rows of one transaction are kept decoded (about 20 times as much)."""
 ROWS_BATCH = 4096
 """How many rows ``on_rows`` gets at most in one call."""
 
@@ -61,12 +60,12 @@ class TransactionStream:
         report: LogReport,
         on_table_map: OnTableMap | None,
         on_rows: OnRows | None,
-        row_bytes_max: int,
+        row_bytes_max: int | None = None,
     ) -> None:
         self.report = report
         self.on_table_map = on_table_map
         self.on_rows = on_rows
-        self.row_bytes_max = row_bytes_max
+        self.row_bytes_max = BUDGET.row_bytes if row_bytes_max is None else row_bytes_max
         self.decoder = EventDecoder()
         self.clock = ClockRuns()
         self.ordinal = 0
@@ -337,16 +336,18 @@ class TransactionStream:
         if self.on_rows is None:
             opened.row_bytes += len(event.row_data)
             if opened.row_bytes > self.row_bytes_max:
-                self.skip_rows(
-                    event,
-                    event.table.name,
-                    f"the transaction has more than {self.row_bytes_max} bytes of rows",
-                )
+                self.skip_large(event, event.table.name)
                 return
         batch = opened.transaction.rows if self.on_rows is None else []
         before = len(batch)
         for change in decode_rows(event, self.file.file):
             batch.append(change)
+            if self.on_rows is None:
+                opened.row_bytes += ROW_OVERHEAD_BYTES
+                if opened.row_bytes > self.row_bytes_max:
+                    del batch[before:]
+                    self.skip_large(event, event.table.name)
+                    return
             if self.on_rows is not None and len(batch) == ROWS_BATCH:
                 self.on_rows(opened.transaction, batch)
                 self.file.rows += ROWS_BATCH
@@ -354,6 +355,15 @@ class TransactionStream:
         if self.on_rows is not None and batch:
             self.on_rows(opened.transaction, batch)
         self.file.rows += len(batch) - before
+
+    def skip_large(self, event: RowsEvent, table: str) -> None:
+        """Note that the rows of an event are too many to be kept."""
+        self.skip_rows(
+            event,
+            table,
+            f"the transaction has more than {self.row_bytes_max} bytes of rows, which --memory "
+            "may allow",
+        )
 
     def skip_rows(self, event: RowsEvent, table: str, reason: str) -> None:
         """Note that rows of a table were not decoded; reported once per file, table and reason."""

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.source import Source
 from paraply.adapters.binlog.transaction_stream import (
-    ROW_BYTES_MAX,
     ROWS_BATCH,
     OnRows,
     OnTableMap,
@@ -19,7 +18,7 @@ from paraply.adapters.binlog.transaction_stream import (
 )
 from paraply.vocabulary.log import LoggedTransaction
 
-__all__ = ["ROWS_BATCH", "ROW_BYTES_MAX", "OnRows", "OnTableMap", "read_transactions"]
+__all__ = ["ROWS_BATCH", "OnRows", "OnTableMap", "read_transactions"]
 
 
 def read_transactions(
@@ -28,7 +27,7 @@ def read_transactions(
     report: LogReport | None = None,
     on_table_map: OnTableMap | None = None,
     on_rows: OnRows | None = None,
-    row_bytes_max: int = ROW_BYTES_MAX,
+    row_bytes_max: int | None = None,
 ) -> Iterator[LoggedTransaction]:
     """Yield the transactions of binary or relay logs, read as one stream in the given order.
 
@@ -44,7 +43,8 @@ def read_transactions(
         on_rows: called with the rows of a transaction as they are read, at most 4,096 at a time
             and before the transaction is yielded; ``LoggedTransaction.rows`` then stays empty.
         row_bytes_max: without ``on_rows``, how many bytes of encoded rows of one transaction are
-            kept; tables of the rows beyond are named in ``undecoded_tables``.
+            kept (None: what ``--memory`` allows); tables of the rows beyond are named in
+            ``undecoded_tables``. Each row counts for 16 bytes more than it has.
     """
     stream = TransactionStream(
         report=report if report is not None else LogReport(),

@@ -1,18 +1,18 @@
-"""An applier as a child process: lines out, lines in, and never longer alive than we are."""
+"""An applier as a child process: lines in and out, and no process of it survives the run."""
 
 from __future__ import annotations
 
 import ctypes
 import os
-import queue
 import select
 import signal
 import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 from paraply.adapters.conformance.protocol import (
@@ -34,12 +34,17 @@ _STDERR_LINES_KEPT = 40
 _LINES_BEFORE_SETTLED_MAX = 100_000
 _IDLE_SAMPLES = 3
 _IDLE_SAMPLE_S = 0.0007
+_READ_BYTES = 1 << 18
+_UNSENT_BYTES_MAX = 1 << 16
 _PR_SET_PDEATHSIG = 1
-_EOF = b""
+_PR_SET_CHILD_SUBREAPER = 36
+_MARK = "PARAPLY_APPLIER"
+"""Environment variable that descendants inherit, by which adopted orphans are recognised."""
+_marks = count(1)
 
 
 class ApplierDiedError(Exception):
-    """The applier's process ended although nobody asked it to."""
+    """The applier's process ended before the run did."""
 
 
 class ApplierSilentError(Exception):
@@ -60,13 +65,20 @@ class ChildProcess:
     ) -> None:
         self.timeout = timeout
         self.last_lines: deque[str] = deque(maxlen=_STDERR_LINES_KEPT)
+        self.has_spoken = False
+        """Whether a line was received from it."""
         self._log = log
-        self._lines: queue.Queue[bytes] = queue.Queue()
-        self._is_closing = False
-        libc = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
+        self._lines: deque[bytes] = deque()
+        self._partial = b""
+        self._has_ended = False
+        self._unsent = bytearray()
+        self._mark = f"{os.getpid()}-{next(_marks)}"
+        libc = _libc()
+        if libc is not None:
+            libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
         def die_with_parent() -> None:  # pragma: no cover - runs between fork and exec
-            if libc is not None and hasattr(libc, "prctl"):
+            if libc is not None:
                 libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
         try:
@@ -75,6 +87,7 @@ class ChildProcess:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
+                env={**os.environ, _MARK: self._mark},
                 start_new_session=True,
                 preexec_fn=die_with_parent,
                 bufsize=0,
@@ -84,13 +97,12 @@ class ChildProcess:
                 APPLIER_NOT_STARTED, where=str(command[0]), reason=error.strerror or str(error)
             ) from None
         assert self._process.stdin is not None
-        os.set_blocking(self._process.stdin.fileno(), False)
-        self._readers = [
-            threading.Thread(target=self._read_output, daemon=True),
-            threading.Thread(target=self._read_errors, daemon=True),
-        ]
-        for reader in self._readers:
-            reader.start()
+        assert self._process.stdout is not None
+        self._input = self._process.stdin.fileno()
+        self._output = self._process.stdout.fileno()
+        os.set_blocking(self._input, False)
+        self._error_reader = threading.Thread(target=self._read_errors, daemon=True)
+        self._error_reader.start()
 
     @property
     def pid(self) -> int:
@@ -98,21 +110,13 @@ class ChildProcess:
         return self._process.pid
 
     def send(self, message: Message) -> None:
-        """Send a message.
+        """Send a message, at the latest with the next ``receive``.
 
-        Raises ``ApplierDiedError`` if nobody can read it, ``ApplierSilentError`` if nobody does.
+        Raises ``ApplierDiedError`` or ``ApplierSilentError`` where the applier does not read.
         """
-        assert self._process.stdin is not None
-        pipe = self._process.stdin.fileno()
-        data = memoryview(encode(message))
-        while data:
-            try:
-                data = data[os.write(pipe, data) :]
-            except BlockingIOError:
-                if not select.select([], [pipe], [], self.timeout)[1]:
-                    raise ApplierSilentError(f"read nothing for {self.timeout:g} s") from None
-            except OSError:
-                raise ApplierDiedError(self._obituary()) from None
+        self._unsent += encode(message)
+        if len(self._unsent) > _UNSENT_BYTES_MAX:
+            self._flush()
 
     def receive(self, timeout: float | None = None) -> Message:
         """Return the next message.
@@ -120,18 +124,21 @@ class ChildProcess:
         Raises ``ApplierSilentError`` after ``timeout`` s, ``ApplierDiedError`` at the end of output
         and ``ProtocolError`` for what is no message.
         """
+        self._flush()
         seconds = self.timeout if timeout is None else timeout
-        try:
-            line = self._lines.get(timeout=seconds)
-        except queue.Empty:
-            raise ApplierSilentError(f"no message for {seconds:g} s") from None
-        if line == _EOF:
-            self._lines.put(_EOF)
-            raise ApplierDiedError(self._obituary())
-        return decode(line)
+        deadline = time.monotonic() + seconds
+        while not self._lines:
+            if len(self._partial) > LINE_BYTES_MAX:
+                raise ProtocolError(f"a line is longer than {LINE_BYTES_MAX:,} bytes")
+            if self._has_ended:
+                raise ApplierDiedError(self._obituary())
+            if not self._read_output(max(0.0, deadline - time.monotonic())):
+                raise ApplierSilentError(f"no message for {seconds:g} s")
+        self.has_spoken = True
+        return decode(self._lines.popleft())
 
     def receive_until_idle(self) -> list[Message]:
-        """Return what comes until the process sleeps with nothing left to read.
+        """Return all messages until the process sleeps with nothing left to read.
 
         For appliers that do not offer ``sync``. On Linux the kernel says whether every thread of
         the process group sleeps; elsewhere silence for some milliseconds must do.
@@ -152,25 +159,44 @@ class ChildProcess:
         return found
 
     def kill(self) -> None:
-        """Kill the process and its group, and wait for it."""
-        self._is_closing = True
+        """Kill the process, its group and its orphans, and wait for them."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
         self._process.wait()
-        for reader in self._readers:
-            reader.join(timeout=1.0)
+        _reap_orphans(self._mark)
+        self._error_reader.join(timeout=1.0)
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
                 with suppress(OSError):
                     stream.close()
 
+    def _flush(self) -> None:
+        """Write what was sent; read meanwhile, so that neither side waits for the other."""
+        while self._unsent:
+            try:
+                del self._unsent[: os.write(self._input, self._unsent)]
+            except BlockingIOError:
+                self._wait_to_write()
+            except OSError:
+                self._unsent.clear()
+                raise ApplierDiedError(self._obituary()) from None
+
+    def _wait_to_write(self) -> None:
+        may_read = not self._has_ended and len(self._lines) < _LINES_BEFORE_SETTLED_MAX
+        outputs = [self._output] if may_read else []
+        readable, writable, _ = select.select(outputs, [self._input], [], self.timeout)
+        if readable:
+            self._read_output(0.0)
+        elif not writable:
+            self._unsent.clear()
+            raise ApplierSilentError(f"read nothing for {self.timeout:g} s")
+
     def _obituary(self) -> str:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=0.5)
         code = self._process.returncode
-        if code is not None:
-            for reader in self._readers:  # Its last lines may still be in the pipe.
-                reader.join(timeout=0.5)
+        if code is not None:  # Its last lines may still be in the pipe.
+            self._error_reader.join(timeout=0.5)
         how = (
             "closed its output"
             if code is None
@@ -180,21 +206,15 @@ class ChildProcess:
         )
         return f"the applier {how}"
 
-    def _read_output(self) -> None:
-        assert self._process.stdout is not None
-        with suppress(OSError, ValueError):
-            pending = b""
-            while chunk := os.read(self._process.stdout.fileno(), 1 << 16):
-                *lines, pending = (pending + chunk).split(b"\n")
-                for line in lines:
-                    if line.strip():
-                        self._lines.put(line)
-                if len(pending) > LINE_BYTES_MAX:
-                    self._lines.put(pending[:LINE_BYTES_MAX])
-                    break
-                while self._lines.qsize() > _LINES_BEFORE_SETTLED_MAX and not self._is_closing:
-                    time.sleep(0.01)  # A flood stays in the pipe: our memory is bounded.
-        self._lines.put(_EOF)
+    def _read_output(self, seconds: float) -> bool:
+        """Read what is there, at most after some seconds; return whether anything was."""
+        if not select.select([self._output], [], [], seconds)[0]:
+            return False
+        chunk = os.read(self._output, _READ_BYTES)
+        self._has_ended = not chunk
+        *lines, self._partial = (self._partial + chunk).split(b"\n")
+        self._lines.extend(line for line in lines if line.strip())
+        return True
 
     def _read_errors(self) -> None:
         assert self._process.stderr is not None
@@ -211,8 +231,31 @@ class ChildProcess:
                     output.close()
 
 
+def _libc() -> ctypes.CDLL | None:
+    """Return the C library where it has ``prctl`` (Linux)."""
+    libc = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
+    return libc if libc is not None and hasattr(libc, "prctl") else None
+
+
+def _reap_orphans(mark: str) -> None:
+    """Kill the descendants that left their group and were adopted by this process."""
+    wanted = f"{_MARK}={mark}".encode()
+    while orphans := [pid for pid in _children(os.getpid()) if wanted in _environment(pid)]:
+        for pid in orphans:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            with suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+
+
+def _environment(pid: int) -> list[bytes]:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    return []
+
+
 def _group_sleeps(group: int) -> bool:
-    """Return whether every thread of the group's processes sleeps; True where nobody can tell."""
+    """Return whether every thread of the group's processes sleeps; True where /proc is missing."""
     tasks = Path(f"/proc/{group}/task")
     if not tasks.exists():
         return True
@@ -225,10 +268,15 @@ def _group_sleeps(group: int) -> bool:
     return True
 
 
-def _descendants(pid: int) -> list[int]:
+def _descendants(pid: int) -> Iterator[int]:
+    for child in _children(pid):
+        yield child
+        yield from _descendants(child)
+
+
+def _children(pid: int) -> list[int]:
     found: list[int] = []
     with suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
-            for child in (task / "children").read_text().split():
-                found += [int(child), *_descendants(int(child))]
+            found += map(int, (task / "children").read_text().split())
     return found

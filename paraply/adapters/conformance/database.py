@@ -7,12 +7,11 @@ the source changed, not only its key, so that a wrong order is seen at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from paraply.adapters.conformance.locks import Holder, Locks
-from paraply.adapters.conformance.tables import RowKeysOf, Tables
+from paraply.adapters.conformance.tables import RowKeysOf, Tables, tables_of
 from paraply.vocabulary.errors import ParaplyError
 from paraply.vocabulary.events import Outcome
 from paraply.vocabulary.keys import ConflictKey
@@ -59,7 +58,7 @@ class Database:
     """The tables of one server with the transactions open on them."""
 
     def __init__(self, statements: tuple[str, ...] = ()) -> None:
-        self.tables = Tables(statements)
+        self.tables = tables_of(statements)
         self._rows: dict[int, _Row] = {}
         self._by_key: dict[ConflictKey, int] = {}
         self._referrers: dict[ConflictKey, set[int]] = {}
@@ -122,6 +121,10 @@ class Database:
             found.setdefault(row.table, []).append(row.image)
         return {table: tuple(sorted(rows, key=repr)) for table, rows in sorted(found.items())}
 
+    def rows_of(self, table: str) -> Iterator[RowImage]:
+        """Yield a table's rows, the oldest first, pending changes included."""
+        return (row.image for row in self._rows.values() if row.table == table)
+
     # Row changes
 
     def _change(self, holder: Holder, change: RowWrite) -> None:
@@ -139,7 +142,10 @@ class Database:
             self._insert(holder, change.table, change.after)
             return
         assert change.before is not None
-        self._lock_row(holder, change.table, change.before)
+        kept: tuple[ConflictKey, ...] = ()
+        if change.after is not None:
+            kept = self.tables.keys(change.table, change.after).existence
+        self._lock_row(holder, change.table, change.before, kept)
         number = self._number_of(change.table, change.before)
         if number is None or self._rows[number].image != change.before:
             raise _RefusedError(Outcome.MISSING_BEFORE_IMAGE)
@@ -161,7 +167,7 @@ class Database:
     def _update(self, holder: Holder, number: int, image: RowImage) -> None:
         old = self._rows[number]
         keys = self.tables.keys(old.table, image)
-        self._lock_row(holder, old.table, image)
+        self._lock_row(holder, old.table, image, old.keys.existence)
         self._require_free(keys.unique, number)
         changed_parents = tuple(key for key in keys.parents if key not in old.keys.parents)
         self._require_parents(holder, changed_parents, keys.existence)
@@ -282,11 +288,17 @@ class Database:
         if others:
             raise _RefusedError(Outcome.LOCK_WAIT, holders=others)
 
-    def _lock_row(self, holder: Holder, table: str, image: RowImage) -> None:
-        """Lock a row by every key it has; a table without keys is locked as a whole."""
+    def _lock_row(
+        self, holder: Holder, table: str, image: RowImage, kept: tuple[ConflictKey, ...] = ()
+    ) -> None:
+        """Lock a row by every key it has; a table without keys is locked as a whole.
+
+        A change that keeps the values that children refer to (``kept``) lets children be inserted:
+        their order does not matter, so no applier needs to give one of the two up.
+        """
         keys = self.tables.keys(table, image)
         for key in (*keys.unique, *keys.existence):
-            self._lock(holder, key, exclusive=True)
+            self._lock(holder, key, exclusive=key not in kept)
         if not self.tables.has_unique_key(table):
             self._lock(holder, ("rows", table), exclusive=True)
 
@@ -294,8 +306,7 @@ class Database:
 
     def _run_ddl(self, holder: Holder, statement: str) -> None:
         """Change the schema, and bring every row into its new shape; DDL is not undone."""
-        tables = deepcopy(self.tables)
-        tables.execute(statement)
+        tables = self.tables.after(statement)
         rows = list(self._reshaped(tables))
         taken: set[ConflictKey] = set()
         for row in rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
@@ -15,16 +16,15 @@ from paraply.vocabulary.errors import ParaplyError, register
 NO_SUCH_CLASS = register(
     "P633",
     "the applier cannot be loaded: {reason}",
-    "write FILE.py:CLASS, and let the class derive from "
-    "paraply.adapters.conformance.rules.rule.Rule, or for a tracker from "
-    "paraply.adapters.conformance.rules.trackers.TrackingRule",
+    "write FILE.py:CLASS, and let the class derive from paraply.Applier, or from paraply.Tracker",
 )
 
 
 def host_command(name: str) -> list[str]:
     """Return the command that runs a class; P633 if there is none of the name."""
     load_rule(name)
-    return [sys.executable, "-m", "paraply.adapters.conformance.host", name]
+    # -P: nothing in the current folder takes the place of a module of Python or of paraply.
+    return [sys.executable, "-P", "-m", "paraply.adapters.conformance.host", name]
 
 
 def load_rule(name: str) -> type[Rule | TrackingRule]:
@@ -32,9 +32,13 @@ def load_rule(name: str) -> type[Rule | TrackingRule]:
     place, colon, class_name = name.rpartition(":")
     if not colon:
         raise ParaplyError(NO_SUCH_CLASS, where=name, reason="there is no ':' in it")
+    is_file = place.endswith(".py")
+    before = sys.path[:]
+    # As Python itself does for a program: its own folder, here also the current one, comes first.
+    sys.path[:0] = [*([os.path.dirname(os.path.realpath(place))] * is_file), os.getcwd()]
     try:
-        if place.endswith(".py"):
-            spec = importlib.util.spec_from_file_location(Path(place).stem, place)
+        if is_file:
+            spec = importlib.util.spec_from_file_location(f"_applier_{Path(place).stem}", place)
             assert spec is not None
             assert spec.loader is not None
             module = importlib.util.module_from_spec(spec)
@@ -44,9 +48,14 @@ def load_rule(name: str) -> type[Rule | TrackingRule]:
             module = importlib.import_module(place)
     except (OSError, ImportError, SyntaxError) as error:
         raise ParaplyError(NO_SUCH_CLASS, where=place, reason=str(error)) from None
+    except Exception as error:  # Whatever the user's module does while it is loaded.
+        reason = f"{type(error).__name__}: {error}"
+        raise ParaplyError(NO_SUCH_CLASS, where=place, reason=reason) from None
+    finally:
+        sys.path[:] = before
     found = getattr(module, class_name, None)
     if not (isinstance(found, type) and issubclass(found, Rule | TrackingRule)):
-        reason = f"there is no class {class_name} in it that derives from Rule or TrackingRule"
+        reason = f"there is no class {class_name} in it that derives from Applier or Tracker"
         raise ParaplyError(NO_SUCH_CLASS, where=place, reason=reason)
     return found
 
@@ -54,6 +63,9 @@ def load_rule(name: str) -> type[Rule | TrackingRule]:
 def main(name: str) -> None:
     """Speak the protocol with what the class decides until standard input ends."""
     rule = load_rule(name)
+    # What the applier imports later is the user's, too.
+    place = name.rpartition(":")[0]
+    sys.path[:0] = [os.path.dirname(os.path.realpath(place)), os.getcwd()]
     if issubclass(rule, Rule):
         serve(rule)
     else:

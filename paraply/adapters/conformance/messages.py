@@ -11,6 +11,8 @@ from paraply.vocabulary.schema import TableSchema
 from paraply.vocabulary.transactions import RowWrite
 from paraply.vocabulary.write_set import sorted_items
 
+RETRIES_MAX = 20
+"""How many errors 1205 and 1213 in a row an attempt may meet in one run."""
 _LETTER = {Operation.INSERT: "I", Operation.UPDATE: "U", Operation.DELETE: "D"}
 _OPERATION = {letter: operation for operation, letter in _LETTER.items()}
 
@@ -34,7 +36,7 @@ def init_message(
         "workers": workers,
         "seed": seed,
         "schema": [schema_object(schema) for schema in schemas],
-        "options": {"commit_order": commit_order},
+        "options": {"commit_order": commit_order, "retries": RETRIES_MAX},
         "resume": resume,
     }
 

@@ -71,6 +71,8 @@ FEATURES: dict[str, str] = {
     "crash": "goes on after it was killed, from what `init` says of its position",
     "position": "sends `checkpoint`",
     "sync": "answers `sync`, so that the harness need not guess when it is idle",
+    "net_rows": "may apply fewer or other rows of the same net effect (a compactor, no-op updates "
+    "left out)",
     "reset": "takes a second `init` and begins anew, so that one process serves many runs",
 }
 
@@ -90,8 +92,20 @@ MESSAGES: tuple[MessageSpec, ...] = (
             Field("role", "string", "`applier` or `tracker`"),
             Field("workers", "integer", "how many workers to use, from 1"),
             Field("seed", "integer", "for random choices of the applier's own"),
-            Field("schema", "array", "the tables: `name`, `columns`, `keys`, `foreign_keys`"),
-            Field("options", "object", "`commit_order`: whether commits must follow the log"),
+            Field(
+                "schema",
+                "array",
+                "the tables: `name`; `columns` with `name`, `type`, `collation` (empty if it is no "
+                "text) and `nullable`; `keys`, PRIMARY first, with `name`, `columns` (positions "
+                "from 0) and `prefixes` (characters per column, 0 for all); "
+                "`foreign_keys` with `columns` and `parent_columns` by name",
+            ),
+            Field(
+                "options",
+                "object",
+                "`commit_order`: whether commits must follow the log; `retries`: how many errors "
+                "1205 and 1213 in a row a transaction must survive",
+            ),
             Field(
                 "resume",
                 "object|null",
@@ -119,8 +133,10 @@ MESSAGES: tuple[MessageSpec, ...] = (
             Field(
                 "keys",
                 "array",
-                "keys written, as text: equal text, same key; empty where they are not known, and "
-                "then the transaction must run alone",
+                "keys written, one text each, such as `d.t.PRIMARY(1)`: opaque, compared as a "
+                "whole; spellings that the target's collation makes equal have one text. Empty for "
+                "a schema change, which must run alone; a table without a key has one text for all "
+                "its rows",
             ),
             Field("reads", "array", "keys of parent rows that must stay, as text"),
             Field("rows", "array", "row changes: `op` (I, U, D), `table`, `before`, `after`"),
@@ -131,7 +147,9 @@ MESSAGES: tuple[MessageSpec, ...] = (
     MessageSpec(
         "rotate",
         Speaker.HARNESS,
-        "The source's log goes on in a new file: sequence numbers start again from 1.",
+        "The source's log continues in a new file: sequence numbers start again, at 1 or (where "
+        "the first were filtered out) above. After a crash, rotations before the checkpoint are "
+        "not sent again.",
         (Field("file", "string", "the new file"),),
     ),
     MessageSpec(
@@ -214,7 +232,8 @@ MESSAGES: tuple[MessageSpec, ...] = (
     MessageSpec(
         "checkpoint",
         Speaker.APPLIER,
-        "Everything up to and including `upto` need never be sent again.",
+        "Everything up to and including `upto` need never be sent again. It must not fall; it may "
+        "lag, as what `init` lists as executed is not applied twice.",
         (Field("upto", "integer", "id of a transaction, 0 for none"),),
         feature="position",
     ),
@@ -264,12 +283,21 @@ def encode(message: Message) -> bytes:
 
 def decode(line: bytes) -> Message:
     """Return the message in a line of an applier; ``ProtocolError`` if it is not one."""
+    if len(line) > LINE_BYTES_MAX:
+        raise ProtocolError(f"a line is longer than {LINE_BYTES_MAX:,} bytes")
     try:
         message = json.loads(line)
     except ValueError as error:
         raise ProtocolError(f"not JSON ({error}): {_shown(line)}") from None
+    except RecursionError:
+        raise ProtocolError(f"JSON nested too deeply: {_shown(line)}") from None
     if not isinstance(message, dict):
         raise ProtocolError(f"not a JSON object: {_shown(line)}")
+    return checked(message)
+
+
+def checked(message: Message) -> Message:
+    """Return a message of an applier; ``ProtocolError`` if a field is missing or of wrong type."""
     spec = SPECS.get(str(message.get("type")))
     if spec is None or spec.speaker is not Speaker.APPLIER:
         raise ProtocolError(f"no message of an applier has type {message.get('type')!r}")

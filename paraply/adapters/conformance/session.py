@@ -6,12 +6,14 @@ workers begin, change rows and commit is chosen, not met by chance. The run beco
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
-from paraply.adapters.conformance.child import ApplierDiedError, ApplierSilentError, ChildProcess
+from paraply.adapters.conformance.adversaries import Offer, OfferKind
+from paraply.adapters.conformance.child import ApplierDiedError, ApplierSilentError
 from paraply.adapters.conformance.messages import init_message, transaction_message
 from paraply.adapters.conformance.protocol import Message, ProtocolError
 from paraply.adapters.conformance.requests import REPLICA, Request, Requests, RunRecorder
@@ -45,14 +47,40 @@ class RunOptions:
     patience: float = 1.0
 
 
-class Launcher(Protocol):
-    """Whoever starts the applier, or makes a running one begin anew."""
+class Process(Protocol):
+    """An applier that runs: a child process, or a rule of ours in this one."""
 
-    def start(self) -> ChildProcess:
+    last_lines: deque[str]
+    has_spoken: bool
+
+    def send(self, message: Message) -> None:
+        """Send a message."""
+        ...
+
+    def receive(self, timeout: float | None = None) -> Message:
+        """Return the next message."""
+        ...
+
+    def receive_until_idle(self) -> list[Message]:
+        """Return all messages until the applier can send no more by itself."""
+        ...
+
+    def kill(self) -> None:
+        """End it."""
+        ...
+
+
+P = TypeVar("P", bound=Process)
+
+
+class Launcher(Protocol[P]):
+    """Starts the applier, or makes a running one begin anew."""
+
+    def start(self) -> P:
         """Return a process that waits for ``init``."""
         ...
 
-    def discard(self, process: ChildProcess, *, can_reset: bool = False) -> None:
+    def discard(self, process: P, *, can_reset: bool = False) -> None:
         """Take the process back: keep it for the next run if it can begin anew, else kill it."""
         ...
 
@@ -69,6 +97,7 @@ class Run:
         has_stalled: nothing could move, and the applier had not said that it had finished.
         is_proved: the stall was confirmed by the applier's own ``sync``, not by waiting.
         is_silent: the fault is that an answer did not come in time.
+        has_spoken: the process sent anything at all.
     """
 
     history: History
@@ -78,13 +107,14 @@ class Run:
     has_stalled: bool = False
     is_proved: bool = False
     is_silent: bool = False
+    has_spoken: bool = True
 
 
 class Session:
     """Runs one applier on one log and one schedule."""
 
     def __init__(
-        self, launcher: Launcher, log: SourceLog, schedule: Schedule, options: RunOptions
+        self, launcher: Launcher[Any], log: SourceLog, schedule: Schedule, options: RunOptions
     ) -> None:
         self.features: frozenset[str] = frozenset()
         self._launcher = launcher
@@ -93,11 +123,12 @@ class Session:
         self._options = options
         self._recorder = RunRecorder()
         self._requests = Requests(log, self._recorder, lambda answer: self._process.send(answer))
-        self._process = launcher.start()
+        self._process: Process = launcher.start()
         self._queue: list[Entry] = list(log.entries)
         self._sent: dict[object, Transaction] = {}
         self._name = ""
         self._awaited = ""
+        self._asked = 0
         self._has_ended = False
         self._checkpoint = 0
         self._crashes_left = options.crashes
@@ -124,6 +155,7 @@ class Session:
             has_stalled=not fault and not self._has_ended,
             is_proved="sync" in self.features,
             is_silent=is_silent,
+            has_spoken=self._process.has_spoken,
         )
 
     # The loop
@@ -135,26 +167,37 @@ class Session:
             if self._has_ended:
                 self._on_ended()
                 return
-            actions = self._actions()
-            if actions:
+            offers = self._offers()
+            if offers:
                 self._recorder.next_step()
-                self._schedule.choose(actions, "what happens next")()
+                self._schedule.choose(offers, "what happens next").take()
             elif not self._requests.time_out_a_lock() and not self._speaks_after_all():
                 return
         raise ProtocolError(f"no end after {STEPS_MAX:,} steps")
 
-    def _actions(self) -> list[Callable[[], None]]:
+    def _offers(self) -> list[Offer]:
         """Return what can happen now, the plainest first."""
-        actions: list[Callable[[], None]] = [
-            partial(self._answer, request) for request in self._requests.answerable()
+        offers = [
+            self._offer(OfferKind.ANSWER, request, self._answer)
+            for request in self._requests.answerable()
         ]
         if not self._awaited:
-            actions.append(self._deliver)
+            offers.append(Offer(OfferKind.DELIVER, self._deliver))
         if self._deadlocks_left:
-            actions += [partial(self._kill, request) for request in self._requests.victims()]
+            offers += [
+                self._offer(OfferKind.DEADLOCK, request, self._kill)
+                for request in self._requests.victims()
+            ]
         if self._crashes_left and (self._requests.open or self._requests.executed):
-            actions.append(self._crash)
-        return actions
+            offers.append(Offer(OfferKind.CRASH, self._crash))
+        return offers
+
+    def _offer(self, kind: OfferKind, request: Request, act: Callable[[Request], None]) -> Offer:
+        message = request.message
+        txns = message.get("txns")
+        first = txns[0] if isinstance(txns, list) and txns else message.get("txn")
+        transaction = first if isinstance(first, int) else 0
+        return Offer(kind, partial(act, request), request.worker, transaction)
 
     def _answer(self, request: Request) -> None:
         is_begin = request.message["type"] == "begin"
@@ -183,7 +226,8 @@ class Session:
 
     def _ask(self, kind: str) -> None:
         self._awaited = kind
-        self._process.send({"type": kind, "msg_id": self._message_id()})
+        self._asked = self._message_id()
+        self._process.send({"type": kind, "msg_id": self._asked})
 
     # Messages in
 
@@ -219,7 +263,7 @@ class Session:
         if kind in Requests.KINDS:
             self._requests.take(message)
         elif kind in ("drain_ok", "end_ok"):
-            self._on_finished(kind)
+            self._on_finished(kind, message["in_reply_to"])
         elif kind == "skip":
             self._recorder.record(EventKind.SKIPPED, worker=0, transaction=self._known(message).id)
         elif kind == "checkpoint":
@@ -231,9 +275,11 @@ class Session:
         else:
             raise ProtocolError(f"'{kind}' is out of place here")
 
-    def _on_finished(self, kind: str) -> None:
+    def _on_finished(self, kind: str, number: object) -> None:
         if kind != f"{self._awaited}_ok":
             raise ProtocolError(f"'{kind}' was not asked for")
+        if number != self._asked:
+            raise ProtocolError(f"'{kind}' answers {number!r}, not {self._asked}")
         if self._requests.open or not self._requests.is_quiet:
             raise ProtocolError(f"'{kind}' although transactions are open")
         self._awaited = ""
@@ -241,6 +287,8 @@ class Session:
 
     def _on_checkpoint(self, upto: object) -> None:
         assert isinstance(upto, int)
+        if upto < self._checkpoint:
+            raise ProtocolError(f"'checkpoint' falls from {self._checkpoint} to {upto}")
         self._checkpoint = upto
         covered = tuple(one.id for one in self._log.transactions if one.id <= upto)
         self._recorder.record(EventKind.POSITION_SAVED, transactions=covered)
@@ -278,6 +326,7 @@ class Session:
         features = answer["features"]
         assert isinstance(features, list)
         self.features = frozenset(map(str, features))
+        self._requests.judges_net_rows = "net_rows" in self.features
         self._name = f"{answer['name']} {answer.get('version', '')}".strip()
         self._recorder.record(EventKind.STARTED)
 

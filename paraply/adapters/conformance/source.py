@@ -1,27 +1,26 @@
 """The log that an applier under test is given: the harness plays the source.
 
 Changes are executed on a database of the source's own, so before and after images are those that
-a source would log, and timestamps are those that a source with WRITESET tracking would give:
-last_committed is the newest transaction that this one must follow. A case that needs other
-timestamps says them.
+a source would log. Timestamps are those of ``stamps``; a case that needs others gives them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from typing import NamedTuple
 
 from paraply.adapters.conformance.database import Database
-from paraply.adapters.conformance.tables import Tables
+from paraply.adapters.conformance.stamps import SourceClock, Stamps, timestamp
+from paraply.adapters.conformance.tables import tables_of
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.events import Outcome
 from paraply.vocabulary.keys import ConflictKey
 from paraply.vocabulary.log import LoggedTransaction, Operation, RowImage
 from paraply.vocabulary.schema import TableSchema
-from paraply.vocabulary.timestamps import CommitId, LogicalTimestamp, SequenceNumber
+from paraply.vocabulary.timestamps import CommitId
 from paraply.vocabulary.transactions import RowWrite, Transaction, TransactionId, TransactionKind
 from paraply.vocabulary.write_set import Item
 
@@ -99,36 +98,6 @@ def delete(table: str, **where: object) -> Delete:
     return Delete(table, where)
 
 
-@dataclass(slots=True)
-class _Clock:
-    """last_committed and sequence_number as WRITESET gives them, readers of parents included."""
-
-    number: int = 0
-    floor: int = 0
-    writers: dict[ConflictKey, int] = field(default_factory=dict)
-    readers: dict[ConflictKey, int] = field(default_factory=dict)
-    group_first: int = 0
-    group: int = 0
-
-    def stamp(self, logged: LoggedTransaction | None) -> LogicalTimestamp:
-        """Return the next timestamp; no keys make a barrier."""
-        self.number += 1
-        number = self.number
-        if logged is None or not _is_decided_by_keys(logged):
-            last_committed = number - 1
-            self.floor = number
-        else:
-            before = [self.writers.get(key, 0) for key in (*logged.keys, *logged.shared_keys)]
-            before += [self.readers.get(key, 0) for key in logged.keys]
-            last_committed = max(self.floor, *before)
-            self.writers.update(dict.fromkeys(logged.keys, number))
-            self.readers.update(dict.fromkeys(logged.shared_keys, number))
-        if not self.group or last_committed >= self.group_first:
-            self.group += 1
-            self.group_first = number
-        return _timestamp(last_committed, number)
-
-
 class SourceLog:
     """A source that runs transactions serially and logs them.
 
@@ -136,17 +105,21 @@ class SourceLog:
     timestamps are the source's, but what conflicts is decided by the replica's keys.
     """
 
-    def __init__(self, *statements: str, target: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, *statements: str, target: tuple[str, ...] = (), stamps: Stamps = Stamps.WRITESET
+    ) -> None:
+        self.stamps = stamps
         self.target_schema = target or statements
         self._target_statements = target
         self.database = Database(statements)
         self.entries: list[Entry] = []
-        self._target = Tables(self.target_schema)
-        self._clock = _Clock()
+        self._target = tables_of(self.target_schema)
+        self._clock = SourceClock(stamps)
         self._clock_run = 0
         self._file = 1
         self._offset = _FIRST_OFFSET
         self._items: dict[ConflictKey, Item] = {}
+        self._items_of: dict[RowWrite, frozenset[Item]] = {}
         self._statements = statements
         self._script: list[tuple[TransactionId | None, Callable[[SourceLog], object]]] = []
         self._has_given_timestamps = False
@@ -157,11 +130,18 @@ class SourceLog:
         Transactions that cannot run without the others are left out too. None where timestamps
         were given, not counted: they would speak of transactions that are not there.
         """
+        return self._again(self.stamps, kept)
+
+    def stamped(self, stamps: Stamps) -> SourceLog:
+        """Return the same log with other timestamps; itself where timestamps were given."""
+        return (None if stamps is self.stamps else self._again(stamps)) or self
+
+    def _again(self, stamps: Stamps, kept: Collection[int] | None = None) -> SourceLog | None:
         if self._has_given_timestamps:
             return None
-        log = SourceLog(*self._statements, target=self._target_statements)
+        log = SourceLog(*self._statements, target=self._target_statements, stamps=stamps)
         for number, step in self._script:
-            if number is not None and number not in kept:
+            if kept is not None and number is not None and number not in kept:
                 continue
             try:
                 step(log)
@@ -226,7 +206,8 @@ class SourceLog:
         if applied.outcome is not Outcome.OK:
             raise ParaplyError(SOURCE_REFUSED, transaction=number, reason=applied.note)
         self.database.engine_commit(number)
-        self._target.execute(statement)
+        self._target = self._target.after(statement)
+        self._items_of.clear()
         again = partial(SourceLog.ddl, statement=statement, session=session, domain=domain)
         self._script.append((number, again))
         return self._log(
@@ -240,16 +221,24 @@ class SourceLog:
 
     def items_of(self, change: RowWrite) -> frozenset[Item]:
         """Return the items that a row change writes at the replica."""
-        return frozenset(self._items_in(self._target.keyed((change,))))
+        try:
+            return self._items_of[change]
+        except KeyError:
+            found = frozenset(self._items_in(self._target.keyed((change,))))
+            self._items_of[change] = found
+            return found
+        except TypeError:  # A value that the applier composed cannot be hashed.
+            return frozenset(self._items_in(self._target.keyed((change,))))
 
     def rotate(self) -> None:
-        """Go on in a new file; the clock starts again."""
+        """Continue in a new file, where the clock starts again; a merged log has one file."""
         self._script.append((None, SourceLog.rotate))
+        self._clock = self._clock.rotated()
+        if self.stamps is Stamps.MERGED:
+            return
         self._file += 1
         self._offset = _FIRST_OFFSET
         self._clock_run += 1
-        group = self._clock.group
-        self._clock = _Clock(group=group)
         self.entries.append(Entry(kind=EntryKind.ROTATE, file=self.file))
 
     def drain(self) -> None:
@@ -283,16 +272,16 @@ class SourceLog:
     ) -> Transaction:
         if sequence_number is not None:
             self._clock.number = sequence_number - 1
-        timestamp = self._clock.stamp(logged)
+        stamp = self._clock.stamp(logged, session)
         if last_committed is not None:
-            timestamp = _timestamp(last_committed, timestamp.sequence_number)
+            stamp = timestamp(last_committed, stamp.sequence_number)
         transaction = Transaction(
             id=number,
             kind=kind,
             gtid=f"{SOURCE_UUID}:{number}",
             session=session,
             write_set=frozenset(items) if kind is TransactionKind.ROWS else frozenset(),
-            timestamp=timestamp,
+            timestamp=stamp,
             clock=self._clock_run,
             commit_id=CommitId(self._clock.group),
             domain=domain,
@@ -337,7 +326,7 @@ class SourceLog:
         wanted = {self._column(number, table, name): value for name, value in where.items()}
         found = [
             image
-            for image in self.database.contents().get(table, ())
+            for image in self.database.rows_of(table)
             if all(image[at] == value for at, value in wanted.items())
         ]
         if not found:
@@ -363,17 +352,6 @@ class SourceLog:
     def _item(self, key: ConflictKey) -> Item:
         """Return one text for all spellings of a key that collate alike."""
         return self._items.setdefault(key, str(key))
-
-
-def _is_decided_by_keys(logged: LoggedTransaction) -> bool:
-    """Return whether keys tell all that the transaction conflicts with: no cascades, no keyless."""
-    return bool(logged.keys) and not logged.unkeyed_tables and not logged.reached_tables
-
-
-def _timestamp(last_committed: int, number: int) -> LogicalTimestamp:
-    return LogicalTimestamp(
-        last_committed=SequenceNumber(last_committed), sequence_number=SequenceNumber(number)
-    )
 
 
 def _sorted(keys: frozenset[ConflictKey]) -> list[ConflictKey]:

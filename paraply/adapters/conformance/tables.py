@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
+from functools import lru_cache
 
 from paraply.adapters.binlog.keys.builder import KeyBuilder, TablePlan, plan_of
 from paraply.adapters.binlog.keys.parts import BuiltKey
@@ -45,6 +47,8 @@ class Tables:
         self.registry = SchemaRegistry()
         self._builder = KeyBuilder(self.registry)
         self._plans: dict[str, TablePlan] = {}
+        self._after: dict[str, Tables] = {}
+        self._known: dict[tuple[str, RowImage], RowKeysOf] = {}
         self._version = -1
         for statement in statements:
             self.execute(statement)
@@ -55,6 +59,17 @@ class Tables:
         self.registry.observe_statement(statement, source=SchemaSource.DUMP)
         if self.registry.version == before:
             raise ParaplyError(UNREADABLE_CASE_SCHEMA, statement=statement)
+
+    def after(self, statement: str) -> Tables:
+        """Return the tables as a DDL statement leaves them; P220 if it changes nothing."""
+        known = self._after.get(statement)
+        if known is None:
+            known = Tables()
+            known.registry = deepcopy(self.registry)
+            known._builder = KeyBuilder(known.registry)
+            known.execute(statement)
+            self._after[statement] = known
+        return known
 
     def schema(self, table: str) -> TableSchema | None:
         """Return a table by ``schema.table``."""
@@ -67,6 +82,16 @@ class Tables:
 
     def keys(self, table: str, image: RowImage) -> RowKeysOf:
         """Return the keys of a row."""
+        try:
+            known = self._known.get((table, image))
+        except TypeError:  # A value that the applier composed cannot be hashed.
+            return self._build_keys(table, image)
+        if known is None or self._version != self.registry.version:
+            known = self._build_keys(table, image)
+            self._known[table, image] = known
+        return known
+
+    def _build_keys(self, table: str, image: RowImage) -> RowKeysOf:
         plan = self._plan(table)
         return RowKeysOf(
             unique=tuple(_built(key.build(image) for key in plan.keys)),
@@ -108,10 +133,18 @@ class Tables:
     def _plan(self, table: str) -> TablePlan:
         if self._version != self.registry.version:
             self._plans.clear()
+            self._known.clear()
+            self._after.clear()
             self._version = self.registry.version
         if table not in self._plans:
             self._plans[table] = plan_of(self.registry, table)
         return self._plans[table]
+
+
+@lru_cache(maxsize=512)
+def tables_of(statements: tuple[str, ...]) -> Tables:
+    """Return the tables that statements make: shared, so change them by ``after`` only."""
+    return Tables(statements)
 
 
 def _built(keys: Iterator[object]) -> Iterator[ConflictKey]:

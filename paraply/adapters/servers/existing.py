@@ -17,6 +17,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from paraply.adapters.servers.errors import DRIVER_MISSING, DSN_UNREADABLE, SERVER_UNREACHABLE
 from paraply.adapters.servers.reachable import Reachable
 from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.secrets import dsn_without_password, keep_secret, split_dsn
 
 if TYPE_CHECKING:
     from pymysql.connections import Connection
@@ -46,20 +47,17 @@ class Dsn:
         return f"{self.user}@{place}"
 
 
-def dsn_without_password(text: str) -> str:
-    """Return a data source name as it may be printed.
-
-    >>> dsn_without_password("mysql://me:s3cret@db1:3306/")
-    'mysql://me@db1:3306/'
-    """
-    return re.sub(r"(//[^:/@]*):.*@", r"\1@", text)
-
-
 def parse_dsn(text: str) -> Dsn:
     """Read a data source name; ``ParaplyError`` P613 (without the password) if it is none."""
     shown = dsn_without_password(text)
+    found = split_dsn(text)
+    password = os.environ.get(PASSWORD_VARIABLE, "")
+    if found is not None and found.password is not None:
+        password = unquote(found.password)
+        keep_secret(found.password)
+    keep_secret(password)
     try:
-        parts = urlsplit(text)
+        parts = urlsplit(f"{found.scheme}://{found.place}" if found else text)
         options = parse_qs(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
         port = parts.port
     except ValueError as reason:
@@ -68,7 +66,7 @@ def parse_dsn(text: str) -> Dsn:
     reason_text = (
         f"it begins with none of {', '.join(f'{one}://' for one in _SCHEMES)}"
         if parts.scheme not in _SCHEMES
-        else "it names no user" if not parts.username
+        else "it names no user" if found is None or not found.user
         else f"its path '{parts.path}' names a schema, and the run has one of its own"
         if parts.path.strip("/")
         else f"it has no option '{unknown[0]}'" if unknown
@@ -76,10 +74,9 @@ def parse_dsn(text: str) -> Dsn:
     )  # fmt: skip
     if reason_text:
         raise ParaplyError(DSN_UNREADABLE, given=shown, reason=reason_text)
-    password = parts.password
     return Dsn(
-        user=unquote(parts.username or ""),
-        password=os.environ.get(PASSWORD_VARIABLE, "") if password is None else unquote(password),
+        user=unquote(found.user) if found else "",
+        password=password,
         host=parts.hostname or "127.0.0.1",
         port=port or _PORT,
         socket=options.get("socket", [""])[-1],

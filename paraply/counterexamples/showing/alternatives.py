@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from paraply.properties.registry import Property
+from paraply.properties.registry import Property, verdict_of
 from paraply.vocabulary.history import History
 from paraply.vocabulary.schedule import RecordedSchedule, Schedule
 from paraply.vocabulary.verdict import Verdict
@@ -123,9 +123,7 @@ def alternatives_of(
 
 
 def _verdict(history: History, prop: Property) -> Verdict:
-    if prop.violations(history):
-        return Verdict.VIOLATED
-    return Verdict.HOLDS if prop.witness(history) else Verdict.UNKNOWN
+    return verdict_of(history, prop)
 
 
 def _first_difference(one: History, other: History) -> int | None:

@@ -15,7 +15,7 @@ from paraply.judging.live_histories import live_properties_of
 from paraply.properties.registry import Expectation, Property, verdict_of
 from paraply.reference_impl.subject import Subject, Workload
 from paraply.registries import mutant_named, property_named, registered_properties, subject_named
-from paraply.reporting.files import write_report
+from paraply.reporting.files import write_reports
 from paraply.reporting.show_html import show_html
 from paraply.reporting.table_page import index_html
 from paraply.vocabulary.errors import ParaplyError
@@ -81,10 +81,8 @@ def page_of(
 
 def write_pages(folder: Path, pages: Sequence[Page]) -> Path:
     """Write the pages and an index of them into a folder, and return the index."""
-    folder.mkdir(parents=True, exist_ok=True)
     rows = []
     for page in pages:
-        write_report(str(folder / f"{page.name}.html"), page.html)
         rows.append(
             {
                 "href": f"{page.name}.html",
@@ -101,7 +99,9 @@ def write_pages(folder: Path, pages: Sequence[Page]) -> Path:
     verdict = combine(page.verdict for page in pages)
     headline = f"{sum(bool(page.broken) for page in pages):,} of {len(pages):,} break something."
     index = folder / "index.html"
-    write_report(str(index), index_html("Histories", headline, verdict, rows))
+    files = {f"{page.name}.html": page.html for page in pages}
+    files[index.name] = index_html("Histories", headline, verdict, rows)
+    write_reports(str(folder), files)
     return index
 
 

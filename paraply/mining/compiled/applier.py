@@ -1,7 +1,7 @@
 """The fast applier for Python: settings from a workload, runs by seed or by program.
 
 It knows the LOGICAL_CLOCK dialects without crashes, checkpoints, extra locks, view changes and
-sleeping coordinators, and a few mutants of them; :func:`settings_of` says so of each system.
+sleeping coordinators, and a few mutants of them; :func:`settings_of` decides for each system.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class FastRun:
         log: a row per transaction (``columns.L_...``).
         events: a row per event (``columns.E_...``).
         rows: per row its value (0 for no row) and its last writer.
-        verdict: a bit per property of ``columns.JUDGED`` that is broken; OVERFLOWN: nobody knows.
+        verdict: a bit per property of ``columns.JUDGED`` that is broken; OVERFLOWN: not known.
     """
 
     choices: tuple[int, ...]

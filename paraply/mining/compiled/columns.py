@@ -102,4 +102,4 @@ FAULTS = (
 NO_FAULT, OFF_BY_ONE, HIGHEST_DONE, ONE_PARENT, IGNORES_GAPS = range(5)
 
 OVERFLOWN = -1
-"""In place of a verdict: the run outgrew an array, and only the reference can tell."""
+"""In place of a verdict: the run outgrew an array, and only the reference can judge it."""

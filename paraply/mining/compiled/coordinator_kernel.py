@@ -54,7 +54,6 @@ def opens_group(p: Ints, last: int, last_committed: int, number: int) -> bool:
 
 @njit(cache=True)
 def _has_committed_up_to(p: Ints, replica: Ints, jobs: Ints, last_committed: int) -> bool:
-    """Return whether the low-water mark has reached LC."""
     fault = p[C.P_FAULT]
     count = replica[C.R_JOBS]
     if fault == C.ONE_PARENT:

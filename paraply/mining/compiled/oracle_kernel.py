@@ -84,7 +84,7 @@ def run_draws(p: Ints, arrays: Arrays, draws: Ints, bit: int) -> int:
 
 @njit(cache=True)
 def run_all(p: Ints, arrays: Arrays, runs_max: int, bit: int) -> tuple[int, bool]:
-    """Run every program, depth first, until one breaks; tell whether there are no more."""
+    """Run every program, depth first, until one breaks; return whether none is left."""
     program, outcome = arrays[1], arrays[8]
     given = _NOTHING
     for count in range(1, runs_max + 1):

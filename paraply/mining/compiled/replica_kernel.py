@@ -86,7 +86,6 @@ def _record(
     other: int,
     row: int,
 ) -> None:
-    """Note what happens now."""
     event = events[replica[C.R_EVENTS]]
     replica[C.R_EVENTS] += 1
     event[C.E_TIME], event[C.E_KIND] = replica[C.R_NOW], kind
@@ -296,7 +295,7 @@ def _resolve(
     worker: int,
     holder: int,
 ) -> None:
-    """Roll back whoever can only commit after the other, where one waits for the other's row."""
+    """Roll back the worker that must commit last, where one waits for the other's row."""
     other = 0
     while workers[other, C.W_STAGE] == C.IDLE or workers[other, C.W_JOB] != holder:
         other += 1

@@ -184,7 +184,6 @@ def _between(p: Ints, dice: Ints, program: Ints, window: Ints, left: Ints, store
 
 @njit(cache=True)
 def _stamp(p: Ints, one: Ints, window: Ints, stored: Ints) -> None:
-    """Give last_committed and sequence_number as AL1 does (``certification.lc_sn``)."""
     number = window[1]
     if one[C.L_KIND] == C.KIND_ROWS:
         last_committed = window[0]

@@ -1,4 +1,4 @@
-"""The verdicts of a run, told from its events: the twins of six properties (``C.JUDGED``)."""
+"""The verdicts of a run, from its events: the twins of six properties (``C.JUDGED``)."""
 
 from __future__ import annotations
 

@@ -9,6 +9,14 @@ from itertools import pairwise
 from paraply.properties.apply.parallel_apply import two_transactions_overlap
 from paraply.properties.apply.stream import ApplyStream, apply_streams, overlapping_pairs
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import (
+    BETWEEN_DOMAINS,
+    applied,
+    crash_of_a_replica,
+    logged_sessions,
+    relay_log,
+    saved_sets,
+)
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
@@ -79,6 +87,8 @@ class ApplierStalled(Violation):
 
 
 @always(
+    exemptions=(BETWEEN_DOMAINS,),
+    of=relay_log,
     source="WL#8440, session commit order; slave_preserve_commit_order=ON",
     witness=two_transactions_overlap,
 )
@@ -107,7 +117,7 @@ def _one_session_overlaps(history: History) -> bool:
     )
 
 
-@always(source="WL#8440, session commit order", witness=_one_session_overlaps)
+@always(of=logged_sessions, source="WL#8440, session commit order", witness=_one_session_overlaps)
 def sessions_keep_their_order(history: History) -> tuple[SessionOrderInverted, ...]:
     """What one client session did becomes visible on the replica in the order it did it."""
     found = []
@@ -127,7 +137,7 @@ def sessions_keep_their_order(history: History) -> tuple[SessionOrderInverted, .
     return tuple(found)
 
 
-@sometimes(source="WL#8440, applier recovery")
+@sometimes(of=crash_of_a_replica, source="WL#8440, applier recovery")
 def replica_crashes_midway(history: History) -> bool:
     """A replica crashed while a transaction was under way and others had committed."""
     for stream in apply_streams(history):
@@ -147,7 +157,9 @@ def _all_is_applied(history: History) -> bool:
     return any(stream.has_stopped for stream in apply_streams(history))
 
 
-@always(source="WL#8440, applier recovery, EX7; GTID auto-skip", witness=_all_is_applied)
+@always(
+    of=relay_log, source="WL#8440, applier recovery, EX7; GTID auto-skip", witness=_all_is_applied
+)
 def applied_exactly_once(history: History) -> tuple[AppliedTwice | TransactionLost, ...]:
     """Every transaction of the log commits once, whatever crashed in between."""
     found: list[AppliedTwice | TransactionLost] = []
@@ -170,7 +182,11 @@ def _position_is_saved(history: History) -> bool:
     return any(event.transactions for event in history.events_of(EventKind.POSITION_SAVED))
 
 
-@always(source="WL#4648, internal requirements; mts_recovery_groups", witness=_position_is_saved)
+@always(
+    of=saved_sets,
+    source="WL#4648, internal requirements; mts_recovery_groups",
+    witness=_position_is_saved,
+)
 def saved_positions_are_executed(history: History) -> tuple[PositionAheadOfData, ...]:
     """A saved position covers only transactions that have committed."""
     return tuple(
@@ -184,6 +200,7 @@ def saved_positions_are_executed(history: History) -> tuple[PositionAheadOfData,
 
 
 @always(
+    of=applied,
     source="MySQL bugs 87796, 103636, 120281; percona PS-9018",
     witness=lambda history: bool(apply_streams(history)),
 )
@@ -192,7 +209,7 @@ def applier_reaches_the_end(history: History) -> tuple[ApplierStalled, ...]:
     found = []
     for stream in apply_streams(history):
         has_ended = any(event.kind in _ENDS for _, event in stream.events)
-        if history.is_complete and not has_ended:
+        if history.is_complete and not has_ended and not stream.is_lost:
             given = dict.fromkeys(_given(stream))
             waiting = tuple(one for one in given if one not in stream.first_commit)
             found.append(ApplierStalled(member=stream.member, waiting=waiting))

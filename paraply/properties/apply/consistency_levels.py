@@ -19,6 +19,7 @@ from paraply.properties.readers.replica_reads import (
     writers_of,
 )
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import BETWEEN_DOMAINS, crash_of_a_replica, relay_log
 from paraply.vocabulary.events import Event, EventKind, Observation, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import INITIAL_STATE, TransactionId
@@ -104,7 +105,8 @@ def states_of(history: History, stream: ApplyStream) -> Iterator[ReplicaState]:
             continue
         if event.kind is EventKind.ROW_APPLIED:
             rows = applied.setdefault(one, set())
-            rows |= event.items if event.outcome is Outcome.OK else EMPTY_WRITE_SET
+            # A replica's own tables, as that of its position, are not the source's.
+            rows |= event.items & items if event.outcome is Outcome.OK else EMPTY_WRITE_SET
         elif event.kind is EventKind.ROLLED_BACK:
             applied.pop(one, None)
         elif event.kind is EventKind.VISIBLE:
@@ -126,7 +128,7 @@ def _write_set(history: History, transaction: TransactionId) -> WriteSet:
     return history.transaction(transaction).write_set
 
 
-@sometimes(source="WL#4648: C0 and its gaps")
+@sometimes(of=relay_log, source="WL#4648: C0 and its gaps")
 def replica_has_a_gap(history: History) -> bool:
     """A transaction had committed on the replica, wholly or in part, before an earlier one."""
     return any(
@@ -144,23 +146,35 @@ def _two_commit(history: History) -> bool:
     return any(len(stream.first_commit) > 1 for stream in apply_streams(history))
 
 
-@always(source="WL#4648, features: any-time consistency", witness=_two_commit)
+@always(
+    exemptions=(BETWEEN_DOMAINS,),
+    of=relay_log,
+    source="WL#4648, features: any-time consistency",
+    witness=_two_commit,
+)
 def replica_states_existed_on_the_source(history: History) -> tuple[StateNeverExisted, ...]:
     """Every state of the replica is one that the source was in (any-time)."""
     writers = writers_of(history)
     return tuple(
         StateNeverExisted(
-            member=stream.member, seen=found.least, seen_item=found.least_item,
-            missed=found.limit, missed_item=found.limit_item,
+            member=stream.member,
+            seen=found.least,
+            seen_item=found.least_item,
+            missed=found.limit,
+            missed_item=found.limit_item,
         )
         for stream in apply_streams(history)
         for state in states_of(history, stream)
         if (found := prefixes_that_explain(state.observations(), writers)).limit is not None
         and found.limit <= found.least
-    )  # fmt: skip
+    )
 
 
-@always(source="WL#4648, features: most-of-the-time consistency", witness=replica_has_a_gap)
+@always(
+    of=relay_log,
+    source="WL#4648, features: most-of-the-time consistency",
+    witness=replica_has_a_gap,
+)
 def gap_free_states_are_the_sources(history: History) -> tuple[GapFreeStateDiverged, ...]:
     """While what has committed is a prefix of the log, the state is the source's after it."""
     return tuple(
@@ -187,7 +201,7 @@ def _differences(
             yield item, expected[item], found
 
 
-@always(source="WL#4648, features: eventual consistency", witness=_something_commits)
+@always(of=relay_log, source="WL#4648, features: eventual consistency", witness=_something_commits)
 def replica_ends_in_the_sources_state(history: History) -> tuple[EndStateDiverged, ...]:
     """When a run is over, the replica is in the source's state at the end of the log (eventual)."""
     return tuple(_end_differences(history))
@@ -203,9 +217,12 @@ def _end_differences(history: History) -> Iterator[EndStateDiverged]:
             last = state
         for item, expected, found in _differences(history, last, end):
             yield EndStateDiverged(
-                member=stream.member, ending=_ending(stream.events), item=item,
-                expected=expected, found=found,
-            )  # fmt: skip
+                member=stream.member,
+                ending=_ending(stream.events),
+                item=item,
+                expected=expected,
+                found=found,
+            )
 
 
 def _ending(events: Iterable[tuple[int, Event]]) -> str:
@@ -215,7 +232,10 @@ def _ending(events: Iterable[tuple[int, Event]]) -> str:
     return "failed" if EventKind.FAILED in kinds else "stalled"
 
 
-@sometimes(source="WL#4648: a piece of the relay log is executed in the re-entrant mode")
+@sometimes(
+    of=crash_of_a_replica,
+    source="WL#4648: a piece of the relay log is executed in the re-entrant mode",
+)
 def restart_repeats_a_transaction(history: History) -> bool:
     """A transaction that had committed before a crash committed again after it."""
     return any(
@@ -223,7 +243,9 @@ def restart_repeats_a_transaction(history: History) -> bool:
     )
 
 
-@always(source="WL#4648, P1: at recovery", witness=restart_repeats_a_transaction)
+@always(
+    of=crash_of_a_replica, source="WL#4648, P1: at recovery", witness=restart_repeats_a_transaction
+)
 def restart_reaches_the_sources_state(history: History) -> tuple[EndStateDiverged, ...]:
     """A run with a crash, too, ends in the source's state at the end of the log."""
     if not any(history.events_of(EventKind.CRASHED)):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from paraply.properties.gtid.histories import entries_of
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import named_sources_at_rest, recorded, stated_positions
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
@@ -45,7 +46,9 @@ class EventLost(Violation):
         )
 
 
-@sometimes(source="to be able to do this and automatically get replication started")
+@sometimes(
+    of=stated_positions, source="to be able to do this and automatically get replication started"
+)
 def replication_resumes(history: History) -> bool:
     """A replica started from a position that was not empty, and then applied something."""
     resumed: set[str] = set()
@@ -61,7 +64,11 @@ def _something_is_applied(history: History) -> bool:
     return any(history.events_of(EventKind.ENGINE_COMMITTED))
 
 
-@always(source="without loosing or duplicating some event", witness=_something_is_applied)
+@always(
+    of=recorded(EventKind.ENGINE_COMMITTED),
+    source="without loosing or duplicating some event",
+    witness=_something_is_applied,
+)
 def no_event_is_applied_twice(history: History) -> tuple[EventAppliedTwice, ...]:
     """No member commits a transaction that it has."""
     data: dict[str, set[TransactionId]] = {}
@@ -92,7 +99,11 @@ def _source_and_replica_end(history: History) -> bool:
     return any(stop.members for stop in final_stops(history).values())
 
 
-@always(source="without loosing or duplicating some event", witness=_source_and_replica_end)
+@always(
+    of=named_sources_at_rest,
+    source="without loosing or duplicating some event",
+    witness=_source_and_replica_end,
+)
 def no_event_is_lost(history: History) -> tuple[EventLost, ...]:
     """When all is at rest, a replica has what its sources have, but for what it filters."""
     return tuple(_lost(history))

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from paraply.properties.group.stream import Certified, MemberStream, member_streams
 from paraply.properties.logs.statement_tables import get_statement_tables
 from paraply.properties.registry import Violation, always
+from paraply.properties.vocabularies import certification, certified_definitions
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import (
@@ -83,8 +84,11 @@ def _a_table_is_used_after_ddl(history: History) -> bool:
     return any(change.certified != INITIAL_STATE for change in _table_uses(history))
 
 
-@always(source="proofs, P31; WL#8440 EX2: the change would silently fail",
-        witness=_a_row_is_changed_again)  # fmt: skip
+@always(
+    of=certification,
+    source="proofs, P31; WL#8440 EX2: the change would silently fail",
+    witness=_a_row_is_changed_again,
+)
 def changes_land_as_certified(history: History) -> list[ChangedAnotherVersion]:
     """Whoever changes a row finds the version of the certified writer before it."""
     return [
@@ -94,8 +98,11 @@ def changes_land_as_certified(history: History) -> list[ChangedAnotherVersion]:
     ]
 
 
-@always(source="proofs, P32; MySQL manual, group replication limitations: concurrent DDL",
-        witness=_a_table_is_used_after_ddl)  # fmt: skip
+@always(
+    of=certified_definitions,
+    source="proofs, P32; MySQL manual, group replication limitations: concurrent DDL",
+    witness=_a_table_is_used_after_ddl,
+)
 def definitions_are_as_certified(history: History) -> list[ChangedUnderAnotherDefinition]:
     """Whoever changes a row finds its table as the certified DDL before it left it."""
     return [
@@ -109,7 +116,11 @@ def _a_member_has_all(history: History) -> bool:
     return any(writers > 1 for *_, writers in _ends(history))
 
 
-@always(source="proofs, P33; WL#8440 EX2: members that diverge silently", witness=_a_member_has_all)
+@always(
+    of=certification,
+    source="proofs, P33; WL#8440 EX2: members that diverge silently",
+    witness=_a_member_has_all,
+)
 def members_converge(history: History) -> list[LastVersionLost]:
     """Who has committed all that was certified has each row, and table, of the last certified."""
     return [
@@ -200,7 +211,8 @@ def _ends(
 
 def _positive(stream: MemberStream) -> list[Certified]:
     """Return what was certified, here or by others before this member was there."""
-    return [one for one in (*stream.certified, *stream.elsewhere) if one.is_positive]
+    known = (one for one in (*stream.certified, *stream.elsewhere) if one.is_positive)
+    return list({one.transaction.id: one for one in known}.values())
 
 
 def _certified_before(

@@ -22,12 +22,10 @@ from paraply.properties.readers.replica_reads import (
     reads_never_go_back,
 )
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import TRANSACTIONAL, logged_domains, stated_worker_limit
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import Transaction, TransactionId
-
-TRANSACTIONAL = "transactional"
-"""Flag of a GTID event: the group can be rolled back."""
 
 
 class LoggedOutOfOrder(CommitOrderInverted):
@@ -115,7 +113,11 @@ def _conflicts_in_a_domain(history: History) -> bool:
     return any(map(conflicting_transactions_are_applied, domain_histories(history)))
 
 
-@always(source="MDEV-5189, MDEV-7458, MDEV-8302, MDEV-27365", witness=_conflicts_in_a_domain)
+@always(
+    of=logged_domains,
+    source="MDEV-5189, MDEV-7458, MDEV-8302, MDEV-27365",
+    witness=_conflicts_in_a_domain,
+)
 def domains_apply_without_conflict(history: History) -> tuple[Violation, ...]:
     """Within a domain, a surviving attempt changes a row after every earlier writer's commit."""
     return tuple(
@@ -129,7 +131,11 @@ def _one_domain_overlaps(history: History) -> bool:
     return any(map(two_transactions_overlap, domain_histories(history)))
 
 
-@always(source="In-order parallel replication; MDEV-12746", witness=_one_domain_overlaps)
+@always(
+    of=logged_domains,
+    source="In-order parallel replication; MDEV-12746",
+    witness=_one_domain_overlaps,
+)
 def domains_commit_in_order(history: History) -> tuple[Violation, ...]:
     """Within a domain, transactions commit in the engine in the order of the source's log."""
     return tuple(
@@ -140,6 +146,7 @@ def domains_commit_in_order(history: History) -> tuple[Violation, ...]:
 
 
 @always(
+    of=logged_domains,
     source="changes only become visible on COMMIT, and commits are done in a serial way",
     witness=lambda history: any(map(reader_sees_the_middle, domain_histories(history))),
 )
@@ -152,7 +159,10 @@ def domains_are_read_in_order(history: History) -> tuple[Violation, ...]:
     )
 
 
-@sometimes(source="Out-of-order is explicitly enabled: between different replication domains")
+@sometimes(
+    of=logged_domains,
+    source="Out-of-order is explicitly enabled: between different replication domains",
+)
 def domains_overtake_each_other(history: History) -> bool:
     """A transaction committed before one of another domain that the log has first."""
     newest: dict[str, TransactionId] = {}
@@ -171,11 +181,21 @@ def domains_overtake_each_other(history: History) -> bool:
 
 
 def _logged(history: History) -> Iterator[tuple[str, list[Transaction]]]:
-    """Yield each member with the transactions of its binary log, up to its last start."""
+    """Yield each member with the transactions of its binary log.
+
+    What is logged again after a crash was not in the log any more.
+    """
     logs: dict[str, list[Transaction]] = {}
-    for event in history.events_of(EventKind.FLUSHED):
-        if event.transaction is not None:
-            logs.setdefault(event.member, []).append(history.transaction(event.transaction))
+    crashed: set[str] = set()
+    for event in history.events_of(EventKind.FLUSHED, EventKind.CRASHED):
+        log = logs.setdefault(event.member, [])
+        if event.kind is EventKind.CRASHED:
+            crashed.add(event.member)
+        elif event.transaction is not None:
+            one = history.transaction(event.transaction)
+            if event.member in crashed and one in log:
+                log.remove(one)
+            log.append(one)
     yield from logs.items()
 
 
@@ -187,7 +207,11 @@ def _two_are_logged(history: History) -> bool:
     )
 
 
-@always(source="MDEV-6775, MDEV-30323; gtid_strict_mode, error 1950", witness=_two_are_logged)
+@always(
+    of=logged_domains,
+    source="MDEV-6775, MDEV-30323; gtid_strict_mode, error 1950",
+    witness=_two_are_logged,
+)
 def replica_logs_domains_in_order(history: History) -> tuple[LoggedOutOfOrder, ...]:
     """The replica's binary log has each domain in the order of the source's."""
     found = []
@@ -201,7 +225,11 @@ def replica_logs_domains_in_order(history: History) -> tuple[LoggedOutOfOrder, .
     return tuple(found)
 
 
-@always(source="MDEV-6775, MDEV-26652: commit_ordered follows the binlog", witness=_two_are_logged)
+@always(
+    of=logged_domains,
+    source="MDEV-6775, MDEV-26652: commit_ordered follows the binlog",
+    witness=_two_are_logged,
+)
 def engine_commits_follow_the_replicas_log(history: History) -> tuple[CommittedUnlikeLogged, ...]:
     """The engine commits what can be rolled back in the order of the replica's binary log."""
     found = []
@@ -229,6 +257,7 @@ def _limit(history: History) -> int:
 
 
 @always(
+    of=stated_worker_limit,
     source="slave_domain_parallel_threads",
     witness=lambda history: _limit(history) > 0 and _one_domain_overlaps(history),
 )
@@ -244,10 +273,14 @@ def domains_keep_their_worker_limit(history: History) -> tuple[DomainTookTooMany
                 busy[event.member, event.transaction] = event.worker
                 workers = {w for (member, _), w in busy.items() if member == event.member}
                 if len(workers) > limit:
-                    found.append(DomainTookTooManyWorkers(
-                        member=event.member, domain=domain.transactions[0].domain or 0,
-                        workers=tuple(sorted(workers)), limit=limit,
-                    ))  # fmt: skip
+                    found.append(
+                        DomainTookTooManyWorkers(
+                            member=event.member,
+                            domain=domain.transactions[0].domain or 0,
+                            workers=tuple(sorted(workers)),
+                            limit=limit,
+                        )
+                    )
             elif event.kind in (EventKind.ENGINE_COMMITTED, EventKind.ROLLED_BACK):
                 busy.pop((event.member, event.transaction), None)
     return tuple(found)

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from paraply.properties.apply.mariadb_domains import TRANSACTIONAL, domain_streams
+from paraply.properties.apply.mariadb_domains import domain_streams
 from paraply.properties.apply.stream import ApplyStream, Attempt
 from paraply.properties.registry import Violation, always
+from paraply.properties.vocabularies import ALLOW_PARALLEL, TRANSACTIONAL, WAITED, parallel_flags
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import Transaction, TransactionId, TransactionKind
-
-WAITED, ALLOW_PARALLEL = "waited", "allow_parallel"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +62,12 @@ def _of_two_groups(history: History) -> bool:
     )
 
 
-@always(source="slave_parallel_mode=conservative; rpl_parallel: GCO", witness=_of_two_groups,
-        is_safety=False)  # fmt: skip
+@always(
+    of=parallel_flags,
+    source="slave_parallel_mode=conservative; rpl_parallel: GCO",
+    witness=_of_two_groups,
+    is_safety=False,
+)
 def commit_groups_never_overlap(history: History) -> tuple[BatchesOverlapped, ...]:
     """A transaction begins when all before it, of other commit groups, have made their changes.
 
@@ -77,10 +80,13 @@ def commit_groups_never_overlap(history: History) -> tuple[BatchesOverlapped, ..
             for earlier in surviving[:place]:
                 is_other = not _is_of_one_group(earlier.transaction, later.transaction)
                 if is_other and _last_change(earlier) > later.begun_at:
-                    found.append(BatchesOverlapped(
-                        member=stream.member, earlier=earlier.transaction.id,
-                        later=later.transaction.id,
-                    ))  # fmt: skip
+                    found.append(
+                        BatchesOverlapped(
+                            member=stream.member,
+                            earlier=earlier.transaction.id,
+                            later=later.transaction.id,
+                        )
+                    )
     return tuple(found)
 
 
@@ -120,6 +126,7 @@ def _has_begun_after_others(history: History, reasons: dict[TransactionId, str])
 
 
 @always(
+    of=parallel_flags,
     source="rpl_parallel: SPECULATE_WAIT, FL_DDL; MDEV-27365, MDEV-29621",
     witness=lambda history: _has_begun_after_others(history, _irreversible(history)),
 )
@@ -151,6 +158,7 @@ def _marked(history: History) -> dict[TransactionId, str]:
 
 
 @always(
+    of=parallel_flags,
     source="FL_WAITED, skip_parallel_replication; slave_parallel_mode=optimistic",
     witness=lambda history: _has_begun_after_others(history, _marked(history)),
     is_safety=False,

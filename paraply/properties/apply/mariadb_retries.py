@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from paraply.properties.apply.commit_order import ApplierStalled
 from paraply.properties.apply.mariadb_domains import domain_streams
 from paraply.properties.apply.parallel_apply import RowApplyFailed, rows_are_applied
-from paraply.properties.apply.stream import apply_streams
+from paraply.properties.apply.stream import apply_streams, own_failures
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import applied, failure_of_a_replica, parallel_flags, relay_log
 from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 from paraply.vocabulary.write_set import sorted_items
 
-FROM_OUTSIDE = "from outside"
-"""Note of a FAILED event whose cause is not in the log (a full disk, a killed worker)."""
 DEADLOCK_KILL = "deadlock kill"
 """Note of a ROLLED_BACK event: an earlier transaction needed a row that this one held."""
 _NOT_AS_LOGGED = (Outcome.MISSING_BEFORE_IMAGE, Outcome.DUPLICATE_KEY, Outcome.MISSING_PARENT)
@@ -95,19 +94,21 @@ class GroupCommitMissed(Violation):
 # Situations.
 
 
-@sometimes(source="rpl_parallel: retry_event_group")
+@sometimes(of=parallel_flags, source="rpl_parallel: retry_event_group")
 def transaction_is_retried(history: History) -> bool:
     """An attempt was rolled back, and its transaction committed in a later one."""
     return any(event.attempt > 1 for event in history.events_of(EventKind.ENGINE_COMMITTED))
 
 
-@sometimes(source="thd_rpl_deadlock_check, MDEV-5914")
+@sometimes(of=parallel_flags, source="thd_rpl_deadlock_check, MDEV-5914")
 def attempt_is_killed_for_an_earlier_one(history: History) -> bool:
     """An attempt was rolled back because an earlier transaction waited for its row."""
     return any(event.note == DEADLOCK_KILL for event in history.events_of(EventKind.ROLLED_BACK))
 
 
-@sometimes(source="facts on MariaDB 1.1: commit-started may be revoked; MDEV-7458")
+@sometimes(
+    of=parallel_flags, source="facts on MariaDB 1.1: commit-started may be revoked; MDEV-7458"
+)
 def commit_start_is_revoked(history: History) -> bool:
     """An attempt had started to commit, and was rolled back and tried again."""
     started: set[tuple[str, TransactionId | None, int]] = set()
@@ -120,7 +121,7 @@ def commit_start_is_revoked(history: History) -> bool:
     return False
 
 
-@sometimes(source="SPECULATE_OPTIMISTIC: any error becomes a temporary one")
+@sometimes(of=parallel_flags, source="SPECULATE_OPTIMISTIC: any error becomes a temporary one")
 def speculation_meets_a_conflict(history: History) -> bool:
     """An attempt found a row otherwise than logged, and was rolled back."""
     return any(
@@ -128,7 +129,9 @@ def speculation_meets_a_conflict(history: History) -> bool:
     ) and any(history.events_of(EventKind.RETRIED))
 
 
-@sometimes(source="facts on MariaDB 1.7: groups after the failed one skip or fail")
+@sometimes(
+    of=parallel_flags, source="facts on MariaDB 1.7: groups after the failed one skip or fail"
+)
 def error_meets_later_transactions(history: History) -> bool:
     """A transaction failed when later ones of its domain had been given to workers."""
     return any(True for _ in _failures_with_followers(history))
@@ -154,14 +157,16 @@ def _failures_with_followers(history: History) -> Iterator[TransactionId]:
 # Errors.
 
 
-@always(source="conservative apply is free of conflicts; MDEV-8302: duplicate key in production",
-        witness=lambda history: any(history.events_of(EventKind.ENGINE_COMMITTED)))  # fmt: skip
+@always(
+    of=relay_log,
+    source="conservative apply is free of conflicts; MDEV-8302: duplicate key in production",
+    witness=lambda history: any(history.events_of(EventKind.ENGINE_COMMITTED)),
+)
 def sound_log_never_fails(history: History) -> tuple[SoundLogFailed, ...]:
     """A replica that began as its source did never stops for a reason that lies in the log."""
     return tuple(
-        SoundLogFailed(member=event.member, transaction=event.transaction, note=event.note)
-        for event in history.events_of(EventKind.FAILED)
-        if event.transaction is not None and event.note != FROM_OUTSIDE
+        SoundLogFailed(member=event.member, transaction=transaction, note=event.note)
+        for event, transaction in own_failures(history)
     )
 
 
@@ -176,22 +181,33 @@ def _failed_rows(history: History) -> Iterator[RowApplyFailed]:
             failures[key] = []
         elif event.kind is EventKind.ROW_APPLIED and event.outcome in _NOT_AS_LOGGED:
             assert event.outcome is not None
-            failures.setdefault(key, []).append(RowApplyFailed(
-                member=event.member, transaction=event.transaction, outcome=event.outcome,
-                items=tuple(sorted_items(event.items)),
-            ))  # fmt: skip
+            failures.setdefault(key, []).append(
+                RowApplyFailed(
+                    member=event.member,
+                    transaction=event.transaction,
+                    outcome=event.outcome,
+                    items=tuple(sorted_items(event.items)),
+                )
+            )
         elif event.kind is EventKind.ENGINE_COMMITTED:
             yield from failures.pop(key, ())
 
 
-@always(source="Judge surviving attempts; slave_exec_mode=IDEMPOTENT hides it",
-        witness=rows_are_applied)  # fmt: skip
+@always(
+    of=relay_log,
+    source="Judge surviving attempts; slave_exec_mode=IDEMPOTENT hides it",
+    witness=rows_are_applied,
+)
 def surviving_rows_apply_as_logged(history: History) -> tuple[RowApplyFailed, ...]:
     """An attempt that committed found every row as the source had it."""
     return tuple(_failed_rows(history))
 
 
-@always(source="MDEV-5921, MDEV-20645, MDEV-20707", witness=error_meets_later_transactions)
+@always(
+    of=failure_of_a_replica,
+    source="MDEV-5921, MDEV-20645, MDEV-20707",
+    witness=error_meets_later_transactions,
+)
 def nothing_after_an_error_is_applied(history: History) -> tuple[AppliedPastError, ...]:
     """When a transaction has failed, no later one of its domain commits before a new start."""
     found = []
@@ -208,14 +224,17 @@ def nothing_after_an_error_is_applied(history: History) -> tuple[AppliedPastErro
                 and failed is not None
                 and event.transaction > failed
             ):
-                found.append(AppliedPastError(
-                        member=stream.member, failed=failed, applied=event.transaction
-                    ))  # fmt: skip
+                found.append(
+                    AppliedPastError(member=stream.member, failed=failed, applied=event.transaction)
+                )
     return tuple(found)
 
 
-@always(source="MDEV-7825, MDEV-31448, MDEV-5914, MDEV-33798",
-        witness=lambda history: bool(apply_streams(history)))  # fmt: skip
+@always(
+    of=applied,
+    source="MDEV-7825, MDEV-31448, MDEV-5914, MDEV-33798",
+    witness=lambda history: bool(apply_streams(history)),
+)
 def replica_never_stalls(history: History) -> tuple[ApplierStalled, ...]:
     """After each start the replica stops in good order or says why it cannot go on."""
     found = []
@@ -229,7 +248,7 @@ def replica_never_stalls(history: History) -> tuple[ApplierStalled, ...]:
                 has_ended = True
             elif event.kind is EventKind.SCHEDULED and event.transaction is not None:
                 given[event.transaction] = None
-        if not has_ended:
+        if not has_ended and not stream.is_lost:
             waiting = tuple(one for one in given if one not in stream.first_commit)
             found.append(ApplierStalled(member=stream.member, waiting=waiting))
     return tuple(found)
@@ -238,22 +257,30 @@ def replica_never_stalls(history: History) -> tuple[ApplierStalled, ...]:
 # Kills and retries.
 
 
-@always(source="thd_rpl_deadlock_check: waiter.sub_id < holder.sub_id; MDEV-5914",
-        witness=attempt_is_killed_for_an_earlier_one)  # fmt: skip
+@always(
+    of=parallel_flags,
+    source="thd_rpl_deadlock_check: waiter.sub_id < holder.sub_id; MDEV-5914",
+    witness=attempt_is_killed_for_an_earlier_one,
+)
 def only_later_transactions_are_killed(history: History) -> tuple[EarlierKilled, ...]:
     """Within a domain, a transaction is killed only for one that must commit before it."""
     return tuple(
         EarlierKilled(member=stream.member, victim=event.transaction, waiter=event.other)
         for _, stream in domain_streams(history)
         for _, event in stream.events
-        if event.kind is EventKind.ROLLED_BACK and event.note == DEADLOCK_KILL
-        and event.transaction is not None and event.other is not None
+        if event.kind is EventKind.ROLLED_BACK
+        and event.note == DEADLOCK_KILL
+        and event.transaction is not None
+        and event.other is not None
         and event.other > event.transaction
-    )  # fmt: skip
+    )
 
 
-@always(source="retry_event_group: wait for all prior commits; MDEV-12746",
-        witness=lambda history: any(history.events_of(EventKind.RETRIED)))  # fmt: skip
+@always(
+    of=parallel_flags,
+    source="retry_event_group: wait for all prior commits; MDEV-12746",
+    witness=lambda history: any(history.events_of(EventKind.RETRIED)),
+)
 def retries_wait_for_all_before(history: History) -> tuple[RetriedTooEarly, ...]:
     """A transaction is tried again when all before it in its domain have committed."""
     return tuple(
@@ -285,13 +312,19 @@ def _waiting_pairs(history: History) -> Iterator[tuple[str, Event, Event]]:
             first, second = flushed.get(before.id), flushed.get(one.id)
             if first is None or second is None:
                 continue
-            moments = [started.get((e.transaction, e.attempt)) for e in (first, second)
-                       if e.transaction is not None]  # fmt: skip
+            moments = [
+                started.get((e.transaction, e.attempt))
+                for e in (first, second)
+                if e.transaction is not None
+            ]
             if None not in moments and moments[1] < moments[0]:  # type: ignore[operator]
                 yield stream.member, first, second
 
 
-@sometimes(source="T2 has to wait in commit for T1: we can commit T1 and T2 at the same time")
+@sometimes(
+    of=parallel_flags,
+    source="T2 has to wait in commit for T1: we can commit T1 and T2 at the same time",
+)
 def waiting_transaction_joins_the_group(history: History) -> bool:
     """A transaction waited in its commit for the one before it, and both went in one group."""
     return any(
@@ -300,13 +333,18 @@ def waiting_transaction_joins_the_group(history: History) -> bool:
     )
 
 
-@always(source="queue_for_group_commit: a predecessor pulls in who waits for it", is_safety=False,
-        witness=lambda history: any(True for _ in _waiting_pairs(history)))  # fmt: skip
+@always(
+    of=parallel_flags,
+    source="queue_for_group_commit: a predecessor pulls in who waits for it",
+    is_safety=False,
+    witness=lambda history: any(True for _ in _waiting_pairs(history)),
+)
 def waiting_costs_no_sync(history: History) -> tuple[GroupCommitMissed, ...]:
     """Who waits in its commit for the one before is written and synced together with it."""
     return tuple(
         GroupCommitMissed(member=member, transaction=second.transaction, before=first.transaction)
         for member, first, second in _waiting_pairs(history)
         if first.group != second.group
-        and first.transaction is not None and second.transaction is not None
-    )  # fmt: skip
+        and first.transaction is not None
+        and second.transaction is not None
+    )

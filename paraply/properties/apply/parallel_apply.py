@@ -9,13 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from paraply.properties.apply.stream import ApplyStream, Attempt, apply_streams, overlapping_pairs
+from paraply.properties.apply.stream import (
+    ApplyStream,
+    Attempt,
+    apply_streams,
+    commits_without_begin,
+    overlapping_pairs,
+)
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import BETWEEN_DOMAINS, logged_numbers, relay_log
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.timestamps import LogicalTimestamp
 from paraply.vocabulary.transactions import Transaction, TransactionId
 from paraply.vocabulary.write_set import Item, sorted_items
+
+SPECULATIVE = ("optimistic", "aggressive")
+"""Dialects begin so whose transactions may begin beside conflicting ones, and wait for the row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,10 +37,13 @@ class ConflictingApplyOverlapped(Violation):
     later: TransactionId
     item: Item | None
     """The shared row; None where one of the two is a barrier."""
+    is_by_window: bool = False
+    """Whether no row change was recorded, so that begin and commit decide."""
 
     def __str__(self) -> str:
-        what = "began" if self.item is None else f"changed {self.item}"
-        return f"{self.member}: T{self.later} {what} before T{self.earlier} had committed"
+        what = "began" if self.item is None or self.is_by_window else f"changed {self.item}"
+        both = f"; both write {self.item}" if self.is_by_window else ""
+        return f"{self.member}: T{self.later} {what} before T{self.earlier} had committed{both}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,39 +79,79 @@ class RowApplyFailed(Violation):
         )
 
 
-@sometimes(source="decision 0002: a scheduler that serialises all passes every safety property")
+@sometimes(
+    of=relay_log,
+    source="decision 0002: a scheduler that serialises all passes every safety property",
+)
 def two_transactions_overlap(history: History) -> bool:
     """Two transactions that survived were under way at once."""
     return any(next(overlapping_pairs(stream), None) for stream in apply_streams(history))
 
 
-@sometimes(source="WL#8440, trx.LC")
+@sometimes(of=relay_log, source="WL#8440, trx.LC")
 def conflicting_transactions_are_applied(history: History) -> bool:
     """Two transactions that conflict were both applied, while some others overlapped."""
     if not two_transactions_overlap(history):
         return False
     for stream in apply_streams(history):
-        writers: set[Item] = set()
+        writers: dict[Item, TransactionId] = {}
         for attempt in stream.surviving:
-            items = attempt.transaction.write_set
-            if attempt.transaction.is_barrier or writers & items:
+            one = attempt.transaction
+            if one.is_barrier or any(writers.get(item, one.id) != one.id for item in one.write_set):
                 return True
-            writers |= items
+            writers.update(dict.fromkeys(one.write_set, one.id))
     return False
 
 
-@always(
-    source="WL#8440, EX2, EX3; MDEV-8302 for attempts that do not survive",
-    witness=conflicting_transactions_are_applied,
-)
-def no_conflicting_parallel_apply(history: History) -> tuple[ConflictingApplyOverlapped, ...]:
-    """A surviving attempt changes a row only after every earlier writer of it has committed."""
-    return tuple(
-        breach for stream in apply_streams(history) for breach in _overlaps(history, stream)
+def _decided_pairs(history: History) -> int:
+    """Return how many conflicting pairs are decidable; none where nothing overlapped."""
+    return (
+        sum(not pair.missing for pair in _pairs(history))
+        if two_transactions_overlap(history)
+        else 0
     )
 
 
-def _overlaps(history: History, stream: ApplyStream) -> Iterator[ConflictingApplyOverlapped]:
+def _undecided_pairs(history: History) -> list[str]:
+    return [pair.missing for pair in _pairs(history) if pair.missing]
+
+
+@always(
+    of=relay_log,
+    exemptions=(BETWEEN_DOMAINS,),
+    source="WL#8440, EX2, EX3; MDEV-8302 for attempts that do not survive",
+    witness=_decided_pairs,
+    gaps=(_undecided_pairs,),
+)
+def no_conflicting_parallel_apply(history: History) -> tuple[ConflictingApplyOverlapped, ...]:
+    """A surviving attempt changes a row only after every earlier writer of it has committed.
+
+    Where no row changes are recorded, it begins only after that.
+    """
+    return tuple(pair.breach for pair in _pairs(history) if pair.breach is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two conflicting transactions of which the later committed at a member."""
+
+    breach: ConflictingApplyOverlapped | None = None
+    missing: str = ""
+    """What had to be recorded to decide the pair; empty where it is decided."""
+
+
+_PAIRS: list[tuple[History, tuple[_Pair, ...]]] = []
+"""The history judged last: breaches, witness and gaps come from the same pairs."""
+
+
+def _pairs(history: History) -> tuple[_Pair, ...]:
+    if not _PAIRS or _PAIRS[0][0] is not history:
+        pairs = (pair for one in apply_streams(history) for pair in _pairs_of(history, one))
+        _PAIRS[:] = [(history, tuple(pairs))]
+    return _PAIRS[0][1]
+
+
+def _pairs_of(history: History, stream: ApplyStream) -> Iterator[_Pair]:
     surviving = {attempt.transaction.id: attempt for attempt in stream.surviving}
     last_writer: dict[Item, TransactionId] = {}
     last_barrier: TransactionId | None = None
@@ -107,19 +160,63 @@ def _overlaps(history: History, stream: ApplyStream) -> Iterator[ConflictingAppl
     # before that one is judged against it.
     for transaction in history.transactions:
         attempt = surviving.get(transaction.id)
-        if attempt is not None:
+        is_applied = attempt is not None or transaction.origin != stream.member
+        if is_applied and transaction.id in stream.first_commit:
             for other, item in _must_precede(transaction, last_writer, last_barrier, earlier):
-                if other in attempt.job:
-                    continue
-                touched = attempt.begun_at if item is None else attempt.touched.get(item)
-                if touched is not None and not stream.had_committed(other, touched):
-                    yield ConflictingApplyOverlapped(
-                        member=stream.member, earlier=other, later=transaction.id, item=item
-                    )
+                if attempt is None:
+                    yield _pair_without_begin(stream, other, transaction.id, item)
+                elif other not in attempt.job:
+                    yield _pair(history, stream, attempt, other, item)
         if transaction.is_barrier:
             last_barrier = transaction.id
         last_writer.update(dict.fromkeys(transaction.write_set, transaction.id))
         earlier.append(transaction.id)
+
+
+def _pair(
+    history: History,
+    stream: ApplyStream,
+    later: Attempt,
+    earlier: TransactionId,
+    item: Item | None,
+) -> _Pair:
+    """Decide a pair by its row change; where none is recorded, by begin and commit."""
+    touched = later.begun_at if item is None else later.touched.get(item)
+    number, is_by_window = later.transaction.id, touched is None
+    if stream.had_committed(earlier, later.begun_at if touched is None else touched):
+        return _Pair()
+    is_inverted = not stream.had_committed(earlier, later.committed_at or 0)
+    if is_by_window and not is_inverted and (stream.has_rows or _may_wait_for_rows(history)):
+        # The later one may have waited for the row while it was under way.
+        return _Pair(missing=f"no row_applied of T{number} on {item}")
+    return _Pair(
+        ConflictingApplyOverlapped(
+            member=stream.member,
+            earlier=earlier,
+            later=number,
+            item=item,
+            is_by_window=is_by_window,
+        )
+    )
+
+
+def _pair_without_begin(
+    stream: ApplyStream, earlier: TransactionId, later: TransactionId, item: Item | None
+) -> _Pair:
+    """Decide a pair of which only commits are recorded: only the inverted order is a breach."""
+    if stream.had_committed(earlier, stream.first_commit[later]):
+        return _Pair(missing=f"no begun of T{later}")
+    return _Pair(
+        ConflictingApplyOverlapped(
+            member=stream.member, earlier=earlier, later=later, item=item, is_by_window=True
+        )
+    )
+
+
+def _may_wait_for_rows(history: History) -> bool:
+    """Return whether the applier begins conflicting transactions and lets one wait or retry."""
+    undone = {EventKind.ROLLED_BACK, EventKind.RETRIED}
+    return history.header.dialect.startswith(SPECULATIVE) or bool(undone & history.kinds)
 
 
 def _must_precede(
@@ -144,9 +241,9 @@ def _numbered(attempt: Attempt) -> LogicalTimestamp | None:
     return None if timestamp is None or not timestamp.sequence_number else timestamp
 
 
-def _waits_for_something(history: History) -> bool:
-    """Return whether some transaction with a last_committed began while another was under way."""
-    return any(
+def _waits_for_something(history: History) -> int:
+    """Return how many pairs overlapped of which the later one had a last_committed."""
+    return sum(
         (timestamp := _numbered(later)) is not None and timestamp.last_committed > 0
         for stream in apply_streams(history)
         for _, later in overlapping_pairs(stream)
@@ -154,8 +251,10 @@ def _waits_for_something(history: History) -> bool:
 
 
 @always(
+    of=logged_numbers,
     source="WL#7165; Mts_submode_logical_clock::wait_for_last_committed_trx",
     witness=_waits_for_something,
+    gaps=(commits_without_begin,),
 )
 def starts_respect_last_committed(history: History) -> tuple[StartedTooEarly, ...]:
     """A transaction begins only when every transaction up to its last_committed has committed."""
@@ -194,7 +293,9 @@ def rows_are_applied(history: History) -> bool:
     )
 
 
-@always(source="HA_ERR_KEY_NOT_FOUND, HA_ERR_FOUND_DUPP_KEY", witness=rows_are_applied)
+@always(
+    of=relay_log, source="HA_ERR_KEY_NOT_FOUND, HA_ERR_FOUND_DUPP_KEY", witness=rows_are_applied
+)
 def rows_apply_as_logged(history: History) -> tuple[RowApplyFailed, ...]:
     """Every row change finds the row as the source had it: its before image, or a free key."""
     wrong = (Outcome.MISSING_BEFORE_IMAGE, Outcome.DUPLICATE_KEY, Outcome.MISSING_PARENT)

@@ -10,12 +10,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from paraply.vocabulary.events import Event, EventKind, Outcome
-from paraply.vocabulary.history import History
+from paraply.vocabulary.history import EvidenceTier, History
 from paraply.vocabulary.transactions import Transaction, TransactionId
 from paraply.vocabulary.write_set import Item
 
 APPLIER_EVENTS = (EventKind.SCHEDULED, EventKind.SKIPPED, EventKind.BEGUN)
 """Events that show an applier at work on a member."""
+LOST = "lost"
+"""Note of the crash of a server that never comes back begins with this word."""
+FROM_OUTSIDE = "from outside"
+"""Note of a FAILED event whose cause is not in the log (a full disk, a killed worker)."""
+LOCK_WAIT_TIMEOUT = "lock wait timeout"
+"""Note of a FAILED or ROLLED_BACK whose attempt waited too long for a lock from outside."""
+OUT_OF_ORDER = "1950"
+"""Note of a FAILED begins so where gtid_strict_mode refused a number."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -56,9 +64,54 @@ class ApplyStream:
         return committed is not None and committed < moment
 
     @property
+    def has_rows(self) -> bool:
+        """Return whether row changes are recorded at this member."""
+        return any(event.kind is EventKind.ROW_APPLIED for _, event in self.events)
+
+    @property
+    def is_lost(self) -> bool:
+        """Return whether the server crashed for good: its last crash is noted as a loss."""
+        crashes = [event for _, event in self.events if event.kind is EventKind.CRASHED]
+        return bool(crashes) and crashes[-1].note.startswith(LOST)
+
+    @property
     def has_stopped(self) -> bool:
         """Return whether the applier ended in good order."""
         return any(event.kind is EventKind.STOPPED for _, event in self.events)
+
+
+def commits_without_begin(history: History) -> Iterator[str]:
+    """Yield the transactions of others that committed at a member without a recorded begin."""
+    for stream in apply_streams(history):
+        begun = {attempt.transaction.id for attempt in stream.attempts}
+        for one in stream.first_commit:
+            if one not in begun and history.transaction(one).origin != stream.member:
+                yield f"no begun of T{one} at {stream.member}"
+
+
+def own_failures(history: History) -> Iterator[tuple[Event, TransactionId]]:
+    """Yield each FAILED whose cause lies with the applier, with its transaction.
+
+    Causes from outside are noted. So are lock wait timeouts, which may use up the retries that
+    the header states, and numbers that strict mode refuses: ``only_smaller_numbers_are_refused``
+    judges those.
+    """
+    retries_max = history.header.options.get("retries_max")
+    timed_out: set[tuple[str, TransactionId]] = set()
+    for event in history.events_of(EventKind.ROLLED_BACK, EventKind.FAILED):
+        if event.transaction is None:
+            continue
+        key = (event.member, event.transaction)
+        if event.note == LOCK_WAIT_TIMEOUT:
+            timed_out.add(key)
+        is_used_up = isinstance(retries_max, int) and event.attempt > retries_max
+        is_from_outside = (
+            event.note == FROM_OUTSIDE
+            or event.note.startswith(OUT_OF_ORDER)
+            or (key in timed_out and is_used_up)
+        )
+        if event.kind is EventKind.FAILED and not is_from_outside:
+            yield event, event.transaction
 
 
 _LAST: list[tuple[History, tuple[ApplyStream, ...]]] = []
@@ -77,10 +130,14 @@ def _streams_of(history: History) -> tuple[ApplyStream, ...]:
     for index, event in enumerate(history.events):
         stream = streams.setdefault(event.member, ApplyStream(member=event.member))
         stream.events.append((index, event))
+    source = history.members[0] if len(history.members) > 1 else ""
+    has_only_commits = history.header.tier is EvidenceTier.COMMIT_ORDER
     at_work = [
-        stream for stream in streams.values()
+        stream
+        for stream in streams.values()
         if any(event.kind in APPLIER_EVENTS for _, event in stream.events)
-    ]  # fmt: skip
+        or (has_only_commits and stream.member != source)
+    ]
     for stream in at_work:
         _follow(stream, history)
     return tuple(at_work)
@@ -95,9 +152,10 @@ def _follow(stream: ApplyStream, history: History) -> None:
                 running.clear()
             case EventKind.BEGUN if event.transaction is not None:
                 attempt = Attempt(
-                    transaction=history.transaction(event.transaction), begun_at=index,
+                    transaction=history.transaction(event.transaction),
+                    begun_at=index,
                     job=frozenset(event.transactions),
-                )  # fmt: skip
+                )
                 running[event.transaction] = attempt
                 stream.attempts.append(attempt)
             case EventKind.ROW_APPLIED if event.outcome is Outcome.OK:

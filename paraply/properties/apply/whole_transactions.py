@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paraply.properties.apply.stream import apply_streams
+from paraply.properties.apply.stream import apply_streams, own_failures
 from paraply.properties.registry import Violation, always
+from paraply.properties.vocabularies import applied, numbered_rows, recorded
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId, TransactionKind
@@ -48,12 +49,18 @@ class GaveUp(Violation):
         return f"{self.member}: gave up at T{self.transaction}: {self.why}"
 
 
+_MADE = (Outcome.OK, Outcome.DISCARDED)
+"""A row that conflict resolution found to be newer stays as it is."""
+
+
 def _rows_are_numbered(history: History) -> bool:
     return any(event.row is not None for event in history.events_of(EventKind.ROW_APPLIED))
 
 
 @always(
-    source="MySQL manual, replication and transaction inconsistencies", witness=_rows_are_numbered
+    of=numbered_rows,
+    source="MySQL manual, replication and transaction inconsistencies",
+    witness=_rows_are_numbered,
 )
 def transactions_apply_whole(history: History) -> tuple[TransactionTorn, ...]:
     """A transaction that commits has changed every row that it changed at the source."""
@@ -65,7 +72,7 @@ def transactions_apply_whole(history: History) -> tuple[TransactionTorn, ...]:
         key = (event.member, event.transaction)
         if event.kind is EventKind.BEGUN:
             made[key] = set()
-        elif event.kind is EventKind.ROW_APPLIED and event.outcome is Outcome.OK:
+        elif event.kind is EventKind.ROW_APPLIED and event.outcome in _MADE:
             made.setdefault(key, set()).add(event.row)
         elif event.kind is EventKind.ENGINE_COMMITTED and key in made:
             rows = made.pop(key)
@@ -84,6 +91,7 @@ def transactions_apply_whole(history: History) -> tuple[TransactionTorn, ...]:
 
 
 @always(
+    of=recorded(EventKind.COMPARED),
     source="WL#4648, eventual consistency; pt-table-checksum",
     witness=lambda history: any(history.events_of(EventKind.COMPARED)),
 )
@@ -97,13 +105,13 @@ def tables_end_as_the_sources(history: History) -> tuple[TableDiverged, ...]:
 
 
 @always(
+    of=applied,
     source="Vitess PR 19535; gh-ost PR 1454",
     witness=lambda history: any(stream.has_stopped for stream in apply_streams(history)),
 )
 def applier_does_not_give_up(history: History) -> tuple[GaveUp, ...]:
     """The applier goes on to the end of a log that a serial replay applies without an error."""
     return tuple(
-        GaveUp(member=event.member, transaction=event.transaction, why=event.note)
-        for event in history.events_of(EventKind.FAILED)
-        if event.transaction is not None
+        GaveUp(member=event.member, transaction=transaction, why=event.note)
+        for event, transaction in own_failures(history)
     )

@@ -13,6 +13,7 @@ from paraply.properties.group.stream import (
     snapshots,
 )
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import certification
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
@@ -96,7 +97,7 @@ class ExecutedSetsDiffer(Violation):
         return f"only {self.member} executed {here}, only {self.other_member} executed {there}"
 
 
-@sometimes(source="WL#8440, trx.LC: 'two parallel conflicting transactions'")
+@sometimes(of=certification, source="WL#8440, trx.LC: 'two parallel conflicting transactions'")
 def two_writers_race(history: History) -> bool:
     """A member is given two transactions that wrote one row without seeing each other."""
     seen = snapshots(history)
@@ -109,7 +110,7 @@ def two_writers_race(history: History) -> bool:
     )
 
 
-@sometimes(source="WL#8440, trx.LC: 'the other will be rejected (rollback)'")
+@sometimes(of=certification, source="WL#8440, trx.LC: 'the other will be rejected (rollback)'")
 def a_transaction_is_refused(history: History) -> bool:
     """A member certifies a transaction negatively."""
     return any(
@@ -117,7 +118,7 @@ def a_transaction_is_refused(history: History) -> bool:
     )
 
 
-@sometimes(source="WL#8440, replication path")
+@sometimes(of=certification, source="WL#8440, replication path")
 def two_members_certify_one_transaction(history: History) -> bool:
     """Two members certify the same transaction."""
     certifiers: dict[TransactionId, str] = {}
@@ -134,6 +135,7 @@ def _two_gtids_are_given(history: History) -> bool:
 
 
 @always(
+    of=certification,
     source="WL#8440, trx.LC: 'the first one to reach certification will be accepted'",
     witness=two_writers_race,
 )
@@ -161,6 +163,7 @@ def first_certified_wins(history: History) -> list[ConcurrentWritersCertified]:
 
 
 @always(
+    of=certification,
     source="WL#8440, trx.LC; precision, holds where snapshots are closed",
     witness=a_transaction_is_refused,
     is_safety=False,
@@ -181,6 +184,7 @@ def only_conflicts_are_refused(history: History) -> list[RefusedWithoutConflict]
 
 
 @always(
+    of=certification,
     source="MySQL manual, replica_preserve_commit_order",
     witness=a_transaction_is_refused,
     is_safety=False,
@@ -210,21 +214,24 @@ def _undeserved(history: History, seen: Snapshots) -> list[RefusedWithoutConflic
 
 
 @always(
+    of=certification,
     source="WL#8440, parallelization indexes; bug 89938",
     witness=two_members_certify_one_transaction,
 )
 def members_decide_alike(history: History) -> list[DecisionsDiffer]:
-    """All members give a transaction the same decision and GTID.
+    """All members give an attempt of a transaction the same decision and GTID.
 
     Timestamps may differ: they count what was remote to the member.
     """
-    first: dict[TransactionId, tuple[str, str]] = {}
+    first: dict[tuple[TransactionId, int], tuple[str, str]] = {}
     differing: list[DecisionsDiffer] = []
     for event in history.events_of(EventKind.CERTIFIED):
         if event.transaction is None or event.outcome is None:
             continue
         decision = f"{event.outcome.value} {event.gtid}".strip()
-        member, expected = first.setdefault(event.transaction, (event.member, decision))
+        member, expected = first.setdefault(
+            (event.transaction, event.attempt), (event.member, decision)
+        )
         if decision != expected:
             differing.append(
                 DecisionsDiffer(
@@ -238,7 +245,9 @@ def members_decide_alike(history: History) -> list[DecisionsDiffer]:
     return differing
 
 
-@always(source="MySQL manual, GTID format; bug 103641", witness=_two_gtids_are_given)
+@always(
+    of=certification, source="MySQL manual, GTID format; bug 103641", witness=_two_gtids_are_given
+)
 def gtids_are_unique(history: History) -> list[GtidGivenTwice]:
     """No GTID names two transactions, on whatever members."""
     owners: dict[str, tuple[TransactionId, str]] = {}
@@ -259,13 +268,17 @@ def gtids_are_unique(history: History) -> list[GtidGivenTwice]:
     return given_twice
 
 
-@sometimes(source="WL#8440, replication path")
+@sometimes(of=certification, source="WL#8440, replication path")
 def a_group_comes_to_rest(history: History) -> bool:
     """The run ends with two members in the view that have applied all they certified."""
     return len(_executed_at_rest(history)) > 1
 
 
-@always(source="MySQL manual, group replication: members converge", witness=a_group_comes_to_rest)
+@always(
+    of=certification,
+    source="MySQL manual, group replication: members converge",
+    witness=a_group_comes_to_rest,
+)
 def members_execute_the_same(history: History) -> list[ExecutedSetsDiffer]:
     """Members that have applied everything have executed the same transactions."""
     executed = _executed_at_rest(history)
@@ -307,9 +320,10 @@ def _is_concurrent(
     later: Certified,
     seen: Snapshots,
 ) -> bool:
-    """Return whether ``later`` had not seen ``earlier``."""
-    snapshot = seen.get(later.transaction.id)
-    return snapshot is not None and earlier.transaction.id not in snapshot
+    """Return whether ``later``, another transaction, had not seen ``earlier``."""
+    one, other = earlier.transaction.id, later.transaction.id
+    snapshot = seen.get(other)
+    return one != other and snapshot is not None and one not in snapshot
 
 
 def _is_closed(snapshot: frozenset[TransactionId], seen: Snapshots) -> bool:

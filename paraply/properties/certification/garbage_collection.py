@@ -14,6 +14,7 @@ from paraply.properties.group.stream import (
     snapshots,
 )
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import certification
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
@@ -107,6 +108,10 @@ class NewestVersionPurged(Violation):
         return f"{self.member} purged {self.item} of T{self.writer}, which is not older than stable"
 
 
+PREEMPTIVE = "preemptive"
+"""Note of a collection that a group with one primary makes because its info is too large."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Collection:
     """One collection of one member, with what the member had stored by then.
@@ -149,13 +154,15 @@ def _is_stored(one: Certified, large: int) -> bool:
     return one.is_positive and len(one.transaction.write_set) < large
 
 
-@sometimes(source="WL#8440, certification info garbage collection")
+@sometimes(of=certification, source="WL#8440, certification info garbage collection")
 def something_is_purged(history: History) -> bool:
     """A collection purges at least one item."""
     return any(event.items for event in history.events_of(EventKind.GARBAGE_COLLECTED))
 
 
-@sometimes(source="WL#8440, EX5: 'if a new transaction that touches ws1 is executed'")
+@sometimes(
+    of=certification, source="WL#8440, EX5: 'if a new transaction that touches ws1 is executed'"
+)
 def a_purged_row_is_written_again(history: History) -> bool:
     """A member certifies a transaction on a row that it purged before."""
     return any(
@@ -165,7 +172,7 @@ def a_purged_row_is_written_again(history: History) -> bool:
     )
 
 
-@sometimes(source="The Art of Problem-Solving in Software Engineering, 9.1.3")
+@sometimes(of=certification, source="The Art of Problem-Solving in Software Engineering, 9.1.3")
 def a_collection_overtakes_nothing_in_flight(history: History) -> bool:
     """A member collects while a transaction is ordered that it has not yet decided."""
     seen = snapshots(history)
@@ -177,6 +184,7 @@ def a_collection_overtakes_nothing_in_flight(history: History) -> bool:
 
 
 @always(
+    of=certification,
     source="WL#6833, garbage collection; The Art of Problem-Solving, 9.1.3",
     witness=a_purged_row_is_written_again,
 )
@@ -197,7 +205,7 @@ def collection_never_changes_a_decision(history: History) -> list[DecisionChange
     ]
 
 
-@sometimes(source="WL#6833, stable set")
+@sometimes(of=certification, source="WL#6833, stable set")
 def a_member_collects_after_broadcasts(history: History) -> bool:
     """A member collects on the ground of executed sets that were broadcast."""
     broadcasts = False
@@ -209,6 +217,7 @@ def a_member_collects_after_broadcasts(history: History) -> bool:
 
 
 @always(
+    of=certification,
     source="WL#6833, stable set: executed by all members",
     witness=a_member_collects_after_broadcasts,
 )
@@ -239,6 +248,7 @@ def stable_set_is_executed_everywhere(history: History) -> list[UnstableCalledSt
 
 
 @always(
+    of=certification,
     source="WL#6833; MySQL comment at Certifier::garbage_collect",
     witness=a_collection_overtakes_nothing_in_flight,
 )
@@ -260,7 +270,7 @@ def nothing_needed_is_purged(history: History) -> list[NeededVersionPurged]:
     ]
 
 
-@always(source="WL#8440, EX5 and EX6", witness=a_purged_row_is_written_again)
+@always(of=certification, source="WL#8440, EX5 and EX6", witness=a_purged_row_is_written_again)
 def window_covers_what_was_purged(history: History) -> list[PurgedWriterUncovered]:
     """After a collection every remote transaction waits for the writers of the purged rows."""
     broken: list[PurgedWriterUncovered] = []
@@ -292,6 +302,7 @@ def window_covers_what_was_purged(history: History) -> list[PurgedWriterUncovere
 
 
 @always(
+    of=certification,
     source="WL#6833; bug 84773 and its like: certification info grows without bound",
     witness=a_member_collects_after_broadcasts,
     is_safety=False,
@@ -308,18 +319,22 @@ def certification_info_is_bounded(history: History) -> list[PurgeableItemKept]:
 
 
 @always(
+    of=certification,
     source="WL#8440: 'certification info, except on a clean group start, is never empty'",
     witness=something_is_purged,
     is_safety=False,
 )
 def only_superseded_versions_are_purged(history: History) -> list[NewestVersionPurged]:
-    """Only versions strictly older than the stable set are purged, so the newest one stays."""
+    """Only versions strictly older than the stable set are purged, so the newest one stays.
+
+    Preemptive collection of 8.4 forgets everything by design.
+    """
     return [
         NewestVersionPurged(
             member=collection.stream.member, writer=writer.transaction.id, item=format_item(item)
         )
         for collection, item, writer, is_older in _stored_at_collections(history)
-        if not is_older and item in collection.event.items
+        if not is_older and item in collection.event.items and collection.event.note != PREEMPTIVE
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paraply.properties.registry import Violation, always
+from paraply.properties.vocabularies import recorded, specified_gtids
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
@@ -48,9 +49,9 @@ def _something_is_retried(history: History) -> bool:
 def _a_gtid_comes_twice(history: History) -> bool:
     executed: set[str] = set()
     for event in history.events:
-        if event.transaction is None:
+        gtid = history.transaction(event.transaction).gtid if event.transaction else ""
+        if not gtid:
             continue
-        gtid = history.transaction(event.transaction).gtid
         if event.kind is EventKind.ENGINE_COMMITTED:
             executed.add(gtid)
         elif event.kind is EventKind.CERTIFIED and gtid in executed:
@@ -58,7 +59,11 @@ def _a_gtid_comes_twice(history: History) -> bool:
     return False
 
 
-@always(source="MySQL bug 34157846", witness=_something_is_retried)
+@always(
+    of=recorded(EventKind.CERTIFIED, EventKind.RETRIED),
+    source="MySQL bug 34157846",
+    witness=_something_is_retried,
+)
 def retries_are_certified_again(history: History) -> list[RetryRefused]:
     """A transaction that was certified and rolled back is certified when it is tried again."""
     return [
@@ -72,7 +77,9 @@ def retries_are_certified_again(history: History) -> list[RetryRefused]:
     ]
 
 
-@always(source="MySQL manual, GTID_NEXT; bug 103641", witness=_a_gtid_comes_twice)
+@always(
+    of=specified_gtids, source="MySQL manual, GTID_NEXT; bug 103641", witness=_a_gtid_comes_twice
+)
 def executed_gtids_are_refused(history: History) -> list[ExecutedGtidCertified]:
     """No transaction is certified under a GTID that is executed on the member."""
     found = []
@@ -81,6 +88,8 @@ def executed_gtids_are_refused(history: History) -> list[ExecutedGtidCertified]:
         if event.transaction is None:
             continue
         gtid = history.transaction(event.transaction).gtid
+        if not gtid:
+            continue
         owner = executed.get((event.member, gtid))
         if event.kind is EventKind.ENGINE_COMMITTED:
             executed.setdefault((event.member, gtid), event.transaction)

@@ -15,6 +15,7 @@ from paraply.properties.group.stream import (
     share_items,
 )
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import given_numbers, given_numbers_in_sessions
 from paraply.vocabulary.history import History
 from paraply.vocabulary.timestamps import LogicalTimestamp, may_overlap
 from paraply.vocabulary.transactions import TransactionId
@@ -115,7 +116,7 @@ class SequenceNumberSkipped(Violation):
         )
 
 
-@sometimes(source="WL#8440, EX3")
+@sometimes(of=given_numbers, source="WL#8440, EX3")
 def conflicting_transactions_follow_each_other(history: History) -> bool:
     """A member gives timestamps to two transactions that wrote a common item."""
     return any(
@@ -124,19 +125,19 @@ def conflicting_transactions_follow_each_other(history: History) -> bool:
     )
 
 
-@sometimes(source="WL#8440, EX4")
+@sometimes(of=given_numbers, source="WL#8440, EX4")
 def a_barrier_meets_another_transaction(history: History) -> bool:
     """A member gives timestamps to a transaction without write set and to another."""
     return any(_has_barrier(earlier, later) for _, earlier, later in _ordered_pairs(history))
 
 
-@sometimes(source="WL#8440, EX3: 'T1 and T2 can be applied in parallel'")
+@sometimes(of=given_numbers, source="WL#8440, EX3: 'T1 and T2 can be applied in parallel'")
 def independent_transactions_may_overlap(history: History) -> bool:
     """A member lets two transactions overlap."""
     return any(_may_overlap(earlier, later) for _, earlier, later in _ordered_pairs(history))
 
 
-@sometimes(source="server golden result gr_parallel_applier_indexes, server1")
+@sometimes(of=given_numbers, source="server golden result gr_parallel_applier_indexes, server1")
 def a_local_writer_comes_between(history: History) -> bool:
     """A member certifies a local transaction between two remote ones that share its items."""
     return any(
@@ -154,6 +155,7 @@ def _timestamps_are_given(history: History) -> bool:
 
 
 @always(
+    of=given_numbers,
     source="WL#8440, trx.LC; server assertion in update_transaction_dependency_timestamps",
     witness=_timestamps_are_given,
 )
@@ -169,7 +171,11 @@ def last_committed_is_below_sequence_number(history: History) -> list[TimestampM
     ]
 
 
-@always(source="WL#8440, trx.SN: 'monotonically incremented'", witness=_timestamps_are_given)
+@always(
+    of=given_numbers,
+    source="WL#8440, trx.SN: 'monotonically incremented'",
+    witness=_timestamps_are_given,
+)
 def sequence_numbers_increase(history: History) -> list[SequenceNumberRepeated]:
     """In each member's relay log the sequence numbers rise, and only (0, 0) starts them again."""
     return [
@@ -184,7 +190,11 @@ def sequence_numbers_increase(history: History) -> list[SequenceNumberRepeated]:
     ]
 
 
-@always(source="WL#8440, EX2, EX3, EX5 and EX6", witness=conflicting_transactions_follow_each_other)
+@always(
+    of=given_numbers,
+    source="WL#8440, EX2, EX3, EX5 and EX6",
+    witness=conflicting_transactions_follow_each_other,
+)
 def conflicting_transactions_are_ordered(history: History) -> list[DependencyUnordered]:
     """The later of two transactions with a common item waits for the earlier one.
 
@@ -198,7 +208,11 @@ def conflicting_transactions_are_ordered(history: History) -> list[DependencyUno
     ]
 
 
-@always(source="WL#8440, no write set case, EX4", witness=a_barrier_meets_another_transaction)
+@always(
+    of=given_numbers,
+    source="WL#8440, no write set case, EX4",
+    witness=a_barrier_meets_another_transaction,
+)
 def barriers_are_ordered_with_all(history: History) -> list[BarrierUnordered]:
     """A transaction without write set, or CREATE TABLE ... SELECT, overlaps with nothing."""
     return [
@@ -209,6 +223,7 @@ def barriers_are_ordered_with_all(history: History) -> list[BarrierUnordered]:
 
 
 @always(
+    of=given_numbers,
     source="WL#8440, trx.LC; server function update_transaction_dependency_timestamps",
     witness=independent_transactions_may_overlap,
     is_safety=False,
@@ -229,6 +244,7 @@ def last_committed_is_minimal(history: History) -> list[TransactionHeldBack]:
 
 
 @always(
+    of=given_numbers,
     source="servers after 8.3: no gap when certification garbage is collected",
     witness=_timestamps_are_given,
     is_safety=False,
@@ -244,13 +260,16 @@ def sequence_numbers_are_contiguous(history: History) -> list[SequenceNumberSkip
     ]
 
 
-@sometimes(source="MySQL manual, binlog_transaction_dependency_tracking")
+@sometimes(
+    of=given_numbers_in_sessions, source="MySQL manual, binlog_transaction_dependency_tracking"
+)
 def a_session_logs_two_transactions(history: History) -> bool:
     """A source logs two transactions of one session."""
     return any(True for _ in _session_pairs(history))
 
 
 @always(
+    of=given_numbers_in_sessions,
     source="MySQL manual, WRITESET_SESSION; WL#8440, session commit order",
     witness=a_session_logs_two_transactions,
 )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import keyed_rows
 from paraply.vocabulary.history import History
 from paraply.vocabulary.log import ABSENT, RowImage
 from paraply.vocabulary.schema import Column, TableSchema, UniqueKey
@@ -42,19 +43,20 @@ class ParentUnseen(MeetingUnseen):
     __slots__ = ()
 
 
-@sometimes(source="sql/rpl_write_set_handler.cc: add_pke")
+@sometimes(of=keyed_rows, source="sql/rpl_write_set_handler.cc: add_pke")
 def two_transactions_meet_in_a_key(history: History) -> bool:
     """Two transactions change rows with an equal PRIMARY or UNIQUE key."""
     return any(True for _ in _meetings(history))
 
 
-@sometimes(source="sql/rpl_write_set_handler.cc: foreign keys")
+@sometimes(of=keyed_rows, source="sql/rpl_write_set_handler.cc: foreign keys")
 def a_child_meets_its_parent(history: History) -> bool:
     """Two transactions change a child row and its parent row."""
     return any(True for _ in _family_meetings(history))
 
 
 @always(
+    of=keyed_rows,
     source="bugs 86078, 89141 and 111027; sql/rpl_write_set_handler.cc",
     witness=two_transactions_meet_in_a_key,
 )
@@ -72,6 +74,7 @@ def equal_keys_share_an_item(history: History) -> list[MeetingUnseen]:
 
 
 @always(
+    of=keyed_rows,
     source="bug 110071; sql/rpl_write_set_handler.cc: foreign keys",
     witness=a_child_meets_its_parent,
 )

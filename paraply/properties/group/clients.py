@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from paraply.properties.apply.exactly_once import final_stops
 from paraply.properties.registry import Violation, always
+from paraply.properties.vocabularies import recorded
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
@@ -63,8 +64,11 @@ def _clients_are_told_and_members_end(history: History) -> bool:
     return len(ended) > 1 and any(member in group for member, _ in _told(history))
 
 
-@always(source="virtual synchrony: a commit is confirmed once it is ordered in the group",
-        witness=_clients_are_told_and_members_end)  # fmt: skip
+@always(
+    of=recorded(EventKind.VIEW_INSTALLED, EventKind.CLIENT_ACKNOWLEDGED),
+    source="virtual synchrony: a commit is confirmed once it is ordered in the group",
+    witness=_clients_are_told_and_members_end,
+)
 def what_a_group_confirmed_survives(history: History) -> tuple[ConfirmedThenMissing, ...]:
     """What a client was told had committed every member of the group has in the end."""
     group = _group(history)
@@ -86,8 +90,11 @@ def _somebody_is_cut_off(history: History) -> bool:
     return any(event.note == CUT_OFF for event in history.events_of(EventKind.VIEW_INSTALLED))
 
 
-@always(source="quorum: wsrep_cluster_status non-Primary; unreachable majority",
-        witness=_somebody_is_cut_off)  # fmt: skip
+@always(
+    of=recorded(EventKind.VIEW_INSTALLED, EventKind.CLIENT_ACKNOWLEDGED),
+    source="quorum: wsrep_cluster_status non-Primary; unreachable majority",
+    witness=_somebody_is_cut_off,
+)
 def members_cut_off_confirm_nothing(history: History) -> tuple[ConfirmedWhileCutOff, ...]:
     """A member that is cut off from the larger part of its group confirms no commit."""
     cut_off: set[str] = set()

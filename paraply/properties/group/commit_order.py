@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from paraply.properties.group.stream import Certified, MemberStream, member_streams
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import certification
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
@@ -66,11 +67,12 @@ class _Stay:
         """Return the remote transactions certified and committed in the stay, as committed."""
         return sorted(
             (
-                one for one in self.certified
+                one
+                for one in self.certified
                 if one.timestamp is not None and one.transaction.id in self.committed_at
             ),
             key=lambda one: self.committed_at[one.transaction.id],
-        )  # fmt: skip
+        )
 
 
 def _stays(stream: MemberStream) -> Iterator[_Stay]:
@@ -101,7 +103,9 @@ def _neighbours(history: History) -> Iterator[tuple[_Stay, Certified, Certified]
                 yield stay, first, second
 
 
-@sometimes(source="MySQL manual, Group Replication, Consistency Guarantees: EVENTUAL")
+@sometimes(
+    of=certification, source="MySQL manual, Group Replication, Consistency Guarantees: EVENTUAL"
+)
 def members_commit_in_different_orders(history: History) -> bool:
     """Two members commit two transactions in different orders, as each may with its own."""
     orders = [
@@ -116,6 +120,7 @@ def members_commit_in_different_orders(history: History) -> bool:
 
 
 @always(
+    of=certification,
     source="replica_preserve_commit_order=ON on group_replication_applier; WL#7165",
     witness=lambda history: next(_neighbours(history), None) is not None,
 )
@@ -156,6 +161,7 @@ def _own_after_remote(
 
 
 @always(
+    of=certification,
     source="WL#6833: a transaction is refused unless its snapshot has every earlier writer",
     witness=lambda history: next(_own_after_remote(history), None) is not None,
 )

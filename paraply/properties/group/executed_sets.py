@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from paraply.properties.group.stream import member_streams
 from paraply.properties.registry import Violation, always
+from paraply.properties.vocabularies import recorded
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
@@ -33,6 +34,7 @@ def _a_busy_member_broadcasts(history: History) -> bool:
 
 
 @always(
+    of=recorded(EventKind.EXECUTED_SET_BROADCAST),
     source="certifier.cc: a cloned member reported the GTID_EXECUTED that it had started with",
     witness=_a_busy_member_broadcasts,
 )

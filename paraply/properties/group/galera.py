@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paraply.properties.registry import Violation, always
+from paraply.properties.vocabularies import galera_write_sets
 from paraply.vocabulary.history import History
 from paraply.vocabulary.timestamps import LogicalTimestamp
 from paraply.vocabulary.transactions import ISOLATED, Transaction, TransactionId
@@ -67,8 +68,11 @@ def _rows_are_written_again(history: History) -> bool:
     return False
 
 
-@always(source="Galera Certification::do_test: depends_seqno; galera-bugs#705, commit 0738cce2",
-        witness=_rows_are_written_again)  # fmt: skip
+@always(
+    of=galera_write_sets,
+    source="Galera Certification::do_test: depends_seqno; galera-bugs#705, commit 0738cce2",
+    witness=_rows_are_written_again,
+)
 def write_sets_depend_on_earlier_writers(history: History) -> tuple[EarlierWriterUncovered, ...]:
     """A write set's depends_seqno covers every earlier writer of its rows; an isolated one's, all.
 
@@ -120,8 +124,11 @@ def _followers(history: History) -> Iterator[tuple[Transaction, int, int, Transa
             by_origin[one.origin] = (place, one)
 
 
-@always(source="Galera Certification: last_seen_seqno; first committer wins",
-        witness=lambda history: next(_followers(history), None) is not None)  # fmt: skip
+@always(
+    of=galera_write_sets,
+    source="Galera Certification: last_seen_seqno; first committer wins",
+    witness=lambda history: next(_followers(history), None) is not None,
+)
 def senders_saw_writers_of_other_members(history: History) -> tuple[UnseenWriterPassed, ...]:
     """Who sent a write set that was certified had seen all that others wrote to its rows before.
 

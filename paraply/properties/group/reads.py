@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from paraply.properties.group.stream import MemberStream, member_streams
 from paraply.properties.readers.replica_reads import PrefixRange, prefixes_that_explain, steps_back
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import recorded
 from paraply.vocabulary.events import Event, EventKind, Observation
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import INITIAL_STATE, TransactionId
@@ -100,8 +101,11 @@ def _explained(history: History, stream: MemberStream, reads: list[Event]) -> It
         for item in history.transaction(one).write_set:
             writers.setdefault(item, []).append(places[one])
     for event in reads:
-        known = [seen._replace(writer=places[seen.writer]) for seen in event.observed
-                 if seen.writer in places]  # fmt: skip
+        known = [
+            seen._replace(writer=places[seen.writer])
+            for seen in event.observed
+            if seen.writer in places
+        ]
         yield _Read(
             member=stream.member,
             order=order,
@@ -110,7 +114,10 @@ def _explained(history: History, stream: MemberStream, reads: list[Event]) -> It
         )
 
 
-@sometimes(source="a reader that only sees all or nothing tests little")
+@sometimes(
+    of=recorded(EventKind.CERTIFIED, EventKind.READ),
+    source="a reader that only sees all or nothing tests little",
+)
 def member_reader_sees_the_middle(history: History) -> bool:
     """A reader at a member of a group saw some of what it commits and not yet all."""
     return any(
@@ -119,6 +126,7 @@ def member_reader_sees_the_middle(history: History) -> bool:
 
 
 @always(
+    of=recorded(EventKind.CERTIFIED, EventKind.READ),
     source="binlog_order_commits=ON: a member's engine commits in the order of its binary log",
     witness=member_reader_sees_the_middle,
 )
@@ -155,7 +163,11 @@ def _member_is_read_twice(history: History) -> bool:
     return False
 
 
-@always(source="monotonic reads at one member", witness=_member_is_read_twice)
+@always(
+    of=recorded(EventKind.CERTIFIED, EventKind.READ),
+    source="monotonic reads at one member",
+    witness=_member_is_read_twice,
+)
 def member_reads_never_go_back(history: History) -> tuple[MemberReadWentBack, ...]:
     """Of two snapshots of one member the later never shows less, by the member's own commits."""
     reads = list(_reads(history))

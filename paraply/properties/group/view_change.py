@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from paraply.properties.group.stream import member_streams
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import recorded
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.timestamps import LogicalTimestamp
@@ -89,13 +90,13 @@ class RecoveryIncomplete(Violation):
         )
 
 
-@sometimes(source="WL#8440, View_change_log_event")
+@sometimes(of=recorded(EventKind.VIEW_INSTALLED), source="WL#8440, View_change_log_event")
 def a_view_change_is_logged(history: History) -> bool:
     """A member logs a view change."""
     return any(one.is_view_change for stream in member_streams(history) for one in stream.certified)
 
 
-@sometimes(source="WL#8440, EX7")
+@sometimes(of=recorded(EventKind.VIEW_INSTALLED), source="WL#8440, EX7")
 def a_view_changes_while_transactions_are_queued(history: History) -> bool:
     """A member logs a view change while it has remote transactions still to commit."""
     return any(
@@ -109,7 +110,11 @@ def a_view_changes_while_transactions_are_queued(history: History) -> bool:
     )
 
 
-@always(source="WL#8440, View_change_log_event", witness=a_view_change_is_logged)
+@always(
+    of=recorded(EventKind.VIEW_INSTALLED),
+    source="WL#8440, View_change_log_event",
+    witness=a_view_change_is_logged,
+)
 def view_changes_are_zero_zero(history: History) -> list[ViewChangeNumbered]:
     """Every member gives a view change the timestamp (0, 0)."""
     return [
@@ -123,6 +128,7 @@ def view_changes_are_zero_zero(history: History) -> list[ViewChangeNumbered]:
 
 
 @always(
+    of=recorded(EventKind.VIEW_INSTALLED),
     source="WL#8440, View_change_log_event: 'needs to be applied sequentially'",
     witness=a_view_changes_while_transactions_are_queued,
 )
@@ -156,13 +162,17 @@ def view_changes_are_applied_alone(history: History) -> list[ViewChangeOvertaken
     return broken
 
 
-@sometimes(source="WL#8440, view change on a joiner")
+@sometimes(of=recorded(EventKind.VIEW_INSTALLED), source="WL#8440, view change on a joiner")
 def a_joiner_certifies(history: History) -> bool:
     """A member that joined a running group decides a transaction that another decides too."""
     return any(True for _ in _joiner_decisions(history))
 
 
-@always(source="WL#8440, View_change_log_event; bug 89938", witness=a_joiner_certifies)
+@always(
+    of=recorded(EventKind.VIEW_INSTALLED),
+    source="WL#8440, View_change_log_event; bug 89938",
+    witness=a_joiner_certifies,
+)
 def joiners_certify_as_their_donors(history: History) -> list[JoinerDecidedOtherwise]:
     """A member that joined decides as those that were there, and gives the same GTIDs."""
     return [
@@ -174,13 +184,16 @@ def joiners_certify_as_their_donors(history: History) -> list[JoinerDecidedOther
     ]
 
 
-@sometimes(source="virtual synchrony: Birman and Joseph, 1987")
+@sometimes(
+    of=recorded(EventKind.VIEW_INSTALLED), source="virtual synchrony: Birman and Joseph, 1987"
+)
 def two_members_pass_a_view(history: History) -> bool:
     """Two members install two consecutive views."""
     return any(len(passing) > 1 for passing in _deliveries_by_view(history).values())
 
 
 @always(
+    of=recorded(EventKind.VIEW_INSTALLED),
     source="WL#8440 rests on it; virtual synchrony: Birman and Joseph, 1987",
     witness=two_members_pass_a_view,
 )
@@ -202,13 +215,17 @@ def no_delivery_crosses_a_view(history: History) -> list[DeliveriesDifferInView]
     return broken
 
 
-@sometimes(source="WL#8440, wait until view change")
+@sometimes(of=recorded(EventKind.VIEW_INSTALLED), source="WL#8440, wait until view change")
 def a_member_recovers_from_a_donor(history: History) -> bool:
     """A joiner ends recovery with at least one transaction."""
     return any(event.transactions for event in history.events_of(EventKind.RECOVERED))
 
 
-@always(source="WL#8440, wait until view change", witness=a_member_recovers_from_a_donor)
+@always(
+    of=recorded(EventKind.VIEW_INSTALLED),
+    source="WL#8440, wait until view change",
+    witness=a_member_recovers_from_a_donor,
+)
 def recovery_reaches_the_view_change(history: History) -> list[RecoveryIncomplete]:
     """A joiner certifies only once it has all that was certified before its view.
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from paraply.properties.apply.stream import LOST
 from paraply.properties.gtid.histories import domain_of, entries_of, has_domains, sequence_of
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import named_sources
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
@@ -19,8 +21,6 @@ REFUSED = "1236"
 PURGED = "purged"
 ELECTED = "elected"
 """Note of the STARTED of a server that takes a lost source's place."""
-LOST = "lost"
-"""Notes of the CRASHED of a server that never comes back begin so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +133,7 @@ def _starts(history: History) -> Iterator[tuple[Event, str, _Servers]]:
         servers.follow(event)
 
 
-@sometimes(source="changing to a new master")
+@sometimes(of=named_sources, source="changing to a new master")
 def a_replica_changes_its_source(history: History) -> bool:
     """A replica that had followed one source started at another, at a position not empty."""
     followed: dict[str, str] = {}
@@ -149,8 +149,11 @@ def _starts_at_a_position(history: History) -> bool:
     return any(event.gtid_set and not event.note for event, _, _ in _starts(history))
 
 
-@always(source="there will not in general be a single place from which to start replication",
-        witness=_starts_at_a_position)  # fmt: skip
+@always(
+    of=named_sources,
+    source="there will not in general be a single place from which to start replication",
+    witness=_starts_at_a_position,
+)
 def a_single_position_exists(history: History) -> tuple[NoSinglePosition, ...]:
     """What a starting replica has of its source's log is, in each domain, a prefix of it."""
     found = []
@@ -166,10 +169,15 @@ def a_single_position_exists(history: History) -> tuple[NoSinglePosition, ...]:
             if transaction not in data:
                 missing.setdefault(domain, transaction)
             elif domain in missing:
-                found.append(NoSinglePosition(
-                    member=event.member, source=source, domain=domain,
-                    missing=missing[domain], applied=transaction,
-                ))  # fmt: skip
+                found.append(
+                    NoSinglePosition(
+                        member=event.member,
+                        source=source,
+                        domain=domain,
+                        missing=missing[domain],
+                        applied=transaction,
+                    )
+                )
                 break
     return tuple(found)
 
@@ -183,7 +191,11 @@ def _share_two(history: History) -> bool:
     return any(len(a & b) > 1 for n, a in enumerate(sets) for b in sets[:n])
 
 
-@always(source="binlog order is always the same within one replication domain", witness=_share_two)
+@always(
+    of=named_sources,
+    source="binlog order is always the same within one replication domain",
+    witness=_share_two,
+)
 def logs_agree_within_a_domain(history: History) -> tuple[LogsDisagree, ...]:
     """Any two logs have the transactions that they share in one order, domain by domain."""
     places: dict[str, dict[TransactionId, int]] = {}
@@ -200,9 +212,9 @@ def logs_agree_within_a_domain(history: History) -> tuple[LogsDisagree, ...]:
                 domain = history.transaction(one).domain
                 before = last.get(domain)
                 if before is not None and places[other][before] > places[other][one]:
-                    found.append(LogsDisagree(
-                        member=member, other_member=other, first=before, second=one
-                    ))  # fmt: skip
+                    found.append(
+                        LogsDisagree(member=member, other_member=other, first=before, second=one)
+                    )
                 last[domain] = one
     return tuple(found)
 
@@ -214,8 +226,11 @@ def _asks_for_what_is_known(history: History) -> bool:
     )
 
 
-@always(source="it is easily possible to locate any given global transaction ID",
-        witness=_asks_for_what_is_known)  # fmt: skip
+@always(
+    of=named_sources,
+    source="it is easily possible to locate any given global transaction ID",
+    witness=_asks_for_what_is_known,
+)
 def known_positions_are_accepted(history: History) -> tuple[KnownStartRefused, ...]:
     """A source that has logged all GTIDs of a position, and purged nothing, lets replicas start."""
     return tuple(
@@ -247,8 +262,11 @@ def _unknown(event: Event, source: str, servers: _Servers) -> Iterator[str]:
             yield gtid
 
 
-@always(source="MDEV-4820; or determine that such global transaction ID is not present",
-        witness=_asks_for_what_is_unknown)  # fmt: skip
+@always(
+    of=named_sources,
+    source="MDEV-4820; or determine that such global transaction ID is not present",
+    witness=_asks_for_what_is_unknown,
+)
 def unknown_positions_are_refused(history: History) -> tuple[UnknownStartAccepted, ...]:
     """A source that lacks a GTID of a position, in a domain that it knows, refuses to start."""
     return tuple(
@@ -275,7 +293,7 @@ def _elections(history: History) -> Iterator[tuple[str, dict[str, set[Transactio
         servers.follow(event)
 
 
-@sometimes(source="in each domain another survivor may have come furthest")
+@sometimes(of=named_sources, source="in each domain another survivor may have come furthest")
 def survivors_differ_at_an_election(history: History) -> bool:
     """When a source was lost, a survivor had something that the one elected later had not."""
     servers = _Servers()
@@ -291,8 +309,11 @@ def survivors_differ_at_an_election(history: History) -> bool:
     return False
 
 
-@always(source="facts on MariaDB 1.6; mutual catch-up before a promotion",
-        witness=survivors_differ_at_an_election)  # fmt: skip
+@always(
+    of=named_sources,
+    source="facts on MariaDB 1.6; mutual catch-up before a promotion",
+    witness=survivors_differ_at_an_election,
+)
 def elected_source_has_what_survivors_have(history: History) -> tuple[ElectedWithout, ...]:
     """Who takes a lost source's place has all that any survivor had when it was lost."""
     return tuple(

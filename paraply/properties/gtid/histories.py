@@ -17,6 +17,9 @@ from paraply.vocabulary.gtid_set_text import parse_gtid_set
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import Transaction, TransactionId
 
+POSITION_ITEM = "rpl_slave_state"
+"""Items of the table of positions begin with this word."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:

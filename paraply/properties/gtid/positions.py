@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paraply.properties.gtid.histories import (
+    POSITION_ITEM,
     Covering,
     Report,
     entries_of,
@@ -18,12 +19,10 @@ from paraply.properties.gtid.histories import (
     reports,
 )
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import logged_domains, position_rows, positions_of_replicas
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
-
-POSITION_ITEM = "rpl_slave_state"
-"""Items of the position table begin with this word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +84,7 @@ class PositionRowWaited(Violation):
         return f"on {self.member} T{self.transaction} cannot write its position before {holder}"
 
 
-@sometimes(source="On crash-safe slave")
+@sometimes(of=logged_domains, source="On crash-safe slave")
 def crash_finds_a_transaction_half_done(history: History) -> bool:
     """A replica crashed while a transaction was between its begin and its commit."""
     under_way: set[tuple[str, TransactionId]] = set()
@@ -101,7 +100,9 @@ def crash_finds_a_transaction_half_done(history: History) -> bool:
     return False
 
 
-@sometimes(source="the commits at the end can be done together as a single group commit")
+@sometimes(
+    of=logged_domains, source="the commits at the end can be done together as a single group commit"
+)
 def one_group_has_two_of_a_domain(history: History) -> bool:
     """Two transactions of one domain committed in one commit group."""
     seen: dict[tuple[str, int, int], TransactionId] = {}
@@ -136,33 +137,49 @@ def _data_is_stated(history: History) -> bool:
     return any(report.data for report, _ in _stated(history, only_at_rest=True))
 
 
-@always(source="On crash-safe slave; facts on MariaDB 1.8", witness=_position_is_stated)
+@always(
+    of=positions_of_replicas,
+    source="On crash-safe slave; facts on MariaDB 1.8",
+    witness=_position_is_stated,
+)
 def position_covers_only_what_is_applied(history: History) -> tuple[PositionAhead, ...]:
     """Whatever a position covers is applied: after a crash, at a stop, and whenever it is shown."""
     return tuple(
         PositionAhead(
-            member=report.event.member, position=report.event.gtid_set,
-            transaction=min(covered - report.data), when=report.event.kind,
+            member=report.event.member,
+            position=report.event.gtid_set,
+            transaction=min(covered - report.data),
+            when=report.event.kind,
         )
         for report, covered in _stated(history)
         if not covered <= report.data
-    )  # fmt: skip
+    )
 
 
-@always(source="On crash-safe slave; facts on MariaDB 1.8", witness=_data_is_stated)
+@always(
+    of=positions_of_replicas,
+    source="On crash-safe slave; facts on MariaDB 1.8",
+    witness=_data_is_stated,
+)
 def position_covers_all_that_is_applied(history: History) -> tuple[PositionBehind, ...]:
     """Whatever is applied is covered by the position that the next start will use."""
     return tuple(
         PositionBehind(
-            member=report.event.member, position=report.event.gtid_set,
-            transaction=min(report.data - covered), when=report.event.kind,
+            member=report.event.member,
+            position=report.event.gtid_set,
+            transaction=min(report.data - covered),
+            when=report.event.kind,
         )
         for report, covered in _stated(history, only_at_rest=True)
         if not report.data <= covered
-    )  # fmt: skip
+    )
 
 
-@always(source="facts on MariaDB 1.7: stop point; MDEV-31509", witness=_data_is_stated)
+@always(
+    of=positions_of_replicas,
+    source="facts on MariaDB 1.7: stop point; MDEV-31509",
+    witness=_data_is_stated,
+)
 def stop_points_are_prefixes(history: History) -> tuple[StopLeftGap, ...]:
     """Where a replica stops, what it has of each domain is a prefix of the domain's log."""
     logs = Covering(history).logs
@@ -176,9 +193,14 @@ def stop_points_are_prefixes(history: History) -> tuple[StopLeftGap, ...]:
                 if one.id not in report.data:
                     missing = missing or one.id
                 elif missing is not None:
-                    found.append(StopLeftGap(
-                        member=report.event.member, missing=missing, applied=one.id, domain=domain
-                    ))  # fmt: skip
+                    found.append(
+                        StopLeftGap(
+                            member=report.event.member,
+                            missing=missing,
+                            applied=one.id,
+                            domain=domain,
+                        )
+                    )
                     break
     return tuple(found)
 
@@ -206,15 +228,18 @@ def _is_position(items: frozenset[int | str]) -> bool:
     return any(isinstance(item, str) and item.startswith(POSITION_ITEM) for item in items)
 
 
-@always(source="One row per transaction prevents concurrency issues; bad_rpl_slave_state",
-        witness=_two_of_a_domain_write_their_position, is_safety=False)  # fmt: skip
+@always(
+    of=position_rows,
+    source="One row per transaction prevents concurrency issues; bad_rpl_slave_state",
+    witness=_two_of_a_domain_write_their_position,
+    is_safety=False,
+)
 def position_rows_never_wait(history: History) -> tuple[PositionRowWaited, ...]:
     """No transaction waits for another because both write their position."""
     return tuple(
-        PositionRowWaited(
-            member=event.member, transaction=event.transaction, holder=event.other
-        )
+        PositionRowWaited(member=event.member, transaction=event.transaction, holder=event.other)
         for event in history.events_of(EventKind.ROW_APPLIED)
-        if event.outcome is Outcome.LOCK_WAIT and event.transaction is not None
+        if event.outcome is Outcome.LOCK_WAIT
+        and event.transaction is not None
         and _is_position(event.items)
-    )  # fmt: skip
+    )

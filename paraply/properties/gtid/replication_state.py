@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from paraply.properties.gtid.histories import domain_of, entries_of
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import executed_sets, states_of_writers
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
@@ -88,14 +89,17 @@ def _several_servers_wrote(history: History) -> bool:
     return len({one.origin for one in history.transactions}) > 1 and any(_states(history))
 
 
-@sometimes(source="On holes; facts on MySQL: gtid_executed")
+@sometimes(of=executed_sets, source="On holes; facts on MySQL: gtid_executed")
 def executed_set_has_a_hole(history: History) -> bool:
     """A replica's executed set had a hole at some time."""
     return any(is_executed_set(e.gtid_set) and has_hole(e.gtid_set) for e in _states(history))
 
 
-@always(source="the size of the replication state is fixed: one GTID per replication domain",
-        witness=_several_servers_wrote)  # fmt: skip
+@always(
+    of=states_of_writers,
+    source="the size of the replication state is fixed: one GTID per replication domain",
+    witness=_several_servers_wrote,
+)
 def state_has_one_entry_per_domain(history: History) -> tuple[StateOutgrewDomains, ...]:
     """A replica's state has no more entries than there are domains, whoever has ever written."""
     domains = len({one.domain for one in history.transactions}) or 1
@@ -113,16 +117,21 @@ def _ends_with_executed_set(history: History) -> bool:
     )
 
 
-@always(source="If a hole ever turns up, you will be stuck with it literally forever",
-        witness=_ends_with_executed_set)  # fmt: skip
+@always(
+    of=executed_sets,
+    source="If a hole ever turns up, you will be stuck with it literally forever",
+    witness=_ends_with_executed_set,
+)
 def executed_sets_close_their_holes(history: History) -> tuple[HoleLeft, ...]:
     """When all is at rest, no executed set has a hole."""
     return tuple(
         HoleLeft(member=event.member, executed=event.gtid_set)
         for event in _states(history)
-        if event.kind is EventKind.STOPPED and is_executed_set(event.gtid_set)
-        and has_hole(event.gtid_set) and history.is_complete
-    )  # fmt: skip
+        if event.kind is EventKind.STOPPED
+        and is_executed_set(event.gtid_set)
+        and has_hole(event.gtid_set)
+        and history.is_complete
+    )
 
 
 def _something_is_filtered(history: History) -> bool:
@@ -133,8 +142,11 @@ def _has_executed_sets(history: History) -> bool:
     return any(is_executed_set(event.gtid_set) for event in _states(history))
 
 
-@always(source="a dummy event is used to replace the filtered event",
-        witness=_something_is_filtered)  # fmt: skip
+@always(
+    of=executed_sets,
+    source="a dummy event is used to replace the filtered event",
+    witness=_something_is_filtered,
+)
 def nothing_is_sent_again(history: History) -> tuple[SentAgain, ...]:
     """What a replica with an executed set has passed over is not sent to it again."""
     skipped: set[tuple[str, TransactionId | None]] = set()
@@ -158,8 +170,11 @@ def _follows_a_source_that_purged(history: History) -> bool:
     return False
 
 
-@always(source="If a hole ever turns up; purged GTIDs and error 1236",
-        witness=_follows_a_source_that_purged)  # fmt: skip
+@always(
+    of=executed_sets,
+    source="If a hole ever turns up; purged GTIDs and error 1236",
+    witness=_follows_a_source_that_purged,
+)
 def auto_position_finds_what_it_asks(history: History) -> tuple[RequestedPurged, ...]:
     """Whatever a replica asks for, having executed all else, its source still has."""
     return tuple(

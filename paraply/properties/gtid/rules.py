@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from paraply.properties.gtid.histories import domain_of, entries_of, has_domains, sequence_of
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import LOG_GOES_BACK, numbered_logs, numbered_logs_of_sources
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
@@ -109,19 +110,29 @@ class LogPositionInvented(Violation):
 
 
 def _logged(history: History) -> Iterator[tuple[Event, str]]:
-    """Yield each event group that a member logs, and the most recent GTID of its domain there."""
+    """Yield each event group that a member logs, and the most recent GTID of its domain there.
+
+    What a member logs again after a crash was not in its log any more: nothing is recent then.
+    """
     recent: dict[tuple[str, int | None], str] = {}
-    for event in history.events_of(EventKind.FLUSHED) if has_domains(history) else ():
-        key = (event.member, domain_of(event.gtid))
-        yield event, recent.get(key, "")
-        recent[key] = event.gtid
+    logged: set[tuple[str, TransactionId | None]] = set()
+    crashed: set[str] = set()
+    for event in history.events_of(EventKind.FLUSHED, EventKind.CRASHED):
+        if event.kind is EventKind.CRASHED:
+            crashed.add(event.member)
+        elif has_domains(history):
+            key = (event.member, domain_of(event.gtid))
+            is_again = event.member in crashed and (event.member, event.transaction) in logged
+            yield event, "" if is_again else recent.get(key, "")
+            recent[key] = event.gtid
+            logged.add((event.member, event.transaction))
 
 
 def _is_smaller(gtid: str, recent: str) -> bool:
     return bool(recent) and sequence_of(gtid) <= sequence_of(recent)
 
 
-@sometimes(source="On holes in the global transaction ID sequences")
+@sometimes(of=numbered_logs_of_sources, source="On holes in the global transaction ID sequences")
 def a_hole_is_logged(history: History) -> bool:
     """A server logged a number more than one above the last of its domain."""
     return any(
@@ -129,7 +140,10 @@ def a_hole_is_logged(history: History) -> bool:
     )
 
 
-@sometimes(source="detected when a server replicates a GTID with a smaller sequence number")
+@sometimes(
+    of=numbered_logs_of_sources,
+    source="detected when a server replicates a GTID with a smaller sequence number",
+)
 def a_smaller_number_arrives(history: History) -> bool:
     """A number not above the last of its domain was logged, or refused."""
     return any(_is_smaller(event.gtid, recent) for event, recent in _logged(history)) or any(
@@ -145,8 +159,12 @@ def _two_are_logged(history: History) -> bool:
     return any(recent for _, recent in _logged(history))
 
 
-@always(source="sequence number is unique per domain_id and allows to order; gtid_strict_mode",
-        witness=_two_are_logged)  # fmt: skip
+@always(
+    of=numbered_logs,
+    exemptions=(LOG_GOES_BACK,),
+    source="sequence number is unique per domain_id and allows to order; gtid_strict_mode",
+    witness=_two_are_logged,
+)
 def sequences_rise_within_a_domain(history: History) -> tuple[SequenceWentBack, ...]:
     """In every log the sequence numbers of a domain rise."""
     return tuple(
@@ -156,8 +174,11 @@ def sequences_rise_within_a_domain(history: History) -> tuple[SequenceWentBack, 
     )
 
 
-@always(source="It also allows to give a warning if multiple masters are being written",
-        witness=a_smaller_number_arrives)  # fmt: skip
+@always(
+    of=numbered_logs_of_sources,
+    source="It also allows to give a warning if multiple masters are being written",
+    witness=a_smaller_number_arrives,
+)
 def smaller_numbers_are_noticed(history: History) -> tuple[SmallerNumberUnnoticed, ...]:
     """A number not above the last of its domain is refused, or at least warned of."""
     return tuple(
@@ -179,8 +200,11 @@ def _server_writes_after_replicating(history: History) -> bool:
     return False
 
 
-@always(source="will be set to one more than the received sequence number",
-        witness=_server_writes_after_replicating)  # fmt: skip
+@always(
+    of=numbered_logs_of_sources,
+    source="will be set to one more than the received sequence number",
+    witness=_server_writes_after_replicating,
+)
 def next_number_is_greatest_seen_plus_one(history: History) -> tuple[NumberNotNext, ...]:
     """A server numbers its own transaction one above the greatest it has seen in the domain.
 
@@ -200,9 +224,11 @@ def next_number_is_greatest_seen_plus_one(history: History) -> tuple[NumberNotNe
             is_free = SET_BY_SESSION in transaction.flags or transaction.domain is None
             is_next = sequence_of(gtid) == before + 1
             if transaction.origin == event.member and not is_free and not is_next:
-                found.append(NumberNotNext(
-                    member=event.member, transaction=transaction.id, gtid=gtid, greatest=before
-                ))  # fmt: skip
+                found.append(
+                    NumberNotNext(
+                        member=event.member, transaction=transaction.id, gtid=gtid, greatest=before
+                    )
+                )
     return tuple(found)
 
 
@@ -214,33 +240,44 @@ def _logged_on_two_servers(history: History) -> bool:
     )
 
 
-@always(source="On session variable server_id; uniqueness", witness=_logged_on_two_servers)
+@always(
+    of=numbered_logs_of_sources,
+    source="On session variable server_id; uniqueness",
+    witness=_logged_on_two_servers,
+)
 def gtids_name_one_transaction(history: History) -> tuple[GtidNamesTwo | GtidChanged, ...]:
     """A GTID names one transaction, and a transaction keeps its GTID on every server."""
     named: dict[str, TransactionId] = {}
     given: dict[TransactionId, str] = {}
     found: list[GtidNamesTwo | GtidChanged] = []
     for event, _ in _logged(history):
-        if event.transaction is None:
+        if event.transaction is None or not event.gtid:
             continue
         first = named.setdefault(event.gtid, event.transaction)
         if first != event.transaction:
             found.append(GtidNamesTwo(gtid=event.gtid, first=first, second=event.transaction))
         expected = given.setdefault(event.transaction, event.gtid)
         if expected != event.gtid:
-            found.append(GtidChanged(
-                member=event.member, transaction=event.transaction, gtid=event.gtid,
-                expected=expected,
-            ))  # fmt: skip
+            found.append(
+                GtidChanged(
+                    member=event.member,
+                    transaction=event.transaction,
+                    gtid=event.gtid,
+                    expected=expected,
+                )
+            )
     return tuple(found)
 
 
 def _something_is_refused(history: History) -> bool:
-    return any(_refusals(history)) or a_hole_is_logged(history)
+    return any(_refusals(history)) or bool(a_hole_is_logged(history))
 
 
-@always(source="nothing will break if somehow a hole should sneak in; gtid_strict_mode",
-        witness=_something_is_refused)  # fmt: skip
+@always(
+    of=numbered_logs_of_sources,
+    source="nothing will break if somehow a hole should sneak in; gtid_strict_mode",
+    witness=_something_is_refused,
+)
 def only_smaller_numbers_are_refused(history: History) -> tuple[RefusedInOrder, ...]:
     """Strict mode refuses a number only if it is not above the last of its domain."""
     recent: dict[tuple[str, int | None], str] = {}
@@ -266,7 +303,9 @@ def _binlog_position_is_stated(history: History) -> bool:
     )
 
 
-@always(source="MDEV-4725, MDEV-4982", witness=_binlog_position_is_stated)
+@always(
+    of=numbered_logs_of_sources, source="MDEV-4725, MDEV-4982", witness=_binlog_position_is_stated
+)
 def binlog_positions_are_logged(history: History) -> tuple[LogPositionInvented, ...]:
     """``gtid_binlog_pos`` names only what the server has logged, or was restored with."""
     logged: dict[str, set[str]] = {}

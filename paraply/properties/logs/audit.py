@@ -93,6 +93,11 @@ class Auditor:
         self._safety.remember(seen, touches)
         self._replay.observe(txn)
 
+    def pass_over(self, txn: LoggedTransaction) -> None:
+        """Take note of a transaction that is not to be judged, but changes rows all the same."""
+        if txn.complete:
+            self._replay.pass_over(txn)
+
     def settle(self) -> None:
         """Bring what was counted to where :mod:`paraply.properties.logs.parts` looks for it."""
 
@@ -124,6 +129,7 @@ class Auditor:
             conflicting_pairs_ordered=sum(
                 self._safety.evidence[rule].conflicts_ordered for rule in self._judged()
             ),
+            may_wait=sum(self._safety.evidence[rule].may_wait for rule in self._judged()),
             lint=[*self._lint.results(), *self._barrier_notes()],
             lint_dropped=self._lint.findings.dropped,
             violations=[

@@ -17,12 +17,18 @@ class Cascades:
         self._children: dict[str, dict[tuple[str, str], ForeignKey]] = {}
         """By parent (lower case): the foreign keys that refer to it, by child and name."""
         self._related: set[str] = set()
+        self._unknown: set[str] = set()
+        """Tables of which the foreign keys are not known: any change may cascade into them."""
         self._forgotten: set[str] = set()
         self._forgot_all = False
 
     def begin(self) -> None:
         """Begin to note what is forgotten."""
         self._forgotten, self._forgot_all = set(), False
+
+    def is_unknown(self, table: str) -> bool:
+        """Return whether the foreign keys of ``table`` are not known."""
+        return table in self._unknown
 
     def knows(self, table: str) -> bool:
         """Return whether the foreign keys of ``table`` have been taken in."""
@@ -31,6 +37,10 @@ class Cascades:
     def relate(self, table: str, schema: TableSchema | None) -> None:
         """Remember which parents' changes may cascade into ``table``."""
         self._related.add(table)
+        if schema is None or not schema.foreign_keys_known:
+            self._unknown.add(table)
+        else:
+            self._unknown.discard(table)
         for foreign_key in schema.foreign_keys if schema is not None else ():
             children = self._children.setdefault(foreign_key.parent.lower(), {})
             children[table, foreign_key.name] = foreign_key
@@ -52,6 +62,10 @@ class Cascades:
         ``after`` is the complete after-image, ``schema`` that of the changed table.
         """
         visited: set[tuple[str, bool]] = set()
+        for table in self._unknown:
+            # InnoDB refuses an update that cascades into the table that it updates.
+            if table != row.table or row.operation is Operation.DELETE:
+                yield table, row.operation is Operation.DELETE
         for (child, _), foreign_key in self._children.get(row.table.lower(), {}).items():
             deleted = row.operation is Operation.DELETE
             if deleted or _changes_referenced(row, after, schema, foreign_key):
@@ -79,11 +93,12 @@ class Cascades:
         for table in (None,) if later._forgot_all else later._forgotten:
             self.forget(table)
         self._related |= later._related
+        self._unknown = (self._unknown - later._related) | later._unknown
 
     def described(self) -> str:
         """Return a text that is equal where the same is known."""
         children = {parent: sorted(known) for parent, known in sorted(self._children.items())}
-        return repr((sorted(self._related), children))
+        return repr((sorted(self._related), sorted(self._unknown), children))
 
 
 def _changes_referenced(

@@ -147,6 +147,9 @@ class ConflictIndex:
     blurred: AccessTable[str] = field(init=False)
     """By table: row changes whose keys are only partly known, and foreign keys' reach into it."""
 
+    locks: AccessTable[ConflictKey] = field(init=False)
+    """Rows locked for reading: they make a writer wait, and order nothing."""
+
     def __post_init__(self) -> None:
         self.writes = AccessTable(self.horizon)
         self.reads = AccessTable(self.horizon)
@@ -154,3 +157,4 @@ class ConflictIndex:
         self.uses = AccessTable(self.horizon)
         self.unkeyed = AccessTable(self.horizon)
         self.blurred = AccessTable(self.horizon)
+        self.locks = AccessTable(self.horizon)

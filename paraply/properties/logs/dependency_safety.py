@@ -83,6 +83,10 @@ class Touches:
     """Tables of which it may touch rows without a key to show for it: conflicts with any change."""
     tables: frozenset[str] = frozenset()
     """Tables whose rows it changes."""
+    met: frozenset[str] = frozenset()
+    """What ``blurred`` of another may name: its tables and aspects of tables."""
+    locks: dict[ConflictKey, bool] = field(default_factory=dict)
+    """Keys of rows that it locks for reading: a writer waits, and no order is wrong."""
 
 
 def get_touches(txn: LoggedTransaction) -> Touches:
@@ -96,6 +100,7 @@ def get_touches(txn: LoggedTransaction) -> Touches:
     redefined = {*names.tables, *(f"{schema}.*" for schema in names.schemas)}
     uses = {table.lower() for table in tables} - redefined
     uses |= {f"{get_schema(table)}.*" for table in uses | names.tables} - redefined
+    uses |= {name.lower() for name in txn.aspects}
     return Touches(
         writes=writes,
         reads={key: key not in uncertain for key in txn.shared_keys if key not in writes},
@@ -104,6 +109,8 @@ def get_touches(txn: LoggedTransaction) -> Touches:
         unkeyed=txn.unkeyed_tables,
         blurred=txn.partly_keyed_tables.union(txn.reached_tables, txn.undecoded_tables),
         tables=tables,
+        met=tables | txn.aspects,
+        locks=dict.fromkeys(txn.locked_keys, True),
     )
 
 
@@ -165,6 +172,7 @@ class DependencySafety:
                 self._report(rule, meetings[ordinal], seen)
             if place.allowed:
                 self._note_undecided(rule, place, seen, touches)
+                evidence.may_wait += self._count_waits(place, rule, touches, meetings)
             evidence.observe_barriers(seen, place)
             evidence.lanes_forgotten = self._rules[rule].lanes_forgotten
 
@@ -177,6 +185,7 @@ class DependencySafety:
         index.uses.add(seen, ((name, True) for name in touches.uses))
         index.unkeyed.add(seen, ((table, True) for table in touches.unkeyed))
         index.blurred.add(seen, ((table, True) for table in touches.blurred))
+        index.locks.add(seen, touches.locks.items())
 
     def _meetings(
         self, rule: int, place: Place, touches: Touches
@@ -296,7 +305,7 @@ class DependencySafety:
         evidence = self.evidence[rule]
         chains: list[tuple[AccessTable[str], frozenset[str]]] = [
             (index.unkeyed, touches.unkeyed),
-            (index.blurred, touches.tables),
+            (index.blurred, touches.met),
             (index.uses, touches.blurred),
         ]
         for chain, tables in chains:
@@ -310,6 +319,20 @@ class DependencySafety:
                     assert access.seen is not None
                     evidence.note_undecided(table, access.seen, seen)
                     break
+
+    def _count_waits(
+        self, place: Place, rule: int, touches: Touches, meetings: dict[int, _Meeting]
+    ) -> int:
+        """Return how many may overlap, in either order, and one waits for a row lock."""
+        index = self.index
+        found: set[int] = set()
+        for table, keys in ((index.locks, touches.writes), (index.writes, touches.locks)):
+            for key in keys:
+                head = table.newest(key)
+                for access in () if head is None else self._overlapping(head, rule, place):
+                    assert access.seen is not None
+                    found.add(access.seen.ref.ordinal)
+        return len(found - meetings.keys())
 
     def pairs_allowed(self) -> int:
         """Return the pairs that any of the rules allows to overlap, summed over the rules."""

@@ -169,7 +169,8 @@ class _Lane:
 class CommitGroupRule:
     """MariaDB's conservative mode: transactions of one commit id that follow each other overlap.
 
-    A transaction without a commit id is alone, and so is DDL (``rpl_parallel.cc``, FORCE_SWITCH).
+    A transaction without a commit id is alone, and so is DDL (``rpl_parallel.cc``, FORCE_SWITCH),
+    to which a server gives none. DDL with one was forged: it counts as a member of its group.
     Groups are followed per replication domain. With ``by_last_committed`` a log of MySQL is read
     by the rule of 5.7.2, where the transactions of one last_committed formed a group; otherwise
     its transactions are alone.
@@ -195,9 +196,10 @@ class CommitGroupRule:
         group = get_commit_group(txn)
         if txn.commit_id is None and not self._by_last_committed:
             group = None
-        if group is None or is_ddl(txn) or group != lane.group:
+        is_alone = is_ddl(txn) and txn.commit_id is None
+        if group is None or is_alone or group != lane.group:
             lane.floor = lane.rank
-        lane.group = None if is_ddl(txn) else group
+        lane.group = None if is_alone else group
         lane.rank += 1
         return Place(
             lane=domain,

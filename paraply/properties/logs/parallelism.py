@@ -41,7 +41,7 @@ from paraply.properties.logs.width_over_time import WidthOverTime
 from paraply.properties.logs.worker_timeline import ROUND, UNBOUNDED, WorkerTimeline, later_of
 from paraply.vocabulary.audit_result import Parallelism
 from paraply.vocabulary.keys import ConflictKey
-from paraply.vocabulary.log import LoggedTransaction
+from paraply.vocabulary.log import ANY_ROWS, LoggedTransaction, table_of
 from paraply.vocabulary.verdict import Verdict
 
 ROW_CONFLICTS = "row-conflicts"
@@ -141,14 +141,13 @@ class ParallelismJudge:
             finish = earlier.finish[_ROWS]
             row_ready = later_of(row_ready, finish)
             candidates.append((finish[UNBOUNDED], ordinal, ("key", str(key)), earlier))
-        for table, floor in self._table_order.waits(
-            touches.tables, touches.unkeyed, touches.blurred
-        ):
+        blurred = touches.blurred - {ANY_ROWS}
+        for table, floor in self._table_order.waits(touches.met, touches.unkeyed, blurred):
             row_ready = later_of(row_ready, floor.finish[_ROWS])
             key_ready = later_of(key_ready, floor.finish[_PRIMARY_KEYS])
             last = floor.last
             candidates.append(
-                (floor.finish[_ROWS][UNBOUNDED], last.ref.ordinal, ("table", table), last)
+                (floor.finish[_ROWS][UNBOUNDED], last.ref.ordinal, ("table", table_of(table)), last)
             )
         for key in seen.primary_keys:
             access = self._index.writes.newest(key)
@@ -159,7 +158,7 @@ class ParallelismJudge:
         _, _, cause, before = max(candidates, key=lambda candidate: candidate[:3])
         self._note_path(seen, before, cause, work, seen.finish[_ROWS])
         self._count_apart(seen, waits, touches)
-        self._table_order.remember(seen, touches.tables, touches.unkeyed, touches.blurred)
+        self._table_order.remember(seen, touches.met, touches.unkeyed, blurred)
 
     def _wait_for_barrier(self) -> _Wait:
         barrier = self._barrier

@@ -43,7 +43,7 @@ from paraply.vocabulary.schema import TableSchema
 
 _EVIDENCE_COUNTS = (
     "pairs_allowed", "conflicts_ordered", "violations_certain", "violations_uncertain",
-    "keys_forgotten", "lanes_forgotten", "statements_overlapping", "incidents",
+    "may_wait", "keys_forgotten", "lanes_forgotten", "statements_overlapping", "incidents",
     "ddl_overlapping", "undecided_more", "crossings",
 )  # fmt: skip
 _NAMED_BY_ORDINAL = re.compile(r"\btransaction (\d+)\b")

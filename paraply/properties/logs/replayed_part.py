@@ -16,7 +16,7 @@ _COUNTS = (
     "rows_without_key", "rows_forgotten", "rows_in_doubt", "findings_dropped",
 )  # fmt: skip
 _COUNTED_BESIDE = ("_rows_checked", "_blind")
-_NAMES = ("_keyless", "_unknown_tables", "_undecoded", "_cascaded")
+_NAMES = ("_keyless", "_unknown_tables", "_undecoded", "_cascaded", "_unexplained")
 
 
 @dataclass(slots=True, kw_only=True)

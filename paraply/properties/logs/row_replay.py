@@ -33,7 +33,12 @@ from paraply.properties.logs.replay_state import (
     overlay_columns,
 )
 from paraply.properties.logs.statement_tables import StatementTables, get_statement_tables
-from paraply.properties.logs.transaction_facts import get_changed_tables, get_reference, is_ddl
+from paraply.properties.logs.transaction_facts import (
+    PRIMARY,
+    get_changed_tables,
+    get_reference,
+    is_ddl,
+)
 from paraply.vocabulary.audit_result import Reason, ReplayFinding, ReplayResult
 from paraply.vocabulary.counting import counted
 from paraply.vocabulary.keys import ConflictKey, RowKeys
@@ -43,6 +48,7 @@ from paraply.vocabulary.log import (
     LoggedTransaction,
     RowChange,
     RowImage,
+    table_of,
 )
 from paraply.vocabulary.verdict import Verdict
 
@@ -50,6 +56,8 @@ BEFORE_IMAGES_MATCH = "before_images_match"
 INSERTED_KEYS_ARE_FREE = "inserted_keys_are_free"
 ROWS_EXIST = "rows_exist"
 FINDINGS_MAX = 1_000
+SEQUENCE = "SEQUENCE"
+"""The key of a MariaDB sequence: it has one row, which each advance replaces."""
 _UNDONE = frozenset({"rolled_back", "partly_rolled_back"})
 _CHANGES_ROWS = frozenset({"ALTER", "DROP", "RENAME", "TRUNCATE", "CREATE"})
 
@@ -73,6 +81,7 @@ class RowReplay:
         self._cascades = Cascades()
         self._prepared = PreparedXa()
         self._cascaded: dict[str, None] = {}
+        self._unexplained: dict[str, None] = {}
         self._txn: LoggedTransaction | None = None
 
     def observe(self, txn: LoggedTransaction) -> None:
@@ -89,6 +98,17 @@ class RowReplay:
             self._follow_xa(txn)
         else:
             self._apply_rows(txn)
+
+    def pass_over(self, txn: LoggedTransaction) -> None:
+        """Forget the rows that a transaction changes which is not judged."""
+        changed = get_changed_tables(txn) | {table_of(name) for name in txn.reached_tables}
+        if txn.kind in (LoggedKind.STATEMENT, LoggedKind.INCIDENT) or "" in changed:
+            self._state.reset_all()
+        if is_ddl(txn):
+            for statement in txn.statements:
+                self._apply_ddl(get_statement_tables(statement, txn.default_schema))
+        for table in changed:
+            self._state.reset(table)
 
     def _apply_rows(self, txn: LoggedTransaction) -> None:
         for row in txn.rows:
@@ -115,7 +135,13 @@ class RowReplay:
             memory.begin()
         self._result = ReplayResult()
         self._rows_checked = self._blind = 0
-        for names in (self._keyless, self._unknown_tables, self._undecoded, self._cascaded):
+        for names in (
+            self._keyless,
+            self._unknown_tables,
+            self._undecoded,
+            self._cascaded,
+            self._unexplained,
+        ):
             names.clear()
 
     def end_at(self, ordinal: int) -> ReplayBorder[Any]:
@@ -145,7 +171,7 @@ class RowReplay:
         result.rows_forgotten = self._state.forgotten
         result.tables = {t.name: t.rows for t in self._state.tables() if t.rows}
         result.final_rows = sum(result.tables.values())
-        result.cascaded_tables = [name for name in self._cascaded if name in result.tables]
+        result.cascaded_tables = [name for name in sorted(self._cascaded) if name in result.tables]
         return result
 
     def verdict(self) -> Verdict | None:
@@ -176,6 +202,16 @@ class RowReplay:
                 subject=table,
             )
             for table in sorted(self._undecoded)
+        )
+        found.extend(
+            Reason(
+                property=BEFORE_IMAGES_MATCH,
+                reason=f"rows of {table} do not fit what the log did to them, which a foreign "
+                "key's cascade may explain; its foreign keys are unknown",
+                remedy=f"pass --schema with the definition of {table}",
+                subject=table,
+            )
+            for table in sorted(self._unexplained)
         )
         if self._blind:
             found.append(
@@ -208,13 +244,14 @@ class RowReplay:
             self._state.reset_schema(schema)
             self._cascades.forget(None)
         if names.verb == "CREATE":
-            if names.if_not_exists or not names.target:
+            if names.if_not_exists or not names.target or names.keeps_rows:
                 return  # What already exists keeps its rows.
             self._state.reset(names.target, born=names.creates_table and not names.fills)
             self._cascades.forget(names.target)
             return
         for table in names.tables:
-            self._state.reset(table, born=names.verb == "TRUNCATE")
+            if not names.keeps_rows:
+                self._state.reset(table, born=names.verb == "TRUNCATE")
             self._cascades.forget(table)
 
     def _follow_xa(self, txn: LoggedTransaction) -> None:
@@ -239,8 +276,13 @@ class RowReplay:
             (self._keyless if keyless else self._unknown_tables)[row.table] = None
             self._result.rows_without_key += 1
             return
-        self._rows_checked += 1
         table = self._state.table(row.table)
+        if row.before is None and after and self._lacks_primary(row.table, after):
+            # A minimal image left the key to its default, which no image shows.
+            table.born = False
+            self._result.rows_without_key += 1
+            return
+        self._rows_checked += 1
         if not self._cascades.knows(row.table):
             self._cascades.relate(row.table, self._row_keys.schema_of(row.table))
         known = None
@@ -248,8 +290,16 @@ class RowReplay:
             known = self._take_out(txn, row, table, before[0])
         if after_image is not None and row.after is not None and after:
             self._put_in(txn, row, table, after, after_image, known)
-        if row.before is not None:
+        if row.before is not None and not row.unchecked:
             self._doubt_children(row, after_image)
+
+    def _lacks_primary(self, table: str, keys: tuple[ConflictKey, ...]) -> bool:
+        schema = self._row_keys.schema_of(table)
+        return (
+            schema is not None
+            and bool(schema.unique_keys)
+            and schema.unique_keys[0].name == PRIMARY != keys[0].index
+        )
 
     def _has_no_keys(self, table: str, *keys: tuple[ConflictKey, ...] | None) -> bool:
         """Return whether it is known that no key identifies the row, rather than not known."""
@@ -298,7 +348,8 @@ class RowReplay:
         identity = compute_fingerprint(keys[0])
         others = {key.index: compute_fingerprint(key) for key in keys[1:]}
         taken = self._state.find(table, identity)
-        if taken is not None and taken.columns is not None:
+        is_replaced = keys[0].index == SEQUENCE
+        if taken is not None and taken.columns is not None and not is_replaced:
             self._contradict_free(row, keys[0], taken.in_doubt)
         for key in keys[1:]:
             owner = self._state.find_owner(table, key.index, others[key.index])
@@ -335,6 +386,8 @@ class RowReplay:
         """Record that an image does not fit; return whether it is certain."""
         result = self._result
         if in_doubt:
+            if self._cascades.is_unknown(row.table):
+                self._unexplained[row.table] = None
             result.rows_in_doubt += 1
             if name != INSERTED_KEYS_ARE_FREE:
                 result.before_images_unknown += 1

@@ -13,7 +13,7 @@ from paraply.properties.logs.overlap_rules import LANES_MAX, LOGICAL_CLOCK, Plac
 from paraply.properties.logs.transaction_facts import get_name
 from paraply.vocabulary.audit_result import Reason, TransactionRef
 from paraply.vocabulary.counting import counted
-from paraply.vocabulary.log import LoggedKind
+from paraply.vocabulary.log import LoggedKind, table_of
 
 NAME = "conflicting_transactions_are_ordered"
 UNDECIDED_TABLES_MAX = 1_000
@@ -46,6 +46,8 @@ class SafetyEvidence:
     """Pairs of a transaction and the last one to touch one of its keys, ordered inside a run."""
     violations_certain: int = 0
     violations_uncertain: int = 0
+    may_wait: int = 0
+    """Pairs that may overlap without conflict, and of which one waits for the other's row lock."""
     keys_forgotten: int = 0
     """Touches of a key that is not remembered and may have been forgotten within reach."""
     lanes_forgotten: int = 0
@@ -64,7 +66,7 @@ class SafetyEvidence:
 
     def note_undecided(self, table: str, earlier: SeenTransaction, later: SeenTransaction) -> None:
         """Count a pair that may overlap in ``table``, where keys do not tell if it conflicts."""
-        self.add_undecided(table, 1, earlier.ref, later.ref)
+        self.add_undecided(table_of(table), 1, earlier.ref, later.ref)
 
     def add_undecided(
         self, table: str, pairs: int, earlier: TransactionRef, later: TransactionRef
@@ -198,10 +200,15 @@ class SafetyEvidence:
     def _undecided_reasons(self) -> list[Reason]:
         found = [
             self._reason(
+                f"{counted(undecided.pairs, 'transaction')} may overlap another, and foreign keys "
+                f"of a table that one of them changes are unknown{_first(undecided)}",
+                "pass --schema with the definitions of all tables (mysqldump --no-data), or audit "
+                "a log that begins before the tables were created",
+            )
+            if not table
+            else self._reason(
                 f"{counted(undecided.pairs, 'transaction')} may overlap another that changes "
-                f"{table}, and not all keys in it are known (first: {get_name(undecided.earlier)} "
-                f"at {undecided.earlier.file}:{undecided.earlier.offset} and "
-                f"{get_name(undecided.later)} at {undecided.later.file}:{undecided.later.offset})",
+                f"{table}, and not all keys in it are known{_first(undecided)}",
                 f"pass --schema with the definition of {table} and of tables it refers to; give it "
                 "a primary key if it has none, and log full row images",
                 table,
@@ -219,6 +226,14 @@ class SafetyEvidence:
 
     def _reason(self, reason: str, remedy: str, subject: str = "") -> Reason:
         return Reason(property=NAME, reason=reason, remedy=remedy, subject=subject or self.applier)
+
+
+def _first(undecided: _Undecided) -> str:
+    one, two = undecided.earlier, undecided.later
+    return (
+        f" (first: {get_name(one)} at {one.file}:{one.offset} and {get_name(two)} at "
+        f"{two.file}:{two.offset})"
+    )
 
 
 def get_consequence(

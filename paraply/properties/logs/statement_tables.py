@@ -53,6 +53,8 @@ class StatementTables:
     fills: bool = False
     """``CREATE TABLE ... SELECT``: rows arrive with the table."""
     if_not_exists: bool = False
+    keeps_rows: bool = False
+    """The statement changes no row and no unique key of the tables that it names."""
     cut: bool = False
     """The statement ends too early, so names may be missing: the log cut it, or a quote or a
     comment does not close (as the reader sees it, who does not know of NO_BACKSLASH_ESCAPES)."""
@@ -106,10 +108,75 @@ def get_statement_tables(statement: str, default_schema: str) -> StatementTables
         creates_table=verb == "CREATE" and "TABLE" in head[:4] and "TEMPORARY" not in head,
         fills=verb == "CREATE" and selects,
         if_not_exists=_has_if_not_exists(words),
+        keeps_rows=is_trigger or _keeps_rows(tokens, words),
         cut=is_open
         or len(statement) == STATEMENT_CHARACTERS_MAX
         or len(statement) >= DDL_CHARACTERS_MAX,
     )
+
+
+_HARMLESS = frozenset(
+    {
+        "ALGORITHM",
+        "AUTO_INCREMENT",
+        "AVG_ROW_LENGTH",
+        "CHECKSUM",
+        "COMMENT",
+        "DELAY_KEY_WRITE",
+        "DISABLE",
+        "ENABLE",
+        "ENGINE",
+        "FORCE",
+        "KEY_BLOCK_SIZE",
+        "LOCK",
+        "MAX_ROWS",
+        "MIN_ROWS",
+        "PACK_KEYS",
+        "ROW_FORMAT",
+        "STATS_AUTO_RECALC",
+        "STATS_PERSISTENT",
+        "STATS_SAMPLE_PAGES",
+    }
+)
+"""First words of clauses of ALTER TABLE after which rows and unique keys are what they were."""
+_ADDS_NO_KEY = frozenset({"INDEX", "KEY", "FULLTEXT", "SPATIAL", "FOREIGN", "CHECK"})
+
+
+def _keeps_rows(tokens: list[_Token], words: list[str]) -> bool:
+    if words[:1] == ["CREATE"]:
+        head = words[1:8]
+        return "VIEW" in head or ("INDEX" in head and "UNIQUE" not in head and "TABLE" not in head)
+    if words[:1] == ["DROP"]:
+        return "VIEW" in words[1:3] or "TRIGGER" in words[1:3]
+    if words[:1] != ["ALTER"] or "TABLE" not in words[:4]:
+        return False
+    at = _skip_options(words, words.index("TABLE") + 1)
+    _, at = _read_name(tokens, at)
+    clause: list[str] = []
+    depth = 0
+    for position in range(at, len(tokens) + 1):
+        ends = position == len(tokens)
+        text = "" if ends or tokens[position].is_name else tokens[position].text
+        depth += (text == "(") - (text == ")")
+        if ends or (text == "," and not depth):
+            if clause and not _clause_keeps_rows(clause):
+                return False
+            clause = []
+        else:
+            clause.append(words[position])
+    return True
+
+
+def _clause_keeps_rows(words: list[str]) -> bool:
+    if "ENGINE" in words:
+        after = [word for word in words[words.index("ENGINE") + 1 :] if word != "="]
+        if after[:1] != ["INNODB"]:
+            return False
+    if words[:1] == ["ADD"]:
+        if words[1:2] != ["CONSTRAINT"]:
+            return words[1] in _ADDS_NO_KEY
+        return not {"PRIMARY", "UNIQUE"} & {*words[2:4]}
+    return words[0] in _HARMLESS or words[:2] == ["DROP", "FOREIGN"]
 
 
 def _tokens_of(statement: str) -> tuple[list[_Token], bool]:

@@ -18,6 +18,7 @@ from paraply.properties.isolation.versions import (
 )
 from paraply.properties.readers.replica_reads import readers_see_prefixes, writers_of
 from paraply.properties.registry import always, sometimes
+from paraply.properties.vocabularies import reads_of_replicas
 from paraply.vocabulary.client_history import ClientHistory, ClientTransaction, DataType, Ending
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import History
@@ -35,11 +36,13 @@ def versions_on_replicas(history: History) -> Versions:
     reads = list(history.events_of(EventKind.READ))
     told += [
         ClientTransaction(
-            number=len(told) + number, ending=Ending.COMMITTED, accesses=(),
+            number=len(told) + number,
+            ending=Ending.COMMITTED,
+            accesses=(),
             label=f"read {number} at {event.member}",
         )
         for number, event in enumerate(reads, start=1)
-    ]  # fmt: skip
+    ]
     versions = Versions(ClientHistory(data_type=DataType.REGISTER, transactions=tuple(told)))
     version_of: dict[tuple[Item, TransactionId], int] = {}
     for item, writers in writers_of(history).items():
@@ -55,13 +58,13 @@ def versions_on_replicas(history: History) -> Versions:
     return versions
 
 
-@sometimes(source="Adya: an anti-dependency")
+@sometimes(of=reads_of_replicas, source="Adya: an anti-dependency")
 def reader_misses_a_later_version(history: History) -> bool:
     """A reader saw a row before a transaction of the log that wrote it."""
     return bool(versions_on_replicas(history).kinds() & Kind.RW)
 
 
-@always(source="Adya, G2-item; Elle", witness=reader_misses_a_later_version)
+@always(of=reads_of_replicas, source="Adya, G2-item; Elle", witness=reader_misses_a_later_version)
 def replica_reads_fit_one_order(history: History) -> tuple[CycleFormed, ...]:
     """All that readers saw on all replicas fits one order of all transactions.
 

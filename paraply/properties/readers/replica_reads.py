@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import BETWEEN_DOMAINS, reads_of_replicas
 from paraply.vocabulary.events import Event, EventKind, Observation
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import INITIAL_STATE, TransactionId
@@ -124,23 +125,31 @@ def _reads(history: History) -> Iterator[tuple[Event, PrefixRange]]:
         yield event, prefixes_that_explain(event.observed, writers)
 
 
-@sometimes(source="a reader that only sees all or nothing tests little")
+@sometimes(of=reads_of_replicas, source="a reader that only sees all or nothing tests little")
 def reader_sees_the_middle(history: History) -> bool:
     """A reader saw some transactions and not yet others."""
     return any(found.least and found.limit is not None for _, found in _reads(history))
 
 
-@always(source="WL#4648, any-time consistency; MySQL manual, gaps", witness=reader_sees_the_middle)
+@always(
+    of=reads_of_replicas,
+    exemptions=(BETWEEN_DOMAINS,),
+    source="WL#4648, any-time consistency; MySQL manual, gaps",
+    witness=reader_sees_the_middle,
+)
 def readers_see_prefixes(history: History) -> tuple[StateNeverExisted, ...]:
     """Every snapshot on a replica is a state that the source once had."""
     return tuple(
         StateNeverExisted(
-            member=event.member, seen=found.least, seen_item=found.least_item,
-            missed=found.limit, missed_item=found.limit_item,
+            member=event.member,
+            seen=found.least,
+            seen_item=found.least_item,
+            missed=found.limit,
+            missed_item=found.limit_item,
         )
         for event, found in _reads(history)
         if found.limit is not None and found.limit <= found.least
-    )  # fmt: skip
+    )
 
 
 def _two_reads(history: History) -> bool:
@@ -148,7 +157,12 @@ def _two_reads(history: History) -> bool:
     return len(set(members)) < len(members)
 
 
-@always(source="monotonic prefix consistency", witness=_two_reads)
+@always(
+    of=reads_of_replicas,
+    exemptions=(BETWEEN_DOMAINS,),
+    source="monotonic prefix consistency",
+    witness=_two_reads,
+)
 def reads_never_go_back(history: History) -> tuple[ReadWentBack, ...]:
     """Of two reads on one replica, the later never shows less."""
     return tuple(
@@ -177,6 +191,7 @@ def _final_reads(history: History) -> dict[str, Event]:
 
 
 @always(
+    of=reads_of_replicas,
     source="WL#4648, eventual consistency; requirement R1",
     witness=lambda history: any(event.observed for event in _final_reads(history).values()),
 )

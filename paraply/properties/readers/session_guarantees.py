@@ -12,6 +12,12 @@ from dataclasses import dataclass, field
 
 from paraply.properties.readers.replica_reads import prefixes_that_explain, writers_of
 from paraply.properties.registry import Violation, always
+from paraply.properties.vocabularies import (
+    BETWEEN_DOMAINS,
+    client_reads,
+    client_reads_and_writes,
+    session_writes,
+)
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import INITIAL_STATE, TransactionId
@@ -124,19 +130,22 @@ def _reads_own_row(history: History) -> bool:
     )
 
 
-@always(source="Terry et al.: read your writes", witness=_reads_own_row)
+@always(of=client_reads_and_writes, source="Terry et al.: read your writes", witness=_reads_own_row)
 def sessions_read_their_writes(history: History) -> tuple[AcknowledgedWriteUnseen, ...]:
     """A session sees, wherever it reads, each write of its own that it was told is done."""
     return tuple(
         AcknowledgedWriteUnseen(
-            session=name, member=event.member, item=item, written_by=session.own[item],
+            session=name,
+            member=event.member,
+            item=item,
+            written_by=session.own[item],
             seen=writer,
         )
         for event, name, session in _session_steps(history)
         if event.kind is EventKind.READ
         for item, writer in event.observed
         if writer < session.own.get(item, INITIAL_STATE)
-    )  # fmt: skip
+    )
 
 
 def _reads_twice(history: History) -> bool:
@@ -146,7 +155,12 @@ def _reads_twice(history: History) -> bool:
     )
 
 
-@always(source="Terry et al.: monotonic reads", witness=_reads_twice)
+@always(
+    exemptions=(BETWEEN_DOMAINS,),
+    of=client_reads,
+    source="Terry et al.: monotonic reads",
+    witness=_reads_twice,
+)
 def session_reads_never_go_back(history: History) -> tuple[SessionReadWentBack, ...]:
     """Of two reads of a session, on whichever replicas, the later never shows less."""
     writers = writers_of(history)
@@ -158,10 +172,13 @@ def session_reads_never_go_back(history: History) -> tuple[SessionReadWentBack, 
         if read.limit is not None and read.limit <= session.shown:
             found.append(
                 SessionReadWentBack(
-                    session=name, member=event.member, item=read.limit_item, missed=read.limit,
+                    session=name,
+                    member=event.member,
+                    item=read.limit_item,
+                    missed=read.limit,
                     shown_before=session.shown,
                 )
-            )  # fmt: skip
+            )
     return tuple(found)
 
 
@@ -172,7 +189,7 @@ def _writes_again(history: History) -> bool:
     )
 
 
-@always(source="Terry et al.: monotonic writes", witness=_writes_again)
+@always(of=session_writes, source="Terry et al.: monotonic writes", witness=_writes_again)
 def session_writes_are_logged_in_order(
     history: History,
 ) -> tuple[SessionWriteLoggedEarlier, ...]:
@@ -193,7 +210,11 @@ def _writes_after_reading(history: History) -> bool:
     )
 
 
-@always(source="Terry et al.: writes follow reads", witness=_writes_after_reading)
+@always(
+    of=client_reads_and_writes,
+    source="Terry et al.: writes follow reads",
+    witness=_writes_after_reading,
+)
 def session_writes_follow_its_reads(
     history: History,
 ) -> tuple[WriteLoggedBeforeWhatWasRead, ...]:

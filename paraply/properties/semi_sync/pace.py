@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.vocabularies import timed_stages
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
@@ -48,7 +49,7 @@ def _bound(history: History) -> int:
     return 2 * (_number(history, "round_trip_us") + work + commits)
 
 
-@sometimes(source="MDEV-162: stage 3 runs in parallel with stages 2 and 4")
+@sometimes(of=timed_stages, source="MDEV-162: stage 3 runs in parallel with stages 2 and 4")
 def round_trips_overlap(history: History) -> bool:
     """A group was synced, and so sent, while an earlier one still waited."""
     waiting: dict[TransactionId, int | None] = {}
@@ -69,8 +70,12 @@ def _many_clients_commit(history: History) -> bool:
     return has_clock(history) and clients * alone > _bound(history)
 
 
-@always(source="MDEV-162: a whole group waits once, and groups overlap",
-        witness=_many_clients_commit, is_safety=False)  # fmt: skip
+@always(
+    of=timed_stages,
+    source="MDEV-162: a whole group waits once, and groups overlap",
+    witness=_many_clients_commit,
+    is_safety=False,
+)
 def commits_wait_for_two_round_trips(history: History) -> tuple[CommitWaitedForOthers, ...]:
     """A commit takes about two round trips at most, however many clients there are."""
     if not has_clock(history):
@@ -85,8 +90,9 @@ def commits_wait_for_two_round_trips(history: History) -> tuple[CommitWaitedForO
             begun[event.transaction] = event.time
         elif event.time - begun.get(event.transaction, event.time) > bound:
             took = event.time - begun[event.transaction]
-            found.append(CommitWaitedForOthers(
-                transaction=event.transaction, took_us=took, bound_us=bound))  # fmt: skip
+            found.append(
+                CommitWaitedForOthers(transaction=event.transaction, took_us=took, bound_us=bound)
+            )
     return tuple(found)
 
 

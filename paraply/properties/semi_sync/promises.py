@@ -30,6 +30,7 @@ from paraply.properties.semi_sync.breaches import (
     TransactionPassedOver,
 )
 from paraply.properties.semi_sync.watch import PROMOTED, REFUSED, REJOINS, Watch, breaches
+from paraply.properties.vocabularies import commit_stages
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
@@ -59,7 +60,7 @@ def _source(history: History) -> str:
 # Situations.
 
 
-@sometimes(source="MDEV-162: stage 3 runs beside stages 2 and 4 of other groups")
+@sometimes(of=commit_stages, source="MDEV-162: stage 3 runs beside stages 2 and 4 of other groups")
 def commit_stages_overlap(history: History) -> bool:
     """A group was flushed while an earlier one had not yet committed in the engine."""
     pending: dict[TransactionId, int | None] = {}
@@ -77,7 +78,7 @@ def commit_stages_overlap(history: History) -> bool:
     return False
 
 
-@sometimes(source="MDEV-162, crash scenarios")
+@sometimes(of=commit_stages, source="MDEV-162, crash scenarios")
 def source_recovers_unacknowledged(history: History) -> bool:
     """The source crashed with a synced transaction that no replica had."""
     is_found = False
@@ -93,7 +94,7 @@ def source_recovers_unacknowledged(history: History) -> bool:
     return is_found
 
 
-@sometimes(source="MDEV-162: if we completely lose the master")
+@sometimes(of=commit_stages, source="MDEV-162: if we completely lose the master")
 def source_is_lost_after_a_read(history: History) -> bool:
     """Somebody read at the source, the source was lost, and a replica was promoted."""
     return bool(_promoted(history)) and any(
@@ -168,7 +169,7 @@ def _waits_are_abandoned(history: History) -> bool:
     return any(history.events_of(EventKind.WAIT_ABANDONED))
 
 
-@sometimes(source="ReplSemiSyncMaster::try_switch_on")
+@sometimes(of=commit_stages, source="ReplSemiSyncMaster::try_switch_on")
 def semi_sync_comes_back_on(history: History) -> bool:
     """Semi-sync went off, came back on when a replica had caught up, and another group came."""
     if not is_semi_sync(history):
@@ -188,8 +189,11 @@ def semi_sync_comes_back_on(history: History) -> bool:
 # What must be true.
 
 
-@always(source="MDEV-162: a transaction is not visible until at least one slave has it",
-        witness=_reads_at_source)  # fmt: skip
+@always(
+    of=commit_stages,
+    source="MDEV-162: a transaction is not visible until at least one slave has it",
+    witness=_reads_at_source,
+)
 def visible_only_after_acknowledgement(history: History) -> tuple[SeenUnacknowledged, ...]:
     """Nobody sees a transaction on the source before enough replicas have it."""
     return _found(history, SeenUnacknowledged)
@@ -199,89 +203,111 @@ def _confirmed(history: History) -> bool:
     return is_semi_sync(history) and any(history.events_of(EventKind.CLIENT_ACKNOWLEDGED))
 
 
-@always(source="MDEV-162; AFTER_COMMIT promises this much", witness=_confirmed)
+@always(of=commit_stages, source="MDEV-162; AFTER_COMMIT promises this much", witness=_confirmed)
 def confirmed_only_after_acknowledgement(history: History) -> tuple[ConfirmedUnacknowledged, ...]:
     """No client is told that its transaction committed before enough replicas have it."""
     return _found(history, ConfirmedUnacknowledged)
 
 
-@always(source="MDEV-162, phantom reads", witness=source_is_lost_after_a_read)
+@always(of=commit_stages, source="MDEV-162, phantom reads", witness=source_is_lost_after_a_read)
 def what_was_seen_survives(history: History) -> tuple[SeenThenLost, ...]:
     """No phantom visibility: what somebody read on the source is on the promoted replica."""
     return _found(history, SeenThenLost)
 
 
-@always(source="MDEV-162", witness=_confirmed_before_the_loss)
+@always(of=commit_stages, source="MDEV-162", witness=_confirmed_before_the_loss)
 def what_was_confirmed_survives(history: History) -> tuple[ConfirmedThenLost, ...]:
     """What a client was told had committed is on the promoted replica."""
     return _found(history, ConfirmedThenLost)
 
 
-@always(source="MDEV-162; ReplSemiSyncMaster::commitTrx, switch_off, try_switch_on",
-        witness=_waits_are_abandoned)  # fmt: skip
+@always(
+    of=commit_stages,
+    source="MDEV-162; ReplSemiSyncMaster::commitTrx, switch_off, try_switch_on",
+    witness=_waits_are_abandoned,
+)
 def waits_are_abandoned_only_for_cause(history: History) -> tuple[AbandonedWithoutCause, ...]:
     """A wait is given up for a reason on the list, and only where that reason applies."""
     return _found(history, AbandonedWithoutCause)
 
 
-@always(source="MDEV-162: the mutexes must be chained; binlog_order_commits",
-        witness=commit_stages_overlap)  # fmt: skip
+@always(
+    of=commit_stages,
+    source="MDEV-162: the mutexes must be chained; binlog_order_commits",
+    witness=commit_stages_overlap,
+)
 def stages_follow_the_binary_log(history: History) -> tuple[StageOvertaken, ...]:
     """Binlog order, sync order and engine commit order are one."""
     return _found(history, StageOvertaken)
 
 
-@always(source="MDEV-162: correct ordering; binlog_order_commits", witness=_reads_between_commits)
+@always(
+    of=commit_stages,
+    source="MDEV-162: correct ordering; binlog_order_commits",
+    witness=_reads_between_commits,
+)
 def readers_at_the_source_see_prefixes(history: History) -> tuple[GapSeen, ...]:
     """What a reader sees on the source is a prefix of its binary log: some replica's state."""
     return _found(history, GapSeen)
 
 
-@always(source="START TRANSACTION WITH CONSISTENT SNAPSHOT; MDEV-7310", witness=_reads_at_source)
+@always(
+    of=commit_stages,
+    source="START TRANSACTION WITH CONSISTENT SNAPSHOT; MDEV-7310",
+    witness=_reads_at_source,
+)
 def snapshots_know_their_place(history: History) -> tuple[SnapshotMisplaced, ...]:
     """The binlog position that a snapshot is given is that of what it shows."""
     return _found(history, SnapshotMisplaced)
 
 
-@always(source="MDEV-162, crash scenarios; xid recovery", witness=_source_recovers)
+@always(
+    of=commit_stages, source="MDEV-162, crash scenarios; xid recovery", witness=_source_recovers
+)
 def recovery_decides_by_the_binlog(history: History) -> tuple[RecoveredAgainstBinlog, ...]:
     """After a crash the engine has what the binary log has, and nothing else ever."""
     return _found(history, RecoveredAgainstBinlog)
 
 
 @always(
-    source="sync_binlog=1; MDEV-162: it is synced before sending", witness=_something_is_received
+    of=commit_stages,
+    source="sync_binlog=1; MDEV-162: it is synced before sending",
+    witness=_something_is_received,
 )
 def replicas_are_never_ahead(history: History) -> tuple[Violation, ...]:
     """A replica receives only what the source has synced, and no recovery takes that back."""
     return _found(history, ReplicaAhead, ReplicaLeftAhead)
 
 
-@always(source="the dump thread's position", witness=_something_is_received)
+@always(of=commit_stages, source="the dump thread's position", witness=_something_is_received)
 def replicas_receive_prefixes(history: History) -> tuple[TransactionPassedOver, ...]:
     """What a replica has received is a prefix of the source's binary log."""
     return _found(history, TransactionPassedOver)
 
 
-@always(source="MySQL bug 113489", witness=is_semi_sync)
+@always(of=commit_stages, source="MySQL bug 113489", witness=is_semi_sync)
 def gtids_are_not_given_twice(history: History) -> tuple[GtidReused, ...]:
     """No GTID is given to a second transaction while anybody has the first."""
     return _found(history, GtidReused)
 
 
-@always(source="MDEV-21117; MySQL bug 99370", witness=_source_returns)
+@always(of=commit_stages, source="MDEV-21117; MySQL bug 99370", witness=_source_returns)
 def returned_sources_have_nothing_extra(history: History) -> tuple[ExtraTransaction, ...]:
     """An old source that is taken back as a replica has nothing that the new source lacks."""
     return _found(history, ExtraTransaction)
 
 
-@always(source="MDEV-21117, MDEV-33465: init-rpl-role=SLAVE", witness=_source_was_ahead)
+@always(
+    of=commit_stages,
+    source="MDEV-21117, MDEV-33465: init-rpl-role=SLAVE",
+    witness=_source_was_ahead,
+)
 def source_is_refused_only_with_reason(history: History) -> tuple[RefusedWithoutReason, ...]:
     """Truncation fences an old source well enough to be taken back, unless its engine has more."""
     return _found(history, RefusedWithoutReason)
 
 
-@always(source="MySQL bug 44058, point 5; MDEV-181", witness=is_semi_sync)
+@always(of=commit_stages, source="MySQL bug 44058, point 5; MDEV-181", witness=is_semi_sync)
 def commits_reach_their_end(history: History) -> tuple[CommitStalled, ...]:
     """Every client gets its answer, unless the source is lost."""
     if not is_semi_sync(history) or not history.is_complete:
@@ -293,7 +319,9 @@ def commits_reach_their_end(history: History) -> tuple[CommitStalled, ...]:
     return () if ended else (CommitStalled(waiting=waiting),)
 
 
-@always(source="MDEV-162, stages 1 to 4; MDEV-4698", witness=_something_is_delivered)
+@always(
+    of=commit_stages, source="MDEV-162, stages 1 to 4; MDEV-4698", witness=_something_is_delivered
+)
 def steps_run_out(history: History) -> tuple[StepTakenAgain, ...]:
     """No transaction is written, synced, received by a replica or committed twice.
 

@@ -8,9 +8,11 @@ from typing import ClassVar
 from paraply.reference_impl.applier.replica import ApplierParts, Budget, Replica
 from paraply.reference_impl.applier.sleeping import SleepingReplica
 from paraply.reference_impl.applier.source_log import Source, SourceSettings
+from paraply.reference_impl.causes import BARRIER, HOLE
 from paraply.reference_impl.certification.dialects import DIALECTS
 from paraply.reference_impl.recorder import Recorder
 from paraply.reference_impl.subject import (
+    Cause,
     KnownBreaches,
     Option,
     Subject,
@@ -72,10 +74,14 @@ class ApplierSubject(Subject):
         Option(name="crashes", default=0, meaning="how often the replica crashes"),
         Option(name="checkpoints", default=0, meaning="how often the position is saved"),
     )
-    _out_of_order = frozenset({
-        "engine_commits_follow_the_log", "sessions_keep_their_order", "readers_see_prefixes",
-        "reads_never_go_back",
-    })  # fmt: skip
+    _out_of_order = frozenset(
+        {
+            "engine_commits_follow_the_log",
+            "sessions_keep_their_order",
+            "readers_see_prefixes",
+            "reads_never_go_back",
+        }
+    )
     breaks: ClassVar[Mapping[str, frozenset[str]]] = {
         "logical_clock_unordered": _out_of_order,
         # By schema, LC and SN are ignored, which is safe: conflicts stay in one worker.
@@ -89,11 +95,24 @@ class ApplierSubject(Subject):
             breaks=frozenset({"no_conflicting_parallel_apply", "rows_apply_as_logged"}),
             because="step 1 of AL1 lets transactions without write set overlap with what is before "
             "them; the applier keeps to the log it is given",
+            cause=BARRIER,
             dialects=frozenset({"logical_clock", "logical_clock_unordered"}),
         ),
     )
-    areas: ClassVar[frozenset[str]] = frozenset(
-        {"apply/parallel_apply", "apply/commit_order", "readers/replica_reads", "apply/wake_ups"}
+    unreachable: ClassVar[Mapping[str, frozenset[str]]] = dict.fromkeys(
+        ("logical_clock", "database"),
+        frozenset({"replica_has_a_gap", "gap_free_states_are_the_sources"}),
+    )
+    causes: ClassVar[Mapping[str, Cause]] = dict.fromkeys(_out_of_order, HOLE)
+    follows = (
+        KnownBreaches(
+            where="any options",
+            applies=lambda _: True,
+            breaks=frozenset({"replica_states_existed_on_the_source"}),
+            because="workers commit in any order, as readers see",
+            cause=HOLE,
+            dialects=frozenset({"logical_clock_unordered", "database_unordered"}),
+        ),
     )
 
     def __init__(self, parts: ApplierParts = ApplierParts()) -> None:  # noqa: B008 - frozen

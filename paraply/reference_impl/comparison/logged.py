@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable
 from paraply.reference_impl.comparison.tasks import LogBuilder, RowEvent, Task, TaskLog
 from paraply.reference_impl.mariadb.source import ALLOW_PARALLEL, WAITED
 from paraply.vocabulary.keys import ConflictKey, RowKeys
-from paraply.vocabulary.log import LoggedKind, LoggedTransaction, RowChange
+from paraply.vocabulary.log import ANY_ROWS, LoggedKind, LoggedTransaction, RowChange
 from paraply.vocabulary.timestamps import LogicalTimestamp
 
 
@@ -83,7 +83,8 @@ class LoggedTasks:
         first = rows[0]
         first.writes += self._numbers(left)
         first.reads += self._numbers(txn.shared_keys)
-        blurred = txn.partly_keyed_tables | txn.reached_tables
+        blurred = (txn.partly_keyed_tables | txn.reached_tables) - {ANY_ROWS}
+        tables |= txn.aspects - {ANY_ROWS}
         for table in sorted(txn.unkeyed_tables):
             first.writes += (self.builder.key(f"{table} without a key"),)
         for table in sorted(tables | blurred):

@@ -149,7 +149,7 @@ class Member:
         if purged is not None:
             self.record_collection(purged)
 
-    def record_collection(self, purged: frozenset[Item]) -> None:
+    def record_collection(self, purged: frozenset[Item], note: str = "") -> None:
         """Write down what was purged, and on the ground of which stable set."""
         stable = self.certifier.stable_set
         self.recorder.record(
@@ -158,6 +158,7 @@ class Member:
             items=purged,
             gtid_set=format_gtid_set(stable),
             transactions=self.transactions_in(stable),
+            note=note,
         )
 
     def on_view_change(self, message: ViewChangeMessage) -> None:
@@ -324,7 +325,7 @@ class Member:
         """Forget certification info once it is too large: on a timer of this member's own."""
         purged = self.certifier.on_preemptive_collection()
         if purged is not None:
-            self.record_collection(purged)
+            self.record_collection(purged, note="preemptive")
 
     # Recovery of a joiner.
 

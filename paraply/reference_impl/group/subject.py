@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from paraply.reference_impl.causes import DDL
 from paraply.reference_impl.certification.dialects import DIALECTS
 from paraply.reference_impl.certification.parts import STANDARD_PARTS, Parts
 from paraply.reference_impl.certifier_subject import BROKEN_BY_TIMESTAMPS, WITHOUT_VIEW_CHANGES
@@ -124,19 +125,28 @@ class GroupSubject(Subject):
             where="alterations>0, ddl_is_apart=false",
             applies=lambda options: bool(options["alterations"] and not options["ddl_is_apart"]),
             breaks=frozenset({"definitions_are_as_certified"}),
+            cause=DDL,
             because="an ALTER TABLE has no write set, so nothing refuses its conflicts",
         ),
     )
-    areas: ClassVar[frozenset[str]] = frozenset(
-        {
-            "certification/decisions",
-            "group/executed_sets",
-            "certification/garbage_collection",
-            "group/commit_order",
-            "apply/landing",
-            "certification/timestamps",
-            "group/view_change",
-        }
+    follows = (
+        KnownBreaches(
+            where="alterations>0, ddl_is_apart=false",
+            applies=lambda options: bool(options["alterations"] and not options["ddl_is_apart"]),
+            breaks=frozenset({"members_converge"}),
+            because="an ALTER TABLE has no write set, so nothing refuses its conflicts",
+            cause=DDL,
+        ),
+        KnownBreaches(
+            where="single_primary=true, preemptive_rows_threshold>0",
+            applies=lambda options: bool(
+                options["single_primary"] and options["preemptive_rows_threshold"]
+            ),
+            breaks=frozenset({"conflicting_transactions_are_ordered"}),
+            because="a write set that is too large to store counts as none, and step 1 of AL1 "
+            "lets transactions without write set overlap with what is before them",
+            dialects=frozenset({"wl8440_literal"}),
+        ),
     )
     # Sessions are a matter of the source's own log.
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {

@@ -88,6 +88,8 @@ class EventGroup:
     """Who needs a row that it holds; the kill takes effect at its next wait or event."""
     undone_because: str = ""
     """Why its attempt is being rolled back."""
+    has_timed_out: bool = False
+    """A lock wait timeout ended one of its attempts: an error from outside of the log."""
     has_failed: bool = False
     """Valid when DONE: the group did not commit because of an error, its own or one before."""
     is_skipped: bool = False

@@ -15,10 +15,10 @@ from paraply.reference_impl.mariadb.committing import PRIOR_COMMIT_FAILED
 from paraply.reference_impl.mariadb.driver import MEMBER
 from paraply.reference_impl.mariadb.groups import EventGroup, Speculation, Stage, Step
 from paraply.reference_impl.mariadb.locking import LockingDriver
+from paraply.reference_impl.recorder import FROM_OUTSIDE, LOCK_WAIT_TIMEOUT
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.schedule import Schedule
 
-FROM_OUTSIDE = "from outside"
 """Note of a failure that has nothing to do with the log: a full disk, say."""
 _SILENT = (Stage.QUEUED, Stage.ADMITTED, Stage.RETRYING)
 _WRONG = (Outcome.MISSING_BEFORE_IMAGE, Outcome.DUPLICATE_KEY)
@@ -202,7 +202,8 @@ class ParallelReplica(LockingDriver):
 
     def on_error(self, group: EventGroup, note: str = "") -> None:
         """Give the group up: roll back, take the commit start back, and stop the replica."""
-        self.has_failed = self.has_failed or note != FROM_OUTSIDE
+        is_from_outside = note == FROM_OUTSIDE or group.has_timed_out
+        self.has_failed = self.has_failed or not is_from_outside
         self.revoke_commit_start(group)
         self.roll_back(group)
         self.record(EventKind.FAILED, group, note=note or "row error")
@@ -245,7 +246,8 @@ class ParallelReplica(LockingDriver):
     def on_timeout(self, group: EventGroup) -> None:
         """A lock wait timeout strikes the attempt."""
         self.timeouts_left -= 1
-        self.on_temporary_error(group, "lock wait timeout")
+        group.has_timed_out = True
+        self.on_temporary_error(group, LOCK_WAIT_TIMEOUT)
 
     def on_failure(self, group: EventGroup) -> None:
         """Something outside of the log makes the attempt fail."""

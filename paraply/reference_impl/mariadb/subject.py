@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from paraply.reference_impl.applier.row_store import RowStore
+from paraply.reference_impl.causes import HOLE, UNDONE
 from paraply.reference_impl.mariadb.driver import MEMBER, Settings
 from paraply.reference_impl.mariadb.modes import Mode, Rules
 from paraply.reference_impl.mariadb.replica import ParallelReplica
@@ -60,34 +61,47 @@ class Parts:
     source: type[GroupCommitSource] = GroupCommitSource
 
 
-_BETWEEN_DOMAINS = frozenset({
-    "no_conflicting_parallel_apply", "engine_commits_follow_the_log", "readers_see_prefixes",
-    "reads_never_go_back",
-})  # fmt: skip
-"""A DDL is in order with its own domain only, and so is everything else."""
 _SPECULATION = frozenset({"rows_apply_as_logged", "commit_groups_never_overlap"})
 _MARKS = frozenset({"marked_transactions_wait_for_all_before"})
 """Only optimistic looks at the marks; elsewhere the batch barrier opens at the commit *start*."""
-_SEEN_AT_ONCE = frozenset({
-    "irreversible_changes_wait_for_all_before", "domains_commit_in_order",
-    "domains_are_read_in_order", "engine_commits_follow_the_log", "readers_see_prefixes",
-    "reads_never_go_back",
-})  # fmt: skip
+_SEEN_AT_ONCE = frozenset(
+    {
+        "irreversible_changes_wait_for_all_before",
+        "domains_commit_in_order",
+        "domains_are_read_in_order",
+        "engine_commits_follow_the_log",
+        "readers_see_prefixes",
+        "reads_never_go_back",
+    }
+)
 """A change without transaction is there when it is executed, past the barrier: see _MARKS."""
 
 _ONE_DOMAIN = frozenset({"domains_overtake_each_other"})
 _NO_SPECULATION = frozenset({"speculation_meets_a_conflict"})
-_ONE_AT_A_TIME = _NO_SPECULATION | _ONE_DOMAIN | {
-    "attempt_is_killed_for_an_earlier_one", "only_later_transactions_are_killed",
-    "commit_start_is_revoked", "waiting_transaction_joins_the_group", "waiting_costs_no_sync",
-}  # fmt: skip
+_ONE_AT_A_TIME = (
+    _NO_SPECULATION
+    | _ONE_DOMAIN
+    | {
+        "attempt_is_killed_for_an_earlier_one",
+        "only_later_transactions_are_killed",
+        "commit_start_is_revoked",
+        "waiting_transaction_joins_the_group",
+        "waiting_costs_no_sync",
+    }
+)
+_IN_ORDER = frozenset({"replica_has_a_gap", "gap_free_states_are_the_sources"})
 _NOTHING_BESIDE = _ONE_AT_A_TIME | {
-    "conflicting_transactions_are_applied", "domains_apply_without_conflict",
-    "domains_commit_in_order", "domains_keep_their_worker_limit", "engine_commits_follow_the_log",
-    "error_meets_later_transactions", "no_conflicting_parallel_apply",
-    "nothing_after_an_error_is_applied", "one_group_has_two_of_a_domain",
+    "conflicting_transactions_are_applied",
+    "domains_apply_without_conflict",
+    "domains_commit_in_order",
+    "domains_keep_their_worker_limit",
+    "engine_commits_follow_the_log",
+    "error_meets_later_transactions",
+    "no_conflicting_parallel_apply",
+    "nothing_after_an_error_is_applied",
+    "one_group_has_two_of_a_domain",
     "two_transactions_overlap",
-}  # fmt: skip
+}
 
 
 class ParallelModesSubject(Subject):
@@ -98,41 +112,54 @@ class ParallelModesSubject(Subject):
     source = "slave_parallel_mode; sql/rpl_parallel.cc; MariaDB GTID, in-order and out-of-order"
     dialects = tuple(DIALECTS)
     options = (
-        Option(name="workers", default=3, greatest=64,
-               meaning="slave_parallel_threads; 0: as mode none"),
-        Option(name="domain_workers", default=0, greatest=64,
-               meaning="slave_domain_parallel_threads; 0: the whole pool"),
+        Option(
+            name="workers",
+            default=3,
+            greatest=64,
+            meaning="slave_parallel_threads; 0: as mode none",
+        ),
+        Option(
+            name="domain_workers",
+            default=0,
+            greatest=64,
+            meaning="slave_domain_parallel_threads; 0: the whole pool",
+        ),
         Option(name="queued_max", default=2, least=1, meaning="groups in a worker's queue"),
         Option(name="retries_max", default=10, meaning="slave_transaction_retries"),
         Option(name="ddl", default=1, meaning="DDLs in the log, at most"),
-        Option(name="marks", default=1,
-               meaning="transactions with WAITED or without ALLOW_PARALLEL, at most"),
+        Option(
+            name="marks",
+            default=1,
+            meaning="transactions with WAITED or without ALLOW_PARALLEL, at most",
+        ),
         Option(name="restarts", default=0, meaning="restarts of the source: commit ids repeat"),
         Option(name="commit_groups", default=True, meaning="the source commits in groups"),
-        Option(name="extra_locks", default="domain", choices=("none", "domain", "any"),
-               meaning="locks beside the rows written: of rows of the domain, or of any"),
-        Option(name="eager", default=False,
-               meaning="begin and queue without asking when: fewer runs to enumerate"),
+        Option(
+            name="extra_locks",
+            default="domain",
+            choices=("none", "domain", "any"),
+            meaning="locks beside the rows written: of rows of the domain, or of any",
+        ),
+        Option(
+            name="eager",
+            default=False,
+            meaning="begin and queue without asking when: fewer runs to enumerate",
+        ),
         Option(name="reads", default=1, meaning="snapshots that a reader takes"),
         Option(name="stops", default=1, meaning="STOP SLAVE, and START SLAVE after it"),
         Option(name="failures", default=0, meaning="errors from outside that stop the replica"),
         Option(name="timeouts", default=0, meaning="lock wait timeouts"),
-    )  # fmt: skip
-    areas: ClassVar[frozenset[str]] = frozenset({
-        "apply/parallel_apply", "apply/commit_order", "readers/replica_reads", "gtid/positions",
-        "apply/exactly_once",
-        "apply/mariadb_domains", "apply/mariadb_modes", "apply/mariadb_retries",
-    })  # fmt: skip
+    )
 
     breaks: ClassVar[Mapping[str, frozenset[str]]] = {
         "optimistic": _SPECULATION,
         "conservative": _MARKS,
         "aggressive": _SPECULATION | _MARKS,
         "minimal": _MARKS,
-        "optimistic_by_schema": _SPECULATION | _BETWEEN_DOMAINS,
-        "conservative_by_schema": _MARKS | _BETWEEN_DOMAINS,
+        "optimistic_by_schema": _SPECULATION,
+        "conservative_by_schema": _MARKS,
         "minimal_by_schema": _MARKS,
-        "optimistic_long_running": _SPECULATION | _BETWEEN_DOMAINS,
+        "optimistic_long_running": _SPECULATION,
         "aggressive_non_transactional": _SPECULATION | _MARKS,
         "conservative_non_transactional": _MARKS | _SEEN_AT_ONCE,
     }
@@ -140,28 +167,66 @@ class ParallelModesSubject(Subject):
         KnownBreaches(
             where="retries_max=0",
             applies=lambda options: options["retries_max"] == 0,
-            breaks=frozenset({"sound_log_never_fails", "applied_exactly_once"}),
+            breaks=frozenset(
+                {
+                    "sound_log_never_fails",
+                    "applier_does_not_give_up",
+                    "applied_exactly_once",
+                }
+            ),
             because="a transaction that is killed for an earlier one is never tried again",
+            cause=UNDONE,
             dialects=frozenset(DIALECTS) - {"none", "minimal", "minimal_by_schema"},
+        ),
+    )
+    follows = (
+        KnownBreaches(
+            where="retries_max=0",
+            applies=lambda options: options["retries_max"] == 0,
+            breaks=frozenset(
+                {
+                    "replica_ends_in_the_sources_state",
+                    "nothing_after_an_error_is_applied",
+                }
+            ),
+            because="a transaction that is killed for an earlier one is never tried again",
+            cause=UNDONE,
+        ),
+        KnownBreaches(
+            where="any options",
+            applies=lambda _: True,
+            breaks=frozenset(
+                {
+                    "replica_states_existed_on_the_source",
+                }
+            ),
+            because="a change without transaction is there when it is executed",
+            cause=HOLE,
+            dialects=frozenset({"conservative_non_transactional", "aggressive_non_transactional"}),
         ),
     )
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
         # No crash and no client sessions here; conflicts are not told by LC and SN.
-        "": frozenset({
-            "starts_respect_last_committed", "sessions_keep_their_order", "replica_crashes_midway",
-            "saved_positions_are_executed", "crash_finds_a_transaction_half_done",
-            "position_rows_never_wait",
-        }),
-        "optimistic": _ONE_DOMAIN,
-        "conservative": _ONE_DOMAIN | _NO_SPECULATION,
-        "aggressive": _ONE_DOMAIN,
-        "minimal": _ONE_AT_A_TIME,
-        "none": _NOTHING_BESIDE,
+        "": frozenset(
+            {
+                "starts_respect_last_committed",
+                "sessions_keep_their_order",
+                "replica_crashes_midway",
+                "saved_positions_are_executed",
+                "crash_finds_a_transaction_half_done",
+                "position_rows_never_wait",
+            }
+        ),
+        "optimistic": _ONE_DOMAIN | _IN_ORDER,
+        "conservative": _ONE_DOMAIN | _NO_SPECULATION | _IN_ORDER,
+        "aggressive": _ONE_DOMAIN | _IN_ORDER,
+        "minimal": _ONE_AT_A_TIME | _IN_ORDER,
+        "none": _NOTHING_BESIDE | _IN_ORDER,
         "conservative_by_schema": _NO_SPECULATION,
         "minimal_by_schema": _ONE_AT_A_TIME,
         "aggressive_non_transactional": _ONE_DOMAIN,
         "conservative_non_transactional": _ONE_DOMAIN | _NO_SPECULATION,
-    }  # fmt: skip
+    }
 
     def __init__(self, parts: Parts | None = None) -> None:
         self.parts = parts or Parts()
@@ -179,12 +244,14 @@ class ParallelModesSubject(Subject):
         source = self.parts.source(
             workload.row_names,
             GroupSettings(
-                domains=rules.domains, non_transactional=rules.non_transactional,
-                ddl=int(options["ddl"]), marks=int(options["marks"]),
+                domains=rules.domains,
+                non_transactional=rules.non_transactional,
+                ddl=int(options["ddl"]),
+                marks=int(options["marks"]),
                 restarts=int(options["restarts"]),
                 commit_groups=bool(options["commit_groups"]),
             ),
-        )  # fmt: skip
+        )
         log = source.write(schedule, recorder, workload.transactions)
         locks = extra_locks(schedule, log, workload, str(options["extra_locks"]))
         self.replica(log, workload, dialect, options, recorder, locks).run(schedule)
@@ -201,8 +268,15 @@ class ParallelModesSubject(Subject):
     ) -> ParallelReplica:
         """Return a replica at the beginning of its relay log."""
         mode, workers = DIALECTS[dialect].mode, int(options["workers"])
-        numbers = ("domain_workers", "queued_max", "retries_max", "reads", "stops",
-                   "failures", "timeouts")  # fmt: skip
+        numbers = (
+            "domain_workers",
+            "queued_max",
+            "retries_max",
+            "reads",
+            "stops",
+            "failures",
+            "timeouts",
+        )
         return self.parts.replica(
             log,
             recorder,

@@ -33,7 +33,6 @@ class GapFreeSubject(Subject):
         "filters_drop": _HOLE | {"nothing_is_sent_again", "auto_position_finds_what_it_asks"},
         "allocates_early": _HOLE,
     }
-    areas: ClassVar[frozenset[str]] = frozenset({"gtid/replication_state", "apply/exactly_once"})
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
         "mysql_5_6": frozenset({"executed_set_has_a_hole"}),
     }

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from paraply.reference_impl.causes import RESTART
 from paraply.reference_impl.mariadb_gtid.event_groups import PositionSource
 from paraply.reference_impl.mariadb_gtid.position_store import (
     BinlogPosition,
@@ -16,7 +17,13 @@ from paraply.reference_impl.mariadb_gtid.position_store import (
 from paraply.reference_impl.mariadb_gtid.replica import PositionReplica
 from paraply.reference_impl.mariadb_gtid.workers import MEMBER, Budget
 from paraply.reference_impl.recorder import Recorder
-from paraply.reference_impl.subject import Option, Subject, Workload, register_subject
+from paraply.reference_impl.subject import (
+    KnownBreaches,
+    Option,
+    Subject,
+    Workload,
+    register_subject,
+)
 from paraply.vocabulary.history import OptionValue
 from paraply.vocabulary.schedule import Schedule
 
@@ -49,6 +56,36 @@ _TWICE = frozenset({"position_covers_all_that_is_applied", "no_event_is_applied_
 _LOST = frozenset({"position_covers_only_what_is_applied", "no_event_is_lost"})
 
 
+_READS = frozenset(
+    {
+        "domains_are_read_in_order",
+        "reader_sees_the_middle",
+        "readers_see_prefixes",
+        "reads_never_go_back",
+        "reader_misses_a_later_version",
+        "replica_reads_fit_one_order",
+    }
+)
+"""Readers look at positions only."""
+_CONFLICTS = frozenset(
+    {
+        "conflicting_transactions_are_applied",
+        "no_conflicting_parallel_apply",
+        "domains_apply_without_conflict",
+    }
+)
+"""Transactions write different rows."""
+
+
+def _unreachable(name: str, method: Method) -> frozenset[str]:
+    """Return the properties whose situation no run with a method can reach."""
+    found = frozenset() if method.has_unsafe_changes else _CONFLICTS
+    if name == "single_row":
+        return found | {"one_group_has_two_of_a_domain"}
+    is_apart = name in ("binlog", "binlog_unsynced", "binlog_with_ddl", "relay_log_info")
+    return found | {"position_rows_never_wait"} if is_apart else found
+
+
 class PositionsSubject(Subject):
     """A replica; a mutant is another class of replica or of store."""
 
@@ -75,14 +112,34 @@ class PositionsSubject(Subject):
         "binlog_unsynced": _TWICE,
         "relay_log_info": _TWICE | _LOST | {"stop_points_are_prefixes"},
     }
-    areas: ClassVar[frozenset[str]] = frozenset({"gtid/positions", "apply/exactly_once"})
+    follows = (
+        KnownBreaches(
+            where="any options",
+            applies=lambda _: True,
+            breaks=frozenset(
+                {
+                    "applied_exactly_once",
+                    "replica_ends_in_the_sources_state",
+                    "restart_reaches_the_sources_state",
+                    "replica_logs_domains_in_order",
+                    "domains_commit_in_order",
+                    "engine_commits_follow_the_log",
+                    "sequences_rise_within_a_domain",
+                    "smaller_numbers_are_noticed",
+                    "replica_states_existed_on_the_source",
+                }
+            ),
+            because="a start from a wrong position repeats transactions or leaves them out",
+            cause=RESTART,
+            dialects=frozenset(
+                {"table_with_ddl", "binlog_with_ddl", "binlog_unsynced", "relay_log_info"}
+            ),
+        ),
+    )
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
-        "single_row": frozenset({"one_group_has_two_of_a_domain"}),
-        "binlog": frozenset({"position_rows_never_wait"}),
-        "binlog_unsynced": frozenset({"position_rows_never_wait"}),
-        "binlog_with_ddl": frozenset({"position_rows_never_wait"}),
-        "relay_log_info": frozenset({"position_rows_never_wait"}),
-    }  # fmt: skip
+        "": _READS,
+        **{name: _unreachable(name, method) for name, method in METHODS.items()},
+    }
 
     def __init__(
         self,
@@ -115,16 +172,21 @@ class PositionsSubject(Subject):
         """Return a replica at the beginning of a log that the schedule has made."""
         method = METHODS[dialect]
         source = PositionSource(
-            domains=int(options["domains"]), engines=int(options["engines"]),
-            has_unsafe_changes=method.has_unsafe_changes, rewinds=int(options["rewinds"]),
-        )  # fmt: skip
+            domains=int(options["domains"]),
+            engines=int(options["engines"]),
+            has_unsafe_changes=method.has_unsafe_changes,
+            rewinds=int(options["rewinds"]),
+        )
         log = source.write(schedule, recorder, workload.transactions)
         return self.replica_class(
-            log, recorder, (self.store_class or method.store)(log),
+            log,
+            recorder,
+            (self.store_class or method.store)(log),
             Budget(**{name: int(options[name]) for name in Budget.__dataclass_fields__}),
             workers_max=int(options["workers"]),
-            logs_updates=method.logs_updates, syncs_binlog=method.syncs_binlog,
-        )  # fmt: skip
+            logs_updates=method.logs_updates,
+            syncs_binlog=method.syncs_binlog,
+        )
 
 
 GTID_POSITIONS = register_subject(PositionsSubject())

@@ -12,6 +12,7 @@ from functools import partial
 from paraply.reference_impl.mariadb_gtid.applying import ApplyingReplica
 from paraply.reference_impl.mariadb_gtid.event_groups import EventGroup, groups_after
 from paraply.reference_impl.mariadb_gtid.workers import MEMBER, Stage, Step, Worker
+from paraply.reference_impl.recorder import FROM_OUTSIDE
 from paraply.vocabulary.events import EventKind, Observation
 from paraply.vocabulary.mariadb_gtid import MariadbPosition
 from paraply.vocabulary.schedule import Schedule
@@ -81,9 +82,13 @@ class PositionReplica(ApplyingReplica):
         self.budget.reads -= 1
         seen = tuple(Observation(f"row{one}", one) for one in sorted(set(self.data)))
         self.recorder.record(
-            EventKind.READ, member=MEMBER, session="dba", observed=seen,
-            gtid_set=str(self.shown_position()), note="gtid_slave_pos",
-        )  # fmt: skip
+            EventKind.READ,
+            member=MEMBER,
+            session="dba",
+            observed=seen,
+            gtid_set=str(self.shown_position()),
+            note="gtid_slave_pos",
+        )
 
     def shown_position(self) -> MariadbPosition:
         """Return what ``@@gtid_slave_pos`` shows."""
@@ -98,9 +103,13 @@ class PositionReplica(ApplyingReplica):
         """A transaction cannot be applied: nothing after it in its domain may commit."""
         self.budget.failures -= 1
         self.recorder.record(
-            EventKind.FAILED, member=MEMBER, worker=worker.number, attempt=worker.attempt,
-            transaction=worker.group.transaction, note="error",
-        )  # fmt: skip
+            EventKind.FAILED,
+            member=MEMBER,
+            worker=worker.number,
+            attempt=worker.attempt,
+            transaction=worker.group.transaction,
+            note=FROM_OUTSIDE,
+        )
         for other in list(self.workers):
             is_after = other.sub_id >= worker.sub_id
             if is_after and other.group.domain == worker.group.domain:

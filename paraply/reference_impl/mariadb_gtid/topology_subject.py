@@ -41,13 +41,15 @@ class Shape:
 SHAPES = {
     "failover": Shape(network=Failover, servers=3, writers=(1,), links=((1, 2), (1, 3))),
     "ring": Shape(network=Ring, servers=3, writers=(1, 2, 3), links=((3, 1), (1, 2), (2, 3))),
-    "multi_source": Shape(network=MultiSource, servers=4, writers=(1, 2),
-                          links=((1, 3), (2, 3), (3, 4))),
-    "diamond": Shape(network=Diamond, servers=4, writers=(1,),
-                     links=((1, 2), (1, 3), (2, 4), (3, 4))),
+    "multi_source": Shape(
+        network=MultiSource, servers=4, writers=(1, 2), links=((1, 3), (2, 3), (3, 4))
+    ),
+    "diamond": Shape(
+        network=Diamond, servers=4, writers=(1,), links=((1, 2), (1, 3), (2, 4), (3, 4))
+    ),
     "switch_over": Shape(network=SwitchOver, servers=2, writers=(1,), links=((1, 2),)),
     "restore": Shape(network=Restore, servers=3, writers=(1,), links=((1, 3),)),
-}  # fmt: skip
+}
 ANY = "any"
 
 
@@ -89,8 +91,10 @@ class Parts:
 
 _NO_SINGLE_POSITION = frozenset({"a_single_position_exists", "no_event_is_lost"})
 _NO_ORDER = _NO_SINGLE_POSITION | {
-    "logs_agree_within_a_domain", "no_event_is_applied_twice", "sequences_rise_within_a_domain",
-}  # fmt: skip
+    "logs_agree_within_a_domain",
+    "no_event_is_applied_twice",
+    "sequences_rise_within_a_domain",
+}
 _UNNOTICED = frozenset({"smaller_numbers_are_noticed"})
 _NEVER_SMALLER = _UNNOTICED | {"a_smaller_number_arrives"}
 
@@ -104,38 +108,52 @@ class TopologySubject(Subject):
     dialects = tuple(RULES)
     options = (
         Option(name="topology", default=ANY, choices=(ANY, *SHAPES), meaning="who follows whom"),
-        Option(name="schemas", default=SCHEMAS, least=1, greatest=8,
-               meaning="schemas, each with a domain of its own where one server writes"),
+        Option(
+            name="schemas",
+            default=SCHEMAS,
+            least=1,
+            greatest=8,
+            meaning="schemas, each with a domain of its own where one server writes",
+        ),
         Option(name="filter", default=False, meaning="s3 leaves out domain 1 (IGNORE_DOMAIN_IDS)"),
         Option(name="crashes", default=1, meaning="how often a server crashes"),
         Option(name="rotations", default=1, meaning="rotations of binary logs"),
         Option(name="holes", default=1, meaning="sequence numbers that are left out"),
         Option(name="losses", default=2, meaning="sources that are lost or replaced"),
-    )  # fmt: skip
+    )
     breaks: ClassVar[Mapping[str, frozenset[str]]] = {
         "shared_strict": _NO_SINGLE_POSITION,
         "shared_warning": _NO_ORDER,
         "shared_silent": _NO_ORDER | _UNNOTICED,
-        "out_of_order": _NO_ORDER | _UNNOTICED | {
-            "known_positions_are_accepted", "elected_source_has_what_survivors_have",
+        "out_of_order": _NO_ORDER
+        | _UNNOTICED
+        | {
+            "known_positions_are_accepted",
+            "elected_source_has_what_survivors_have",
         },
         # Measured on 10.11.19: after a number went back, rotation and restart forget the greater
         # ones, and they are given again.
-        "going_back": _NO_ORDER | _UNNOTICED | {
-            "known_positions_are_accepted", "next_number_is_greatest_seen_plus_one",
+        "going_back": _NO_ORDER
+        | _UNNOTICED
+        | {
+            "known_positions_are_accepted",
+            "next_number_is_greatest_seen_plus_one",
             "gtids_name_one_transaction",
         },
-    }  # fmt: skip
-    areas: ClassVar[frozenset[str]] = frozenset(
-        {"apply/exactly_once", "gtid/rules", "gtid/failover", "gtid/replication_state"}
-    )
+    }
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
-        "": frozenset({
-            "executed_set_has_a_hole", "executed_sets_close_their_holes", "nothing_is_sent_again",
-            "auto_position_finds_what_it_asks",
-        }),
-        "strict": _NEVER_SMALLER, "warning": _NEVER_SMALLER, "silent": _NEVER_SMALLER,
-    }  # fmt: skip
+        "": frozenset(
+            {
+                "executed_set_has_a_hole",
+                "executed_sets_close_their_holes",
+                "nothing_is_sent_again",
+                "auto_position_finds_what_it_asks",
+            }
+        ),
+        "strict": _NEVER_SMALLER,
+        "warning": _NEVER_SMALLER,
+        "silent": _NEVER_SMALLER,
+    }
 
     def __init__(self, parts: Parts | None = None) -> None:
         self.parts = parts or Parts()
@@ -173,14 +191,15 @@ class TopologySubject(Subject):
             self.parts.server(
                 number,
                 domain=OWN_DOMAIN_STEP * number if has_own_domains else 0,
-                is_strict=rules.is_strict, warns=rules.warns,
+                is_strict=rules.is_strict,
+                warns=rules.warns,
                 ignores_duplicates=name == "diamond",
                 filters=frozenset({1} if options["filter"] and number == 3 else ()),
                 is_writable=number in shape.writers,
                 binlog=self.parts.binlog(),
             )
             for number in range(1, shape.servers + 1)
-        ]  # fmt: skip
+        ]
         return shape.network(
             recorder,
             NetworkBudget(**{n: int(options[n]) for n in NetworkBudget.__dataclass_fields__}),

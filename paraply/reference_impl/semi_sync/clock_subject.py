@@ -11,7 +11,13 @@ from paraply.reference_impl.semi_sync.clock import Durations, TimedCluster
 from paraply.reference_impl.semi_sync.settings import Staging
 from paraply.reference_impl.semi_sync.state import SOURCE
 from paraply.reference_impl.semi_sync.subject import SEMI_SYNC
-from paraply.reference_impl.subject import Option, Subject, Workload, register_subject
+from paraply.reference_impl.subject import (
+    KnownBreaches,
+    Option,
+    Subject,
+    Workload,
+    register_subject,
+)
 from paraply.vocabulary.history import OptionValue
 from paraply.vocabulary.schedule import Schedule
 from paraply.vocabulary.transactions import Transaction, TransactionId
@@ -28,18 +34,53 @@ class SemiSyncClockSubject(Subject):
         Option(name="clients", default=4, least=1, small=2, meaning="clients that commit at once"),
         Option(name="round_trip_us", default=1_000, greatest=1_000_000, meaning="to a replica"),
         Option(name="sync_us", default=200, greatest=1_000_000, meaning="sync of a group"),
-        Option(name="engine_commit_us", default=10, greatest=1_000_000,
-               meaning="engine commit of a transaction"),
-        Option(name="stagger_us", default=100, greatest=1_000_000,
-               meaning="from one client's first commit to the next one's"),
-    )  # fmt: skip
+        Option(
+            name="engine_commit_us",
+            default=10,
+            greatest=1_000_000,
+            meaning="engine commit of a transaction",
+        ),
+        Option(
+            name="stagger_us",
+            default=100,
+            greatest=1_000_000,
+            meaning="from one client's first commit to the next one's",
+        ),
+    )
     breaks: ClassVar[Mapping[str, frozenset[str]]] = {
         "global_mutex": frozenset({"commits_wait_for_two_round_trips"})
     }
+    follows = (
+        KnownBreaches(
+            where="any options",
+            applies=lambda _: True,
+            breaks=frozenset({"stages_follow_the_binary_log"}),
+            because="binlog_order_commits=OFF lets transactions of a group commit in any order",
+            dialects=frozenset({"mysql_unordered"}),
+        ),
+    )
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
-        "global_mutex": frozenset({"round_trips_overlap"})
+        # Nothing fails and nobody reads.
+        "": frozenset(
+            {
+                "source_recovers_unacknowledged",
+                "source_is_lost_after_a_read",
+                "semi_sync_comes_back_on",
+                "visible_only_after_acknowledgement",
+                "what_was_seen_survives",
+                "what_was_confirmed_survives",
+                "waits_are_abandoned_only_for_cause",
+                "readers_at_the_source_see_prefixes",
+                "snapshots_know_their_place",
+                "recovery_decides_by_the_binlog",
+                "returned_sources_have_nothing_extra",
+                "source_is_refused_only_with_reason",
+            }
+        ),
+        "global_mutex": frozenset(
+            {"round_trips_overlap", "commit_stages_overlap", "stages_follow_the_binary_log"}
+        ),
     }
-    areas: ClassVar[frozenset[str]] = frozenset({"semi_sync/pace"})
 
     def simulate(
         self,
@@ -58,14 +99,18 @@ class SemiSyncClockSubject(Subject):
             recorder.add(Transaction(id=identifier))
             identifiers.append(identifier)
         cluster = TimedCluster(
-            settings, recorder, identifiers, replicas=[ReplicaState("r1")],
+            settings,
+            recorder,
+            identifiers,
+            replicas=[ReplicaState("r1")],
             clients=int(options["clients"]),
             durations=Durations(
-                round_trip=int(options["round_trip_us"]), sync=int(options["sync_us"]),
+                round_trip=int(options["round_trip_us"]),
+                sync=int(options["sync_us"]),
                 engine_commit=int(options["engine_commit_us"]),
                 stagger=int(options["stagger_us"]),
             ),
-        )  # fmt: skip
+        )
         cluster.run(schedule)
         return (SOURCE, "r1")
 

@@ -52,8 +52,9 @@ class SemiSyncSubject(Subject):
     source = "MDEV-162, MDEV-181; MYSQL_BIN_LOG::ordered_commit, ReplSemiSyncMaster"
     dialects = tuple(DIALECTS)
     options = (
-        Option(name="acknowledgements", default=1, least=1, greatest=8,
-               meaning="wait_for_slave_count"),
+        Option(
+            name="acknowledgements", default=1, least=1, greatest=8, meaning="wait_for_slave_count"
+        ),
         Option(name="keeps_relay_log", default=True, meaning="relay logs survive a restart"),
         Option(name="rotation_waits", default=False, meaning="rotation waits for pending XIDs"),
         Option(name="dump_takes_lock_log", default=False, meaning="dump threads need LOCK_log"),
@@ -62,22 +63,34 @@ class SemiSyncSubject(Subject):
         Option(name="replicas_return", default=True, meaning="replicas that go come back"),
         Option(name="silent_crashes", default=False, meaning="replicas crash without a word"),
         Option(name="shutdown_waits", default=False, meaning="SHUTDOWN WAIT FOR ALL SLAVES"),
-        Option(name="truncates", default=True,
-               meaning="a source that comes back as a replica cuts its prepared tail"),
+        Option(
+            name="truncates",
+            default=True,
+            meaning="a source that comes back as a replica cuts its prepared tail",
+        ),
         Option(name="reads", default=2, small=1, meaning="reads at the source"),
         Option(name="source_crashes", default=1, meaning="crashes of the source"),
         Option(name="replica_crashes", default=0, meaning="crashes of replicas"),
         Option(name="rotations", default=1, small=0, meaning="rotations of the binary log"),
         Option(name="abandons", default=1, small=0, meaning="waits that are given up"),
-        Option(name="abandon_by", default="any", choices=("any", *BY_HAND),
-               meaning="how a wait is given up"),
+        Option(
+            name="abandon_by",
+            default="any",
+            choices=("any", *BY_HAND),
+            meaning="how a wait is given up",
+        ),
         Option(name="shutdowns", default=0, meaning="shutdowns of the source"),
         Option(name="loses_source", default=True, meaning="the source may be lost"),
-        Option(name="loses_replicas", default=0, greatest=8,
-               meaning="replicas lost together with it"),
-        Option(name="source_returns", default=True, small=False,
-               meaning="the old source comes back after the fail-over"),
-    )  # fmt: skip
+        Option(
+            name="loses_replicas", default=0, greatest=8, meaning="replicas lost together with it"
+        ),
+        Option(
+            name="source_returns",
+            default=True,
+            small=False,
+            meaning="the old source comes back after the fail-over",
+        ),
+    )
     breaks: ClassVar[Mapping[str, frozenset[str]]] = {
         "after_commit": NOT_LOSSLESS,
         "stock_recovery": NOT_LOSSLESS,
@@ -90,10 +103,14 @@ class SemiSyncSubject(Subject):
         KnownBreaches(
             where="sync_binlog=0",
             applies=lambda options: options["sync_binlog"] == 0,
-            breaks=frozenset({
-                "replicas_are_never_ahead", "recovery_decides_by_the_binlog",
-                "gtids_are_not_given_twice", "commits_reach_their_end",
-            }),
+            breaks=frozenset(
+                {
+                    "replicas_are_never_ahead",
+                    "recovery_decides_by_the_binlog",
+                    "gtids_are_not_given_twice",
+                    "commits_reach_their_end",
+                }
+            ),
             because="replicas get what a crash of the source takes back",
         ),
         KnownBreaches(
@@ -115,9 +132,13 @@ class SemiSyncSubject(Subject):
             applies=lambda options: bool(
                 options["replica_crashes"] and not options["keeps_relay_log"]
             ),
-            breaks=frozenset({
-                "steps_run_out", "what_was_seen_survives", "what_was_confirmed_survives",
-            }),
+            breaks=frozenset(
+                {
+                    "steps_run_out",
+                    "what_was_seen_survives",
+                    "what_was_confirmed_survives",
+                }
+            ),
             because="MDEV-4698: what a replica had acknowledged is thrown away and sent again",
         ),
         KnownBreaches(
@@ -135,11 +156,10 @@ class SemiSyncSubject(Subject):
             breaks=frozenset({"commits_reach_their_end"}),
             because="MySQL bug 44058, point 5: rotation, waiter and dump thread wait in a ring",
         ),
-    )  # fmt: skip
+    )
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
         "global_mutex": frozenset({"commit_stages_overlap", "stages_follow_the_binary_log"})
     }
-    areas: ClassVar[frozenset[str]] = frozenset({"semi_sync/promises"})
 
     def __init__(self, cluster: type[Cluster] = Cluster, **changes: Any) -> None:
         self.cluster = cluster
@@ -183,9 +203,12 @@ class SemiSyncSubject(Subject):
         """Return the settings that a dialect and the options stand for."""
         wait_point, recovery, staging = DIALECTS[dialect]
         values: dict[str, Any] = {
-            "wait_point": wait_point, "recovery": recovery, "staging": staging,
-            **options, **self.changes,
-        }  # fmt: skip
+            "wait_point": wait_point,
+            "recovery": recovery,
+            "staging": staging,
+            **options,
+            **self.changes,
+        }
         return Settings(
             clients=workload.transactions, replicas=max(1, workload.members - 1), **values
         )

@@ -9,9 +9,17 @@ from typing import ClassVar
 from paraply.reference_impl.applier.commit_order import CommitOrderQueue, NoCommitOrder
 from paraply.reference_impl.applier.replica import Budget
 from paraply.reference_impl.applier.source_log import RelayLog, SourceSettings
+from paraply.reference_impl.causes import CRASH, HOLE_OR_CRASH
 from paraply.reference_impl.certification.dialects import DIALECTS
 from paraply.reference_impl.recorder import Recorder
-from paraply.reference_impl.subject import Option, Subject, Workload, register_subject
+from paraply.reference_impl.subject import (
+    Cause,
+    KnownBreaches,
+    Option,
+    Subject,
+    Workload,
+    register_subject,
+)
 from paraply.reference_impl.wl4648.coordinator import (
     BlindCoordinator,
     BreakingCoordinator,
@@ -46,41 +54,74 @@ class Scheme:
 C1 = CommitOrderQueue
 
 SCHEMES = {
-    "c3_c1": Scheme(meaning="C3, and commits in the source's order",
-                    coordinator=GraphCoordinator, commit_order=C1),
+    "c3_c1": Scheme(
+        meaning="C3, and commits in the source's order",
+        coordinator=GraphCoordinator,
+        commit_order=C1,
+    ),
     "c0": Scheme(meaning="a blind eye on conflicts"),
-    "c0_timestamp": Scheme(meaning="C0, an older change of a row is discarded",
-                           store=TimestampStore),
+    "c0_timestamp": Scheme(
+        meaning="C0, an older change of a row is discarded", store=TimestampStore
+    ),
     "c1": Scheme(meaning="commits in the source's order, no notion of conflict", commit_order=C1),
-    "c2": Scheme(meaning="a break at the first conflict, until all before it have committed",
-                 coordinator=BreakingCoordinator),
-    "c2_c1": Scheme(meaning="C2, and commits in the source's order",
-                    coordinator=BreakingCoordinator, commit_order=C1),
+    "c2": Scheme(
+        meaning="a break at the first conflict, until all before it have committed",
+        coordinator=BreakingCoordinator,
+    ),
+    "c2_c1": Scheme(
+        meaning="C2, and commits in the source's order",
+        coordinator=BreakingCoordinator,
+        commit_order=C1,
+    ),
     "c3": Scheme(meaning="a row event waits for its predecessor", coordinator=GraphCoordinator),
-    "c4": Scheme(meaning="small transactions merged into one job, served by C3",
-                 replica=MergingReplica, coordinator=GraphCoordinator),
-    "c4_c1": Scheme(meaning="C4 served by C1: no notion of conflict between jobs",
-                    replica=MergingReplica, commit_order=C1),
-    "c4_c2": Scheme(meaning="C4 served by C2", replica=MergingReplica,
-                    coordinator=BreakingCoordinator),
+    "c4": Scheme(
+        meaning="small transactions merged into one job, served by C3",
+        replica=MergingReplica,
+        coordinator=GraphCoordinator,
+    ),
+    "c4_c1": Scheme(
+        meaning="C4 served by C1: no notion of conflict between jobs",
+        replica=MergingReplica,
+        commit_order=C1,
+    ),
+    "c4_c2": Scheme(
+        meaning="C4 served by C2", replica=MergingReplica, coordinator=BreakingCoordinator
+    ),
     "p2": Scheme(meaning="a worker per table, parts commit apart", replica=TableReplica),
-    "p3": Scheme(meaning="rows hashed to workers, two-phase commit, snapshot reads",
-                 replica=RowsReplica),
-    "p3_serializable": Scheme(meaning="P3, local reads are SERIALIZABLE",
-                              replica=SerializableRowsReplica),
-}  # fmt: skip
+    "p3": Scheme(
+        meaning="rows hashed to workers, two-phase commit, snapshot reads", replica=RowsReplica
+    ),
+    "p3_serializable": Scheme(
+        meaning="P3, local reads are SERIALIZABLE", replica=SerializableRowsReplica
+    ),
+}
 """The dialects; C1 with C3 comes first, since it keeps every level as long as nothing crashes."""
 
-_STATES = frozenset({
-    "replica_states_existed_on_the_source", "readers_see_prefixes", "replica_reads_fit_one_order",
-})  # fmt: skip
+_STATES = frozenset(
+    {
+        "replica_states_existed_on_the_source",
+        "readers_see_prefixes",
+        "replica_reads_fit_one_order",
+    }
+)
 _RESTART = frozenset({"applied_exactly_once", "reads_never_go_back"}) | _STATES
 _NO_ORDER = _RESTART | {"engine_commits_follow_the_log", "sessions_keep_their_order"}
-_CONFLICTS = frozenset({"no_conflicting_parallel_apply", "rows_apply_as_logged"})
-_NEVER_ENDS = frozenset({
-    "applier_reaches_the_end", "replica_ends_in_the_sources_state",
-    "restart_reaches_the_sources_state",
-})  # fmt: skip
+_GIVES_UP = frozenset(
+    {
+        "rows_apply_as_logged",
+        "applier_does_not_give_up",
+        "sound_log_never_fails",
+    }
+)
+_CONFLICTS = _GIVES_UP | {"no_conflicting_parallel_apply"}
+_NEVER_ENDS = frozenset(
+    {
+        "applier_reaches_the_end",
+        "replica_never_stalls",
+        "replica_ends_in_the_sources_state",
+        "restart_reaches_the_sources_state",
+    }
+)
 
 
 class Wl4648Subject(Subject):
@@ -119,28 +160,58 @@ class Wl4648Subject(Subject):
     )
     breaks: ClassVar[Mapping[str, frozenset[str]]] = {
         "c3_c1": _RESTART,
-        "c0": _NO_ORDER | _CONFLICTS | _NEVER_ENDS | {"gap_free_states_are_the_sources",
-                                                      "final_state_is_the_sources"},
+        "c0": _NO_ORDER
+        | _CONFLICTS
+        | _NEVER_ENDS
+        | {"gap_free_states_are_the_sources", "final_state_is_the_sources"},
         "c0_timestamp": _NO_ORDER | _NEVER_ENDS | {"no_conflicting_parallel_apply"},
-        "c1": _RESTART | _NEVER_ENDS | {"rows_apply_as_logged"},
+        "c1": _RESTART | _NEVER_ENDS | _GIVES_UP,
         "c2": _NO_ORDER,
         "c2_c1": _RESTART,
         "c3": _NO_ORDER,
         "c4": _NO_ORDER,
-        "c4_c1": _RESTART | _NEVER_ENDS | {"rows_apply_as_logged"},
+        "c4_c1": _RESTART | _NEVER_ENDS | _GIVES_UP,
         "c4_c2": _NO_ORDER,
         "p2": _NO_ORDER | {"no_conflicting_parallel_apply"},
         "p3": _RESTART,
         "p3_serializable": _RESTART | _NEVER_ENDS,
-    }  # fmt: skip
-    areas: ClassVar[frozenset[str]] = frozenset(
-        {
-            "apply/parallel_apply",
-            "apply/commit_order",
-            "readers/replica_reads",
-            "apply/consistency_levels",
-            "readers/isolation",
-        }
+    }
+    causes: ClassVar[Mapping[str, Cause]] = {
+        **dict.fromkeys(_STATES, HOLE_OR_CRASH),
+        "reads_never_go_back": HOLE_OR_CRASH,
+        "applied_exactly_once": CRASH,
+        "restart_reaches_the_sources_state": CRASH,
+    }
+    breaks_where = (
+        KnownBreaches(
+            where="watermark=as_written, checkpoints>0",
+            applies=lambda options: bool(
+                options["watermark"] == "as_written" and options["checkpoints"]
+            ),
+            breaks=frozenset({"saved_positions_are_executed"}),
+            because="the formula of the pseudo-code counts what was given to workers",
+        ),
+    )
+    follows = (
+        KnownBreaches(
+            where="watermark=as_written, checkpoints>0, crashes>0",
+            applies=lambda options: options["watermark"] == "as_written",
+            breaks=frozenset(
+                {
+                    "no_conflicting_parallel_apply",
+                    "rows_apply_as_logged",
+                    "applied_exactly_once",
+                    "final_state_is_the_sources",
+                    "gap_free_states_are_the_sources",
+                    "applier_does_not_give_up",
+                    "sound_log_never_fails",
+                }
+            )
+            | _NEVER_ENDS
+            | _NO_ORDER,
+            because="after a crash, transactions are left out that the position covers",
+            cause=CRASH,
+        ),
     )
 
     def __init__(self, scheme: Scheme | None = None) -> None:
@@ -160,10 +231,13 @@ class Wl4648Subject(Subject):
             workload.row_names,
             DIALECTS["wl8440"],
             SourceSettings(
-                barriers=False, rotations=0, collections=0, view_changes=0,
+                barriers=False,
+                rotations=0,
+                collections=0,
+                view_changes=0,
                 sessions=int(options["sessions"]),
             ),
-        )  # fmt: skip
+        )
         source.conflicts, source.deletes = bool(options["conflicts"]), bool(options["deletes"])
         log = source.execute(schedule, recorder, workload.transactions)
         self.replica(log, workload, dialect, options, recorder).run(schedule)

@@ -5,10 +5,11 @@ Advice is derived from numbers in the result only, and each step says the number
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from paraply.reporting.escape import shortened
 from paraply.reporting.words import metadata_model, share
-from paraply.vocabulary.audit_result import AuditResult, Parallelism
+from paraply.vocabulary.audit_result import AuditResult, Parallelism, Reason
 from paraply.vocabulary.counting import counted
 from paraply.vocabulary.verdict import Verdict
 
@@ -17,6 +18,8 @@ GAIN_WORTH_MENTIONING = 1.25
 
 ALWAYS_WRITESET = ("8.4.", "9.")
 """Servers that lost the variable binlog_transaction_dependency_tracking and always use WRITESET."""
+
+SUBJECTS_MAX = 3
 
 SHARE_WORTH_MENTIONING = 0.25
 """A blocker that makes up less of the critical path moves nothing when it goes."""
@@ -28,9 +31,12 @@ def next_steps(result: AuditResult) -> list[str]:
 
 
 def _steps(result: AuditResult) -> Iterator[str]:
-    for reason in result.unknown_because:
-        about = f" ({reason.subject})" if reason.subject else ""
-        yield f"To turn unknown into an answer{about}: {reason.remedy}."
+    for reason, subjects in grouped(result.unknown_because):
+        names = f" ({about(subjects)})" if reason.subject else ""
+        remedy = reason.remedy
+        if len(subjects) > 1:
+            remedy = remedy.replace(reason.subject, "each")
+        yield f"To turn unknown into an answer{names}: {remedy}."
     models = {model.model: model for model in result.parallelism}
     metadata = metadata_model(result)
     if result.violations:
@@ -38,6 +44,24 @@ def _steps(result: AuditResult) -> Iterator[str]:
         yield "Keep the files: they are the evidence for a bug report to whoever wrote them."
     if metadata is not None:
         yield from _tuning(result, metadata, models.get("row-conflicts"))
+
+
+def grouped(reasons: Sequence[Reason]) -> list[tuple[Reason, list[str]]]:
+    """Return reasons with one remedy but for their subject as one, each with its subjects."""
+    found: dict[tuple[str, str], tuple[Reason, list[str]]] = {}
+    for reason in reasons:
+        remedy = reason.remedy.replace(reason.subject, "") if reason.subject else reason.remedy
+        known = found.setdefault((reason.property, remedy), (reason, []))
+        if reason.subject not in known[1]:
+            known[1].append(reason.subject)
+    return list(found.values())
+
+
+def about(subjects: Sequence[str]) -> str:
+    """Return what a reason is about: names, and how many more there are."""
+    named = ", ".join(shortened(subject) for subject in subjects[:SUBJECTS_MAX])
+    more = len(subjects) - SUBJECTS_MAX
+    return f"{named} and {more:,} more" if more > 0 else named
 
 
 def _is_mariadb(result: AuditResult) -> bool:

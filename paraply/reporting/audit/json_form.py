@@ -83,6 +83,7 @@ def to_document(result: AuditResult) -> AuditDocument:
             "count": sum(result.commit_group_sizes.values()),
             "sizes": _histogram(result.commit_group_sizes),
         },
+        "pairs_that_may_wait": result.may_wait,
         "pairs_allowed_to_overlap": result.pairs_allowed_to_overlap,
         "conflicting_pairs_ordered": result.conflicting_pairs_ordered,
         "lint": [_lint(finding) for finding in result.lint],

@@ -185,6 +185,9 @@ class AuditDocument(TypedDict):
     kinds: Annotated[dict[str, int], "Transactions by kind: rows, ddl, statement, xa, empty, ..."]
     tables: Annotated[list[TablePart], "The tables that were changed."]
     commit_groups: Annotated[CommitGroupsPart, "How the source committed them together."]
+    pairs_that_may_wait: Annotated[
+        int, "Pairs that give one result in either order, where one waits for a row lock."
+    ]
     pairs_allowed_to_overlap: Annotated[int, "Pairs of transactions the metadata lets overlap."]
     conflicting_pairs_ordered: Annotated[int, "Conflicting pairs that it keeps apart."]
     lint: Annotated[list[LintPart], "What is wrong or odd with the metadata."]

@@ -1,4 +1,4 @@
-"""JSON Schema and a reference page from typed dictionaries, so that neither can fall behind.
+"""JSON Schema from typed dictionaries.
 
 A field is ``Annotated[type, "what it means"]``; its type is one of ``str``, ``int``, ``float``,
 ``bool``, a ``Literal`` of strings, ``list[...]``, ``dict[str, ...]``, another typed dictionary, or
@@ -52,24 +52,10 @@ def fields_of(part: type) -> Iterator[tuple[str, Any, str]]:
         yield name, inner, meaning
 
 
-def page_of(document: type, *, title: str, introduction: str) -> str:
-    """Return a Markdown page that lists every field of every part."""
-    lines = [f"# {title}", "", introduction.strip(), ""]
-    for part in parts_of(document):
-        lines += [f"## {_heading(part)}", "", inspect.cleandoc(part.__doc__ or ""), ""]
-        lines += ["| field | type | meaning |", "| --- | --- | --- |"]
-        lines += [
-            f"| `{name}` | {_type_words(inner)} | {meaning} |"
-            for name, inner, meaning in fields_of(part)
-        ]
-        lines.append("")
-    return "\n".join(lines)
-
-
 def _object(part: type) -> dict[str, Any]:
     fields = list(fields_of(part))
     return {
-        "title": _heading(part),
+        "title": heading_of(part),
         "description": inspect.cleandoc(part.__doc__ or ""),
         "type": "object",
         "properties": {
@@ -98,24 +84,25 @@ def _schema(annotation: Any) -> dict[str, Any]:
     raise TypeError(f"no JSON form for {annotation!r}")
 
 
-def _heading(part: type) -> str:
-    # "CommitGroupsPart" is "Commit groups" to a reader.
+def heading_of(part: type) -> str:
+    """Return the title of a part: ``CommitGroupsPart`` is "Commit groups"."""
     words = "".join(f" {c.lower()}" if c.isupper() else c for c in part.__name__).split()
     return " ".join(word for word in words if word != "part").capitalize()
 
 
-def _type_words(annotation: Any) -> str:
+def type_words(annotation: Any) -> str:
+    """Return the JSON type of an annotation as Markdown."""
     if annotation in _PLAIN:
         return _PLAIN[annotation]
     if typing.is_typeddict(annotation):
-        heading = _heading(annotation)
+        heading = heading_of(annotation)
         return f"[{heading.lower()}](#{heading.lower().replace(' ', '-')})"
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is list:
-        return f"list of {_type_words(arguments[0])}"
+        return f"list of {type_words(arguments[0])}"
     if origin is dict:
-        return f"object of {_type_words(arguments[1])}"
+        return f"object of {type_words(arguments[1])}"
     if origin is typing.Literal:
         return " or ".join(f'`"{argument}"`' for argument in arguments)
     inner = next(argument for argument in arguments if argument is not type(None))
-    return f"{_type_words(inner)} or null"
+    return f"{type_words(inner)} or null"

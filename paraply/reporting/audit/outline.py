@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paraply.reporting.audit.advice import next_steps
+from paraply.reporting.audit.advice import about, grouped, next_steps
 from paraply.reporting.audit.parallelism_outline import blocker_blocks, parallelism_blocks
 from paraply.reporting.escape import shortened
 from paraply.reporting.outline import (
@@ -28,7 +28,12 @@ from paraply.reporting.words import (
     what_they_share,
     why_they_may_overlap,
 )
-from paraply.vocabulary.audit_result import AuditResult, SafetyViolation, TransactionRef
+from paraply.vocabulary.audit_result import (
+    AuditResult,
+    LintFinding,
+    SafetyViolation,
+    TransactionRef,
+)
 from paraply.vocabulary.counting import counted
 
 CARDS_MAX = 5
@@ -61,15 +66,20 @@ def audit_outline(result: AuditResult) -> Outline:
     return Outline(
         verdict=result.verdict,
         headline=shortened(headline(result), 600),
-        subtitle=", ".join(
-            (
-                counted(result.transactions, "transaction"),
-                counted(result.row_changes, "row change"),
-                counted(len(result.tables), "table"),
-                counted(len(result.files), "file"),
-            )
-        ),
+        subtitle=size_of(result),
         sections=[Section(title=title, blocks=blocks) for title, blocks in filled if blocks],
+    )
+
+
+def size_of(result: AuditResult) -> str:
+    """Return how much was audited."""
+    return ", ".join(
+        (
+            counted(result.transactions, "transaction"),
+            counted(result.row_changes, "row change"),
+            counted(len(result.tables), "table"),
+            counted(len(result.files), "file"),
+        )
     )
 
 
@@ -103,13 +113,14 @@ def _files(result: AuditResult) -> Iterator[Block]:
 
 
 def _unknown(result: AuditResult) -> Iterator[Block]:
-    for reason in result.unknown_because[:ROWS_MAX]:
+    alike = grouped(result.unknown_because)
+    for reason, subjects in alike[:ROWS_MAX]:
         rows = [("because", shortened(sentence(reason.reason), 400))]
         if reason.subject:
-            rows.insert(0, ("about", shortened(reason.subject)))
+            rows.insert(0, ("about", about(subjects)))
         rows.append(("to find out", shortened(sentence(reason.remedy), 400)))
         yield Facts(title=shortened(reason.property), rows=rows, tone=Tone.UNSURE)
-    yield from _more(len(result.unknown_because) - ROWS_MAX, "reason")
+    yield from _more(len(alike) - ROWS_MAX, "reason")
 
 
 def _safety(result: AuditResult) -> Iterator[Block]:
@@ -125,11 +136,12 @@ def _safety(result: AuditResult) -> Iterator[Block]:
         )
     )
     for number, violation in enumerate(result.violations[:CARDS_MAX], start=1):
-        yield _card(number, violation)
+        yield card(violation, number)
     yield from _more(len(result.violations) - CARDS_MAX + result.violations_dropped, "such pair")
 
 
-def _card(number: int, violation: SafetyViolation) -> Facts:
+def card(violation: SafetyViolation, number: int = 0) -> Facts:
+    """Return a violation as named values; ``number`` counts from 1, 0 stands alone."""
     certain = violation.certain
     rows = (
         (
@@ -142,8 +154,9 @@ def _card(number: int, violation: SafetyViolation) -> Facts:
         ("both touch", shortened(what_they_share(violation), 400)),
         ("so", shortened(consequence_of(violation), 400)),
     )
+    place = f"{number}. " if number else ""
     return Facts(
-        title=f"{number}. {shortened(violation.table)} {shortened(violation.key)}",
+        title=f"{place}{shortened(violation.table)} {shortened(violation.key)}",
         tone=Tone.BAD if certain else Tone.UNSURE,
         rows=[(label, value) for label, value in rows if value],
     )
@@ -154,19 +167,22 @@ def _described(reference: TransactionRef) -> str:
     return "  ".join(part for part in parts if part)
 
 
+def findings_by_gravity(result: AuditResult) -> list[LintFinding]:
+    """Return what the lint found, the gravest first."""
+    order = list(_SEVERITY_TONES)
+    return sorted(
+        result.lint,
+        key=lambda finding: (
+            order.index(finding.severity) if finding.severity in order else len(order)
+        ),
+    )
+
+
 def _lint(result: AuditResult) -> Iterator[Block]:
     if not result.lint:
         yield Line(text="No fault found in the logical clock, commit groups or GTIDs.")
         return
-    gravest_first = sorted(
-        result.lint,
-        key=lambda finding: (
-            list(_SEVERITY_TONES).index(finding.severity)
-            if finding.severity in _SEVERITY_TONES
-            else len(_SEVERITY_TONES)
-        ),
-    )
-    for finding in gravest_first[:ROWS_MAX]:
+    for finding in findings_by_gravity(result)[:ROWS_MAX]:
         yield Line(
             lead=shortened(finding.severity, 20),
             text=": ".join(

@@ -12,8 +12,8 @@ from paraply.conforming.expected_failures import ExpectedFailure
 from paraply.conforming.suite import Applier, CaseResult, Result
 from paraply.reporting.counterexample_text import counterexample_lines
 from paraply.reporting.escape import visible
-from paraply.reporting.explore_text import history_records, json_text
-from paraply.version import VERSION
+from paraply.reporting.explore_text import history_records
+from paraply.reporting.json_document import json_document
 from paraply.vocabulary.verdict import Verdict
 
 Expected = Mapping[str, ExpectedFailure]
@@ -31,7 +31,6 @@ def conform_json(
 ) -> str:
     """Return the result as JSON."""
     document = {
-        "paraply": VERSION,
         "verdict": verdict.word,
         "applier": {"name": applier.name, "features": sorted(applier.features)},
         "precision": None if applier.precision is None else asdict(applier.precision),
@@ -40,7 +39,7 @@ def conform_json(
         "counts": dict(Counter(result.result.value for result in results)),
         "cases": [_case_json(result, commands, expected) for result in results],
     }
-    return json_text(document)
+    return json_document(document)
 
 
 def _case_json(
@@ -66,6 +65,8 @@ def _case_json(
             "property": breach.prop.name,
             "violations": [str(violation) for violation in breach.violations],
             "replay": commands.get(case.id, ""),
+            "broken": breach.broken,
+            "repeats": breach.repeats,
             "history": history_records(breach.history),
         },
     }
@@ -116,7 +117,7 @@ def conform_tap(results: Sequence[CaseResult], expected: Expected) -> str:
     lines = ["TAP version 14", f"1..{len(results)}"]
     for number, result in enumerate(results, start=1):
         known = result.case.id in expected
-        is_ok = result.result in (Result.PASS, Result.SKIP)
+        is_ok = result.result in (Result.PASS, Result.SLOW, Result.SKIP)
         line = f"{'ok' if is_ok else 'not ok'} {number} - {result.case.id} {result.case.fact}"
         line = line.replace("#", "\\#")
         if result.result is Result.SKIP:
@@ -136,7 +137,7 @@ def _problem(result: CaseResult, expected: Expected, *, strict: bool) -> str:
     is_known = result.case.id in expected
     if result.result is Result.FAIL:
         return "" if is_known else result.reason
-    if not strict:
+    if not strict or result.result is Result.SLOW:
         return ""
     if result.result is Result.PASS:
         return "expected to fail, and passed" if is_known else ""

@@ -11,7 +11,7 @@ from paraply.conforming.suite import Applier, CaseResult, Result
 from paraply.counterexamples.showing.alternatives import Alternatives
 from paraply.counterexamples.showing.document import Shown
 from paraply.reporting.conform.text import summary
-from paraply.reporting.files import write_report
+from paraply.reporting.files import write_reports
 from paraply.reporting.show_html import show_html
 from paraply.reporting.table_page import index_html
 from paraply.vocabulary.verdict import Verdict
@@ -26,7 +26,7 @@ def write_conform_pages(
     verdict: Verdict,
 ) -> Path:
     """Write the pages and return the path of the table; ``others`` by the case's id."""
-    folder.mkdir(parents=True, exist_ok=True)
+    pages: dict[str, str] = {}
     rows: list[dict[str, Any]] = []
     for result in results:
         case, href = result.case, ""
@@ -38,7 +38,7 @@ def write_conform_pages(
                 alternatives=others.get(case.id),
                 replay=commands.get(case.id, ""),
             )
-            write_report(str(folder / href), show_html(shown))
+            pages[href] = show_html(shown)
         rows.append(
             {
                 "href": href,
@@ -56,13 +56,15 @@ def write_conform_pages(
     title = f"{counts[Result.PASS]} of {len(results)} cases pass"
     headline = f"{applier.name or 'An applier without a name'}: {summary(results, {})}"
     index = folder / "index.html"
-    write_report(str(index), index_html(title, headline, verdict, rows))
+    pages[index.name] = index_html(title, headline, verdict, rows)
+    write_reports(str(folder), pages)
     return index
 
 
 _WORD = {
     Result.PASS: Verdict.HOLDS.word,
     Result.FAIL: Verdict.VIOLATED.word,
+    Result.SLOW: Verdict.HOLDS.word,
     Result.UNKNOWN: Verdict.UNKNOWN.word,
     Result.SKIP: Verdict.UNKNOWN.word,
 }

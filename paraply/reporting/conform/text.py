@@ -38,7 +38,8 @@ def conform_text(
     for result in results:
         if result.result is Result.FAIL:
             lines += ["", *failure_lines(result, commands.get(result.case.id, ""), expected)]
-    for kind, title in ((Result.UNKNOWN, "unknown"), (Result.SKIP, "skipped")):
+    titles = {Result.SLOW: "slow", Result.UNKNOWN: "unknown", Result.SKIP: "skipped"}
+    for kind, title in titles.items():
         chosen = [result for result in results if result.result is kind]
         if chosen:
             lines += ["", *reason_lines(title, chosen)]
@@ -111,6 +112,11 @@ def failure_lines(
     else:
         story = counterexample_lines(result.breach.prop, result.breach.history)
         lines += [f"  {line}" if line else "" for line in story]
+        if not result.breach.repeats_itself:
+            lines.append(
+                f"  {result.breach.broken} of {result.breach.repeats} runs of this schedule break "
+                "it: the applier does not repeat itself"
+            )
     if result.stderr:
         lines.append("  last lines of the applier's standard error:")
         lines += [f"    {visible(line)}" for line in result.stderr[-_STDERR_LINES_SHOWN:]]

@@ -6,11 +6,12 @@ import io
 import tracemalloc
 from collections.abc import Callable
 
+from paraply.adapters.binlog.memory import BUDGET
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.source import Source, source_of_stream
 from paraply.adapters.binlog.transactions import read_transactions
 from tests.builders import column_specs as spec
-from tests.builders.binlog_writer import BinlogWriter, optional_metadata
+from tests.builders.binlog_writer import BinlogWriter, inner_writer, optional_metadata
 
 COLUMNS = [spec.integer(4).named("id", nullable=False), spec.varchar(100).named("name")]
 
@@ -137,3 +138,43 @@ def test_many_table_definitions_are_not_all_kept():
     (first, second) = read_transactions([source], on_table_map=seen.append)
     assert len(first.rows) == len(second.rows) == 1
     assert len({table.name for table in seen}) == 6001
+
+
+def test_event_that_unpacks_to_more_than_the_memory_allows_is_a_clear_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(BUDGET, "bytes", 1 << 20)
+    data = b"\0" * (1 << 19)
+    for write in (
+        lambda w: w.rows(169, COLUMNS, [], row_data=data),
+        lambda w: w.payload(_inner(data)),
+    ):
+        writer = BinlogWriter()
+        writer.gtid(1, last_committed=0, sequence_number=1)
+        writer.query("BEGIN")
+        writer.table_map(COLUMNS)
+        write(writer)
+        report = LogReport()
+        list(read_transactions([str(writer.save(tmp_path / "bin.000001"))], report=report))
+        [diagnostic] = report.diagnostics()
+        assert diagnostic.code == "P111"
+        assert "--memory" in diagnostic.remedy
+
+
+def _inner(data):
+    inner = inner_writer()
+    inner.event(30, data)
+    return inner
+
+
+def test_many_tiny_rows_count_for_what_they_take(tmp_path, monkeypatch):
+    monkeypatch.setattr(BUDGET, "bytes", 1 << 20)
+    narrow = [spec.integer(1).named("n")]
+    writer = BinlogWriter()
+    for number, rows in enumerate((1_000, 3_000), start=1):
+        writer.gtid(number, last_committed=number - 1, sequence_number=number)
+        writer.query("BEGIN")
+        writer.table_map(narrow)
+        writer.rows(30, narrow, [(None,)] * rows)
+        writer.xid(number)
+    few, many = read_transactions([str(writer.save(tmp_path / "bin.000001"))])
+    assert (len(few.rows), few.undecoded_tables) == (1_000, frozenset())
+    assert (len(many.rows), many.undecoded_tables) == (0, frozenset({"test.t"}))

@@ -149,7 +149,7 @@ def primary_only(monkeypatch):
 
     def plan(registry, table):
         whole = real(registry, table)
-        return keys.TablePlan(whole.keys[:1], whole.has_primary, whole.complete, (), ())
+        return keys.TablePlan(whole.keys[:1], whole.has_primary, whole.complete, True, (), ())
 
     monkeypatch.setattr(keys, "plan_of", plan)
 

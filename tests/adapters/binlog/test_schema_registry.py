@@ -89,7 +89,11 @@ def test_created_table_is_known_completely():
         ("ADD UNIQUE u2 (n), ADD COLUMN n int",
          {"PRIMARY": ("id",), "uk": ("a(3)", "b"), "u2": ("n",)}),
         ("MODIFY b int UNIQUE", {"PRIMARY": ("id",), "uk": ("a(3)", "b"), "b": ("b",)}),
-        ("DROP COLUMN a, ADD COLUMN a int", {"PRIMARY": ("id",), "uk": ("b",)}),
+        ("DROP COLUMN a, ADD COLUMN a int", {"PRIMARY": ("id",), "uk": ("a", "b")}),
+        ("DROP COLUMN a, DROP COLUMN b, ADD COLUMN a int", {"PRIMARY": ("id",), "uk": ("a",)}),
+        ("RENAME COLUMN a TO n, ADD COLUMN a int",
+         {"PRIMARY": ("id",), "uk": ("n(3)", "b")}),
+        ("CHANGE b a2 int, ADD COLUMN b int FIRST", {"PRIMARY": ("id",), "uk": ("a(3)", "a2")}),
         ("DROP INDEX IF EXISTS nothing", {"PRIMARY": ("id",), "uk": ("a(3)", "b")}),
         ("ENGINE=InnoDB", {"PRIMARY": ("id",), "uk": ("a(3)", "b")}),
     ],
@@ -140,10 +144,36 @@ def test_create_if_not_exists_keeps_what_is_known():
     assert not registry.assumptions
 
 
-def test_create_if_not_exists_of_an_unknown_table_is_an_assumption():
+def test_create_if_not_exists_of_an_unknown_table_leaves_it_unknown():
     registry = registry_of("CREATE TABLE IF NOT EXISTS t (x int PRIMARY KEY)")
+    assert keys(registry) == {}
+    assert "IF NOT EXISTS" in registry.table("d.t").unknown_because
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["DROP TABLE IF EXISTS t", "DROP DATABASE d", "CREATE DATABASE d", "RENAME TABLE t TO old"],
+)
+def test_create_if_not_exists_creates_what_the_log_showed_to_be_absent(before):
+    registry = registry_of(before, "CREATE TABLE IF NOT EXISTS t (x int PRIMARY KEY)")
     assert keys(registry) == {"PRIMARY": ("x",)}
-    assert any("IF NOT EXISTS" in text for text in registry.assumptions)
+    assert registry.table("d.t").foreign_keys_known
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "CREATE DATABASE IF NOT EXISTS d",
+        "DROP TABLE u",
+        "DROP TEMPORARY TABLE IF EXISTS t",
+        "DROP TABLE t; RENAME TABLE x TO t",
+        "CREATE DATABASE d; RENAME TABLE e.x TO d.t",
+    ],
+)
+def test_create_if_not_exists_believes_nothing_less(before):
+    registry = registry_of(*before.split("; "), "CREATE TABLE IF NOT EXISTS t (x int PRIMARY KEY)")
+    assert keys(registry) == {}
+    assert not registry.table("d.t").foreign_keys_known
 
 
 def test_like_copies_keys_but_not_foreign_keys():
@@ -451,3 +481,62 @@ def test_statements_in_the_log_go_on_from_the_dump():
     registry.observe_statement("ALTER TABLE t ADD UNIQUE (x)", "d")
     assert keys(registry) == {"PRIMARY": ("id",), "x": ("x",)}
     assert registry.table("d.t").sources == {SchemaSource.DUMP, SchemaSource.LOGGED_DDL}
+
+
+NOW = "CREATE TABLE d.t (id int PRIMARY KEY, a int, UNIQUE u (a)); CREATE TABLE d.o (x int);"
+
+
+@pytest.mark.parametrize(
+    ("logged", "distrusted"),
+    [
+        ("ALTER TABLE t ADD COLUMN b int", set()),
+        ("ALTER TABLE t ADD COLUMN a int", {"d.t"}),
+        ("ALTER TABLE t MODIFY a int", {"d.t"}),
+        ("ALTER TABLE t DROP INDEX gone", {"d.t"}),
+        ("ALTER TABLE t ENGINE=InnoDB", set()),
+        ("CREATE TABLE t (id int)", set()),
+        ("ALTER TABLE o ADD y int; CREATE TABLE t (id int)", {"d.o"}),
+        ("RENAME TABLE o TO t", {"d.o", "d.t"}),
+        ("RENAME TABLE t TO n; ALTER TABLE n MODIFY a int", {"d.t"}),
+        ("RENAME TABLE t TO n, o TO t, n TO o", {"d.o", "d.t"}),
+        ("DROP TABLE t; CREATE TABLE t (id int PRIMARY KEY, a int, UNIQUE u (a))", {"d.t"}),
+        ("DROP TABLE t; CREATE TABLE t (id int PRIMARY KEY)", set()),
+    ],
+)
+def test_dump_is_distrusted_for_what_the_log_shows_to_be_newer_perhaps(logged, distrusted):
+    registry = SchemaRegistry()
+    load_schema_text(registry, NOW, "dump.sql")
+    for sql in logged.split("; "):
+        registry.observe_statement(sql, "d", where="bin.000001:4")
+    assert registry.doubts.distrusted == distrusted
+
+
+def test_tables_of_a_dump_that_are_not_understood_are_unknown_and_the_others_known():
+    registry = SchemaRegistry()
+    text = (
+        "USE d; CREATE TABLE t (id int PRIMARY KEY);"
+        "CREATE TABLE v (id int PRIMARY KEY) WITH SYSTEM VERSIONING;"
+        "CREATE TABLE s (a int SPARKLING);"
+    )
+    assert load_schema_text(registry, text, "dump.sql") == 1
+    assert registry.table("d.t").keys_complete
+    assert not registry.table("d.v").keys_known
+    assert not registry.table("d.s").keys_known
+    assert any("SPARKLING" in text for text in registry.assumptions)
+
+
+def test_table_of_which_only_the_keys_are_not_known_keeps_its_foreign_keys():
+    registry = registry_of(
+        "CREATE TABLE v (id int PRIMARY KEY, p int, FOREIGN KEY (p) REFERENCES q (id))"
+        " WITH SYSTEM VERSIONING",
+        "CREATE TABLE f (id int PRIMARY KEY, a int, UNIQUE k ((a + 1)))",
+        "CREATE TABLE l LIKE nothing",
+    )
+    assert all(registry.table(f"d.{name}").foreign_keys_known for name in "vfl")
+    assert not any(registry.table(f"d.{name}").keys_complete for name in "vfl")
+    assert [key.parent for key in registry.table("d.v").foreign_keys] == ["d.q"]
+    for name, hidden in (("v", 2), ("f", 1)):
+        columns = (*registry.table(f"d.{name}").columns, *(Column(name="@") for _ in range(hidden)))
+        registry.observe_table_map(TableSchema(name=f"d.{name}", columns=columns))
+        assert registry.table(f"d.{name}").foreign_keys_known
+    assert [key.name for key in registry.table("d.f").unique_keys] == ["PRIMARY"]

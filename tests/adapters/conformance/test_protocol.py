@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from paraply.adapters.conformance.cases.case import bystanders, log_of
+from paraply.adapters.conformance.cases.case import bystanders, empty_log
 from paraply.adapters.conformance.child import ApplierSilentError, ChildProcess
 from paraply.adapters.conformance.launching import CommandLauncher
 from paraply.adapters.conformance.protocol import MESSAGES, ProtocolError, Speaker, decode, encode
@@ -26,7 +26,7 @@ GREETING = (
 
 
 def run_child(code, *, timeout=20.0):
-    log = log_of()
+    log = empty_log()
     bystanders(log, 1, 2)
     command = [sys.executable, "-I", "-S", "-c", GREETING + code]
     with CommandLauncher(command, timeout=timeout) as launcher:
@@ -44,6 +44,8 @@ def run_child(code, *, timeout=20.0):
         (b'{"type":"begin","worker":"1","msg_id":1,"txn":1}', "'worker' of 'begin' is '1'"),
         (b'{"type":"begin","worker":true,"msg_id":1,"txn":1}', "no integer"),
         (b'{"type":"sync_ok"}', "has no 'in_reply_to'"),
+        (b"[" * 5_000, "nested too deeply"),
+        (b'"' + b"x" * 2_000_000 + b'"', "longer than 1,048,576 bytes"),
     ],
 )
 def test_line_that_is_no_message_is_refused_with_the_reason(line, reason):
@@ -105,7 +107,7 @@ def test_flood_of_messages_ends_in_a_verdict():
 
 def test_line_without_an_end_ends_in_a_verdict():
     run = run_child("ready()\nsys.stdout.write('x' * 3_000_000)\nsys.stdout.flush()\n")
-    assert "not JSON" in run.fault
+    assert run.fault == "a line is longer than 1,048,576 bytes"
 
 
 @pytest.mark.parametrize(
@@ -115,6 +117,12 @@ def test_line_without_an_end_ends_in_a_verdict():
         ("tell(type='begin', msg_id=1, worker=0, txn=1)", "not 1 or more"),
         ("tell(type='begin', msg_id=1, worker=1, txn=99)", "was not sent"),
         ("tell(type='end_ok', in_reply_to=1)", "was not asked for"),
+        (
+            "for line in sys.stdin:\n"
+            "    m = json.loads(line)\n"
+            "    if m['type'] == 'end': tell(type='end_ok', in_reply_to=m['msg_id'] + 1)",
+            "'end_ok' answers",
+        ),
         ("tell(type='timestamp', txn=1, lc=0, sn=1)", "out of place"),
         (
             "tell(type='begin', msg_id=1, worker=1, txn=1);"
@@ -151,7 +159,7 @@ def test_child_that_reads_nothing_does_not_block_the_harness():
     message = {"type": "rotate", "file": "x" * 1_000_000}
     try:
         with pytest.raises(ApplierSilentError, match="read nothing"):
-            child.send(message)
+            child.send(message)  # More than is kept back, so it is written at once.
     finally:
         child.kill()
 
@@ -167,6 +175,25 @@ def test_children_of_the_child_die_with_it():
     child.kill()
     with pytest.raises(ProcessLookupError):
         _wait_until_gone(pid)
+
+
+def test_orphan_that_left_the_group_is_killed_and_reaped():
+    code = (
+        "import os, sys, time\n"
+        "r, w = os.pipe()\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    if os.fork() == 0:\n"
+        "        os.write(w, str(os.getpid()).encode())\n"
+        "        time.sleep(60)\n"
+        "    os._exit(0)\n"
+        "pid = int(os.read(r, 20))\n"
+        'print(\'{"type":"skip","txn":%d}\' % pid, flush=True)\ntime.sleep(60)\n'
+    )
+    child = ChildProcess([sys.executable, "-I", "-S", "-c", code])
+    pid = child.receive()["txn"]
+    child.kill()
+    assert not Path(f"/proc/{pid}").exists()
 
 
 def _wait_until_gone(pid):

@@ -12,11 +12,11 @@ from paraply.adapters.servers.existing import (
     PASSWORD_VARIABLE,
     Dsn,
     ExistingServer,
-    dsn_without_password,
     parse_dsn,
 )
 from paraply.adapters.servers.ports import free_port
 from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.secrets import dsn_without_password
 
 
 @pytest.fixture(autouse=True)

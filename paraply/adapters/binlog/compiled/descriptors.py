@@ -19,7 +19,7 @@ from paraply.adapters.binlog.compiled import layout as L
 from paraply.adapters.binlog.decimals import decimal_bytes
 from paraply.adapters.binlog.keys.collation_weights import UnmeasuredCharacter, WeightTable
 from paraply.adapters.binlog.keys.collations import fold_of, text_of
-from paraply.adapters.binlog.keys.values import INTEGER_BITS
+from paraply.adapters.binlog.keys.values import INTEGER_BITS, is_padded_to_length
 from paraply.adapters.binlog.table_map import TableMap
 from paraply.adapters.binlog.temporal import fraction_bytes
 from paraply.vocabulary.schema import Column, KeyPart, TableSchema
@@ -108,6 +108,8 @@ def part_rule(part: KeyPart, column: Column, wire: WireColumn) -> PartRule | Non
         fold = fold_of(column.collation)
         if not fold.certain or ascii_weights(column.collation) is None:
             return None
+        if name == "char" and is_padded_to_length(column.collation):
+            return None
         rule = L.TEXT | (L.TEXT_CHAR if name == "char" else 0)
         rule |= L.TEXT_PADDED if fold.pads else 0
         return PartRule(part.column, rule, part.prefix_length, column.collation)
@@ -163,6 +165,8 @@ def key_plan(schema: TableSchema, table: TableMap) -> KeyPlan | None:
         return None
     plan = []
     for key in schema.unique_keys:
+        if not key.parts:
+            return None  # The one row of a sequence, which each change replaces.
         parts = [
             part_rule(part, schema.columns[part.column], table.columns[part.column])
             for part in key.parts

@@ -22,7 +22,7 @@ from paraply.adapters.binlog.keys.parts import BuiltKey
 from paraply.adapters.binlog.reading import EventDecoder
 from paraply.adapters.binlog.report import FileReport, LogReport
 from paraply.adapters.binlog.table_map import TableMap, parse_table_map
-from paraply.adapters.binlog.transactions import ROW_BYTES_MAX, _Stream
+from paraply.adapters.binlog.transactions import _Stream
 from paraply.vocabulary.keys import ConflictKey
 from paraply.vocabulary.log import LoggedTransaction, RowImage
 
@@ -65,9 +65,7 @@ class Rereader:
         if self._last is not None and self._last[0] == place:
             return self._last[1]
         file, offset, description = self._find(place)
-        stream = _Stream(
-            report=LogReport(), on_table_map=None, on_rows=None, row_bytes_max=ROW_BYTES_MAX
-        )
+        stream = _Stream(report=LogReport(), on_table_map=None, on_rows=None)
         stream.file = FileReport(file=file)
         decoder = EventDecoder()
         trailer = CHECKSUM_BYTES if description.checksum else 0

@@ -29,7 +29,7 @@ from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.rows_events import table_id_bytes
 from paraply.adapters.binlog.source import Source
 from paraply.adapters.binlog.table_map import TableMap, parse_table_map
-from paraply.adapters.binlog.transactions import ROW_BYTES_MAX, _Stream
+from paraply.adapters.binlog.transactions import _Stream
 from paraply.vocabulary.log import LoggedTransaction
 
 TRANSACTIONS_MAX = 8192
@@ -58,7 +58,6 @@ class CompiledStream(_Stream):
             report=report,
             on_table_map=self._on_table_map,
             on_rows=None,
-            row_bytes_max=ROW_BYTES_MAX,
         )
         self.keys = keys
         self.descriptors = Descriptors()

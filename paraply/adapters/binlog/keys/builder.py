@@ -32,12 +32,16 @@ from paraply.adapters.binlog.schema.registry import SchemaRegistry
 from paraply.vocabulary.keys import ConflictKey
 from paraply.vocabulary.log import (
     ABSENT,
+    ANY_ROWS,
     DDL_CHARACTERS_MAX,
+    RELEASED,
+    TAKEN,
     LoggedKind,
     LoggedTransaction,
     Operation,
     RowChange,
     RowImage,
+    aspect,
 )
 from paraply.vocabulary.schema import TableSchema
 
@@ -52,11 +56,17 @@ class TablePlan:
     keys: tuple[KeyPlan, ...]
     has_primary: bool
     complete: bool
+    foreign_keys_known: bool
     as_child: tuple[ChildTie, ...]
     as_parent: tuple[ParentTie, ...]
 
+    @property
+    def is_cascaded_to(self) -> bool:
+        """Return whether a change of a parent may change rows of the table."""
+        return any(tie.may_be_changed_below for tie in self.as_child)
 
-_UNKNOWN = TablePlan((), False, False, (), ())
+
+_UNKNOWN = TablePlan((), False, False, False, (), ())
 
 
 @dataclass(slots=True)
@@ -68,7 +78,9 @@ class TransactionKeys:
     shared: dict[ConflictKey, bool] = field(default_factory=dict)
     unkeyed: set[str] = field(default_factory=set)
     partly_keyed: set[str] = field(default_factory=set)
+    locked: set[ConflictKey] = field(default_factory=set)
     reached: set[str] = field(default_factory=set)
+    aspects: set[str] = field(default_factory=set)
 
     def write(self, built: BuiltKey) -> None:
         """Add a key that the transaction takes, releases or identifies a row by."""
@@ -87,7 +99,9 @@ class TransactionKeys:
         txn.uncertain_keys = frozenset(uncertain)
         txn.unkeyed_tables = frozenset(self.unkeyed)
         txn.partly_keyed_tables = frozenset(self.partly_keyed)
+        txn.locked_keys = frozenset(self.locked - self.written.keys() - self.shared.keys())
         txn.reached_tables = frozenset(self.reached)
+        txn.aspects = frozenset(self.aspects)
 
 
 class KeyBuilder:
@@ -135,6 +149,9 @@ class KeyBuilder:
         assert self._open is not None
         self._open[1].unkeyed |= txn.undecoded_tables
         self._open[1].partly_keyed |= txn.undecoded_tables
+        if txn.undecoded_tables:
+            self._open[1].reached.add(ANY_ROWS)
+            self._open[1].aspects.add(ANY_ROWS)
         self._open[1].store(txn)
         self._open = None
 
@@ -162,10 +179,17 @@ class KeyBuilder:
         plan = self._plan(row.table)
         if not plan.complete:
             keys.partly_keyed.add(row.table)
+        keys.aspects.add(ANY_ROWS)
+        if not plan.foreign_keys_known:
+            keys.reached.add(ANY_ROWS)
+        if not plan.complete and plan.is_cascaded_to and row.after is not None:
+            keys.aspects.add(aspect(row.table, TAKEN))
         before, after = row.before, _whole_after(row)
         identifies_before = identifies_after = False
         for place, key in enumerate(plan.keys):
             old, new = _build_both(key, before, after)
+            if new is not old and new is not NoKey.NULL and plan.is_cascaded_to:
+                keys.aspects.add(aspect(row.table, TAKEN))
             if _take_key(key, row, old, new, keys):
                 keys.partly_keyed.add(row.table)
             # Where there is a PRIMARY key, it alone identifies a row.
@@ -204,6 +228,7 @@ def plan_of(registry: SchemaRegistry, table: str) -> TablePlan:
         keys,
         bool(keys) and keys[0].index == PRIMARY,
         schema.keys_complete,
+        schema.foreign_keys_known,
         child_ties(registry, schema),
         parent_ties(registry, schema),
     )
@@ -263,6 +288,8 @@ def _take_child_tie(
     after: RowImage | None,
     keys: TransactionKeys,
 ) -> None:
+    if tie.loses_value and before is not None and _may_be_null(tie, before):
+        keys.aspects.add(tie.null_aspect)
     if tie.existence is None:
         if _refers(tie, before) or _refers(tie, after):
             keys.reached.add(tie.parent)
@@ -275,13 +302,13 @@ def _take_child_tie(
         return
     for built in (old, new):
         if isinstance(built, BuiltKey):
-            keys.share(built)
+            keys.share(_as_checked(built, row))
         elif built is not NoKey.NULL:
             keys.reached.add(tie.parent)
-    if after is not None and not is_unchanged and tie.primary is not None:
+    if after is not None and not is_unchanged and not row.unchecked and tie.primary is not None:
         primary = tie.primary.build(after)
         if isinstance(primary, BuiltKey):
-            keys.share(primary)
+            keys.locked.add(primary.key)
 
 
 def _take_parent_tie(
@@ -293,17 +320,48 @@ def _take_parent_tie(
 ) -> None:
     old = tie.existence.build(before) if before is not None else NoKey.NULL
     new = tie.existence.build(after) if after is not None else NoKey.NULL
-    if row.operation is Operation.UPDATE and _same(old, new, tie.existence, row):
+    is_unchanged = row.operation is Operation.UPDATE and _same(old, new, tie.existence, row)
+    # Another spelling of an equal value ('a', 'A') cascades all the same.
+    if is_unchanged and not _is_respelled(tie.existence, before, after):
         return
     for built in (old, new):
         if isinstance(built, BuiltKey):
-            keys.write(built)
+            keys.write(_as_checked(built, row))
         elif built is not NoKey.NULL:
             keys.reached |= tie.children
+    if row.unchecked:
+        return
+    if row.operation is not Operation.INSERT:
+        keys.aspects.add(aspect(row.table, RELEASED))
     if row.operation is Operation.DELETE:
         keys.reached |= tie.reached_by_delete
     elif row.operation is Operation.UPDATE:
         keys.reached |= tie.reached_by_update
+
+
+def _is_respelled(plan: KeyPlan, before: RowImage | None, after: RowImage | None) -> bool:
+    if before is None or after is None:
+        return False
+    return any(
+        column < len(before)
+        and column < len(after)
+        and ABSENT not in (before[column], after[column])
+        and before[column] != after[column]
+        for column in plan.columns
+    )
+
+
+def _as_checked(built: BuiltKey, row: RowChange) -> BuiltKey:
+    """Return a tie of a row; it is uncertain where the server did not check the foreign key.
+
+    Two unchecked changes do not meet. One does meet a checked change of the other side, if that
+    looks at it: a parent that goes at its children, a child that comes at its parent.
+    """
+    return BuiltKey(built.key, built.certain and not row.unchecked)
+
+
+def _may_be_null(tie: ChildTie, image: RowImage) -> bool:
+    return any(column >= len(image) or image[column] in (None, ABSENT) for column in tie.columns)
 
 
 def _refers(tie: ChildTie, image: RowImage | None) -> bool:

@@ -10,10 +10,11 @@ import lzma
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from typing import Any
 
-DATA = Path(__file__).parent.parent / "collation_data"
+DATA = files("paraply.adapters.binlog") / "collation_data"
+"""Read as a resource, which works from a zip archive too."""
 
 Weight = tuple[bytes, ...]
 """One byte string per level."""
@@ -137,6 +138,5 @@ def weight_table(name: str) -> WeightTable:
 
 @cache
 def _family(file: str) -> dict[str, Any]:
-    with lzma.open(DATA / f"{file}.json.xz", "rt", encoding="utf-8") as stream:
-        document: dict[str, Any] = json.load(stream)
+    document: dict[str, Any] = json.loads(lzma.decompress((DATA / f"{file}.json.xz").read_bytes()))
     return document

@@ -6,18 +6,16 @@ Three things are tied, each as loosely as is safe:
   ``REFERENCES(columns)`` with their values. A child row that comes, goes or changes its foreign
   key reads it, and so does any change of a child row that a CASCADE or SET NULL might hit. Reading
   is shared, so children of one parent do not conflict (the over-serialising of bug 110071).
-- *The locked parent row.* Inserting a child locks the parent's primary key record, so a child
-  that comes or changes its foreign key reads the parent's PRIMARY key as well, if it refers to
-  it. It meets there any change of the parent row, as the engine makes it wait for that.
+- *The locked parent row.* Inserting a child locks the parent's primary key record. A change of
+  other columns of that row has to wait, and gives the same result in either order.
 - *Cascades.* What the engine changes below the log is not in it. Rows of a direct child are met
-  by the existence key, since each carries the parent's value. Three things are not, and then the
-  tables are only named, as reached: rows further down, values of the child's UNIQUE keys that a
-  cascaded delete sets free without the foreign key's columns in them, and rows that SET NULL took
-  the parent's value from.
+  by the existence key, since each carries the parent's value. What is not met is named, as
+  reached: tables further down, and aspects of tables: new unique values of a child whose rows a
+  cascade deletes, rows that SET NULL took the parent's value from, and deletes from a third table
+  that the cascade stops referring to.
 
-Not tied, and noted as an assumption where it applies: the rows of a third table that cascaded
-deletes stop referring to. Whether foreign_key_checks was off is not asked: keys then tie more
-than the server did.
+A rows event with NO_FOREIGN_KEY_CHECKS neither checks nor cascades, so its ties are uncertain: they
+meet only changes of the other side that look at it.
 """
 
 from __future__ import annotations
@@ -28,9 +26,11 @@ from dataclasses import dataclass
 from paraply.adapters.binlog.keys.parts import KeyPlan
 from paraply.adapters.binlog.keys.values import folder_of
 from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.vocabulary.log import RELEASED, TAKEN, aspect
 from paraply.vocabulary.schema import ForeignKey, TableSchema
 
-CHANGES_CHILD = frozenset({"CASCADE", "SET NULL", "SET DEFAULT"})
+LOSES_VALUE = frozenset({"SET NULL", "SET DEFAULT"})
+CHANGES_CHILD = LOSES_VALUE | {"CASCADE"}
 PRIMARY = "PRIMARY"
 
 
@@ -52,6 +52,14 @@ class ChildTie:
     existence: KeyPlan | None
     primary: KeyPlan | None
     may_be_changed_below: bool
+    loses_value: bool = False
+    """Whether SET NULL or SET DEFAULT may take the parent's value from a row."""
+    null_aspect: str = ""
+
+
+def null_aspect(child: str, key: ForeignKey) -> str:
+    """Return the aspect of changing a child row that refers to no parent by ``key``."""
+    return aspect(child, f"rows without a parent by {key.name}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +92,15 @@ def child_ties(registry: SchemaRegistry, child: TableSchema) -> tuple[ChildTie, 
     for key in child.foreign_keys:
         parent = registry.table(key.parent)
         positions = parent_columns_of(key, parent) if parent is not None else None
-        may_be_changed = bool({key.on_delete, key.on_update} & CHANGES_CHILD)
+        actions = {key.on_delete, key.on_update}
+        may_be_changed = bool(actions & CHANGES_CHILD)
+        loses_value = bool(actions & LOSES_VALUE)
+        null_name = null_aspect(child.name, key)
         if parent is None or positions is None or len(positions) != len(key.columns):
             name = parent.name if parent is not None else key.parent
-            ties.append(ChildTie(key.columns, name, None, None, may_be_changed))
+            ties.append(
+                ChildTie(key.columns, name, None, None, may_be_changed, loses_value, null_name)
+            )
             continue
         # The parent's columns decide what is equal, the child's only how bytes become text.
         folders = tuple(folder_of(parent.columns[position]) for position in positions)
@@ -102,6 +115,8 @@ def child_ties(registry: SchemaRegistry, child: TableSchema) -> tuple[ChildTie, 
                 existence,
                 _primary_plan(parent, positions, key, folders),
                 may_be_changed,
+                loses_value,
+                null_name,
             )
         )
     return tuple(ties)
@@ -167,31 +182,69 @@ def parent_ties(registry: SchemaRegistry, parent: TableSchema) -> tuple[ParentTi
 def reached_by_cascade(
     registry: SchemaRegistry, keys: list[tuple[str, ForeignKey]], *, deleted: bool
 ) -> frozenset[str]:
-    """Return the tables whose rows a delete (or a key update) may touch out of sight.
+    """Return the tables and aspects that a delete (or a key update) may touch out of sight.
 
     Below the direct children every table that refers to a changed one counts, transitively.
     """
     reached: set[str] = set()
-    visited: set[tuple[str, ForeignKey, bool]] = set()
+    visited: set[tuple[str, ForeignKey, bool, bool]] = set()
     pending = [(child, key, deleted, True) for child, key in keys]
     while pending:
-        child, key, parent_deleted, is_direct = pending.pop()
-        if (child, key, parent_deleted) in visited:
+        step = pending.pop()
+        if step in visited:
             continue
-        visited.add((child, key, parent_deleted))
+        visited.add(step)
+        child, key, parent_deleted, is_direct = step
         action = key.on_delete if parent_deleted else key.on_update
         deletes = parent_deleted and action == "CASCADE"
         # Rows of a direct child carry the parent's value and are met by it, unless the change
         # took it from them: then later changes of the row carry NULL, and share no key with this.
-        loses_value = action in ("SET NULL", "SET DEFAULT")
-        if not is_direct or loses_value or (deletes and _frees_other_values(registry, child, key)):
+        if not is_direct:
             reached.add(child)
+        elif action in LOSES_VALUE:
+            whole = _has_generated_key(registry, child)
+            reached.add(child if whole else null_aspect(child, key))
+        elif action == "CASCADE" and not deletes and _has_generated_key(registry, child):
+            reached.add(child)
+        elif deletes and _frees_other_values(registry, child, key):
+            reached.add(aspect(child, TAKEN))
         if action in CHANGES_CHILD:
+            reached.update(_left_parents(registry, child, key, deletes=deletes))
             below = registry.referencing(child)
             if not deletes:
                 below = tuple(_that_follow(registry, child, key, below))
             pending += ((name, other, deletes, False) for name, other in below)
     return frozenset(reached)
+
+
+def _has_generated_key(registry: SchemaRegistry, child: str) -> bool:
+    """Return whether a changed foreign key may change a unique value that does not name it."""
+    schema = registry.table(child)
+    return (
+        schema is None
+        or not schema.keys_complete
+        or any(
+            schema.columns[part.column].generated
+            for unique in schema.unique_keys
+            for part in unique.parts
+        )
+    )
+
+
+def _left_parents(
+    registry: SchemaRegistry, child: str, key: ForeignKey, *, deletes: bool
+) -> Iterator[str]:
+    """Yield what is met of further parents that changed or deleted child rows refer to."""
+    schema = registry.table(child)
+    if schema is None:
+        return
+    for other in schema.foreign_keys:
+        if other == key or not (deletes or set(other.columns) & set(key.columns)):
+            continue
+        parent = registry.table(other.parent)
+        name = parent.name if parent is not None else other.parent
+        # An updated value may also begin to refer to a row.
+        yield aspect(name, RELEASED) if deletes else name
 
 
 def _that_follow(
@@ -223,10 +276,4 @@ def _frees_other_values(registry: SchemaRegistry, child: str, key: ForeignKey) -
             )
             continue
         return True
-    others = [other.parent for other in schema.foreign_keys if other is not key]
-    if others:
-        registry.assume(
-            f"rows of {', '.join(sorted(set(others)))} are not deleted while a cascade into "
-            f"{child} stops referring to them"
-        )
     return False

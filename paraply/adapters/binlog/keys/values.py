@@ -10,7 +10,7 @@ from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from enum import Enum
 
-from paraply.adapters.binlog.keys.collations import Fold, fold_of, is_exact, text_of
+from paraply.adapters.binlog.keys.collations import COARSE_FOLD, Fold, fold_of, is_exact, text_of
 from paraply.vocabulary.schema import Column
 
 
@@ -120,23 +120,37 @@ def _bytes_folder(prefix_length: int, *, is_fixed: bool) -> Folder:
     return fold
 
 
+def is_padded_to_length(collation: str) -> bool:
+    """Return whether a CHAR(n) is compared as n characters with the spaces that fill it.
+
+    MariaDB does so under its NO PAD collations (seen on 10.11); MySQL cuts the spaces.
+    """
+    return "nopad" in collation
+
+
 def _text_folder(column: Column, prefix_length: int, *, is_padded: bool) -> Folder:
     decode = text_of(column.charset)
     collation = column.collation
     fold_text: Fold = fold_of(collation)
+    to_length = is_padded and is_padded_to_length(collation)
+    is_length_known = not to_length or column.length > 0
+    if not is_length_known:
+        fold_text = COARSE_FOLD
 
     def fold(value: object) -> Comparable:
         text = decode(bytes(value)) if isinstance(value, bytes | bytearray) else value
         if not isinstance(text, str):
             return INCOMPARABLE, False
+        if to_length:
+            text = text.ljust(column.length)
         if prefix_length:
             text = text[:prefix_length]
-        if is_padded:
+        if is_padded and not to_length:
             # CHAR(n) is padded to n whatever the collation says, and logs cut the padding.
             text = text.rstrip(" ")
         folded = fold_text(text)
         if folded is None:
             return INCOMPARABLE, False
-        return folded, is_exact(collation, text)
+        return folded, is_exact(collation, text) and is_length_known
 
     return fold

@@ -48,11 +48,16 @@ def created(
     )
     if statement.like is not None:
         if like is None or not like.keys_complete:
+            draft.foreign_keys_known = True
             draft.unknown_because = f"it was created{place} like a table that is not known"
             return draft
         draft = like.copy()
         draft.name, draft.foreign_keys = name, []
         draft.sources.add(source)
+        return draft
+    if statement.from_query:
+        draft.foreign_keys_known = not statement.foreign_keys
+        draft.unknown_because = f"its columns came from a query{place}"
         return draft
     if statement.is_sequence:
         draft.columns = [
@@ -62,26 +67,24 @@ def created(
         draft.columns[6].column = Column(name=_SEQUENCE_COLUMNS[6], type_name="tinyint")
         # A sequence has one row: the key without parts, which every change of it shares.
         draft.keys = [KeyDraft("SEQUENCE", [], is_unique=True)]
-    elif statement.from_query:
-        draft.unknown_because = f"its columns came from a query{place}"
-        return draft
-    elif statement.versioned:
+    try:
+        for column in statement.columns:
+            draft.add_column(column)
+        for key in statement.keys:
+            draft.add_key(key)
+        for foreign_key in statement.foreign_keys:
+            draft.add_foreign_key(foreign_key)
+    except Contradiction as contradiction:
+        return TableDraft(
+            name=name,
+            sources={source},
+            unknown_because=f"CREATE TABLE{place} was not understood: {contradiction}",
+        )
+    draft.foreign_keys_known = True
+    if statement.versioned:
+        draft.is_versioned, draft.keys = True, []
         draft.unknown_because = "it is system-versioned: the server adds columns to its keys"
         return draft
-    else:
-        try:
-            for column in statement.columns:
-                draft.add_column(column)
-            for key in statement.keys:
-                draft.add_key(key)
-            for foreign_key in statement.foreign_keys:
-                draft.add_foreign_key(foreign_key)
-        except Contradiction as contradiction:
-            return TableDraft(
-                name=name,
-                sources={source},
-                unknown_because=f"CREATE TABLE{place} was not understood: {contradiction}",
-            )
     draft.keys_known = draft.keys_complete = True
     return draft
 
@@ -92,7 +95,9 @@ def alter(
     """Carry out all actions; return renamed columns (old to new) and the table's new name.
 
     The server sees all actions at once: old names mean the table before, new ones the table
-    after, so that two columns may swap names and a key may use a column added behind it.
+    after, so that two columns may swap names and a key may use a column added behind it. A key
+    follows a column that is renamed, and stays on the name of one that is dropped and added
+    (both seen on MariaDB 10.11 and MySQL 9.7).
     Raises ``Contradiction`` where an action does not fit; the draft is then half changed.
     """
     named = [
@@ -101,8 +106,14 @@ def alter(
         if isinstance(action, ChangeColumn | RenameColumn)
     ]
     renamed: dict[str, str] = {}
+    added = {a.column.name.lower() for a in statement.actions if isinstance(a, AddColumn)}
+    replaced: dict[str, ColumnDraft] = {}
     for action in statement.actions:
-        _drop(draft, action)
+        if isinstance(action, DropColumn) and action.name.lower() in added:
+            if draft.find(action.name) or not action.if_exists:
+                replaced[action.name.lower()] = draft.replace_column(action.name)
+        else:
+            _drop(draft, action)
     targets: dict[int, ColumnDraft] = {}
     for change, target in named:
         if target is None or target not in draft.columns:
@@ -119,7 +130,8 @@ def alter(
     for action in statement.actions:
         if isinstance(action, AddColumn):
             if not (action.if_not_exists and draft.find(action.column.name)):
-                draft.add_column(action.column, action.after)
+                old = replaced.get(action.column.name.lower())
+                draft.add_column(action.column, action.after, old)
         elif isinstance(action, ChangeColumn) and id(action) in targets:
             if action.after is not None:
                 draft.place(targets[id(action)], action.after)

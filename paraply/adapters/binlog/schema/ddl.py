@@ -229,6 +229,7 @@ class SetDatabase:
     name: str
     options: CharacterOptions
     create: bool
+    if_not_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

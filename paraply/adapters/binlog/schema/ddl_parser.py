@@ -95,9 +95,14 @@ class _Parser:
             statement = self._create_table(or_replace)
             return NoSchemaChange() if is_temporary else statement
         if cursor.accept_any("DATABASE", "SCHEMA"):
-            cursor.accept("IF", "NOT", "EXISTS")
+            if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
             name = cursor.name()
-            return SetDatabase(name=name, options=self._database_options(), create=True)
+            return SetDatabase(
+                name=name,
+                options=self._database_options(),
+                create=True,
+                if_not_exists=if_not_exists,
+            )
         if cursor.accept("SEQUENCE"):
             if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
             return CreateTable(

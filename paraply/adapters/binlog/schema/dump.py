@@ -8,7 +8,7 @@ CREATE INDEX, ALTER TABLE and USE count; everything else is passed over.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from paraply.adapters.binlog.schema.ddl import (
@@ -64,18 +64,21 @@ _STARS = re.compile(r"^\*{5,} \d+\. row \*{5,}$", re.MULTILINE)
 _BATCH_LINE = re.compile(r"^(?:Table\tCreate Table$|[^\t\n]+\t(?=CREATE TABLE ))", re.MULTILINE)
 
 
-def load_schema_file(registry: SchemaRegistry, path: str | Path) -> int:
+def load_schema_file(
+    registry: SchemaRegistry, path: str | Path, distrusted: Iterable[str] = ()
+) -> int:
     """Take a schema file into the registry; return how many tables it defined.
 
-    It is taken to describe the tables as they were where the log begins.
-    Raises ``ParaplyError`` P201 to P206, naming file and line.
+    It is taken to describe the tables as they were where the log begins, but for those that are
+    ``distrusted``. Raises ``ParaplyError`` P201 to P206, naming file and line.
     """
     name = str(path)
     try:
-        size = Path(path).stat().st_size
-        if size > SIZE_BYTES_MAX:
+        with Path(path).open("rb") as stream:  # A device has no size, and may have no end.
+            data = stream.read(SIZE_BYTES_MAX + 1)
+        if len(data) > SIZE_BYTES_MAX:
+            size = max(len(data), Path(path).stat().st_size)
             raise ParaplyError(SCHEMA_TOO_LARGE, where=name, size=size, size_max=SIZE_BYTES_MAX)
-        data = Path(path).read_bytes()
     except OSError as fault:
         reason = (fault.strerror or type(fault).__name__).lower()
         raise ParaplyError(SCHEMA_UNREADABLE, where=name, reason=reason) from None
@@ -84,54 +87,65 @@ def load_schema_file(registry: SchemaRegistry, path: str | Path) -> int:
     except UnicodeDecodeError as fault:
         reason = f"byte {fault.start} is not UTF-8 text"
         raise ParaplyError(SCHEMA_UNREADABLE, where=name, reason=reason) from None
-    return load_schema_text(registry, text, name)
-
-
-def load_schema_text(registry: SchemaRegistry, text: str, name: str) -> int:
-    """Take schema text into the registry, as :func:`load_schema_file` does; ``name`` is shown."""
-    header = _DUMP_HEADER.search(text[:4096])
-    default_schema = header[1] if header else ""
-    count = 0
-    for line, sql in split_statements(_as_script(text)):
-        statement = parse_statement(sql)
-        where = f"{name}:{line}"
-        _check(statement, default_schema, where)
-        if isinstance(statement, CreateTable | AlterTable | SetDatabase):
-            registry.observe_statement(sql, default_schema, where=where, source=SchemaSource.DUMP)
-        if isinstance(statement, CreateTable | AlterTable):
-            _check_result(registry, statement, default_schema, where)
-        count += isinstance(statement, CreateTable)
-        default_schema = follows_use(statement, default_schema)
-    if not count:
-        raise ParaplyError(SCHEMA_WITHOUT_TABLES, where=name)
-    registry.assume(f"{name} describes the tables as they were where the log begins")
+    count = load_schema_text(registry, text, name)
+    for table in distrusted:
+        registry.distrust(table, f"{name} does not show whether {table} was so before the log")
     return count
 
 
-def _check(statement: SchemaStatement, default_schema: str, where: str) -> None:
-    if isinstance(statement, Unreadable) and statement.tables:
-        raise ParaplyError(
-            SCHEMA_STATEMENT_NOT_UNDERSTOOD,
-            where=where,
-            table=statement.tables[0].within(default_schema).lstrip("."),
-            reason=statement.reason,
-        )
+def load_schema_text(registry: SchemaRegistry, text: str, name: str) -> int:
+    """Take schema text into the registry, as :func:`load_schema_file` does; ``name`` is shown.
+
+    A table whose definition is not understood is unknown; an error if no table is understood.
+    """
+    header = _DUMP_HEADER.search(text[:4096])
+    default_schema = header[1] if header else ""
+    refusals: dict[str, ParaplyError] = {}
+    defined: dict[str, None] = {}
+    for line, sql in split_statements(_as_script(text)):
+        statement = parse_statement(sql)
+        where = f"{name}:{line}"
+        if isinstance(statement, Unreadable) and statement.tables:
+            table = statement.tables[0].within(default_schema)
+            refusals[table] = ParaplyError(
+                SCHEMA_STATEMENT_NOT_UNDERSTOOD,
+                where=where,
+                table=table.lstrip("."),
+                reason=statement.reason,
+            )
+        if isinstance(statement, CreateTable | AlterTable | SetDatabase | Unreadable):
+            _require_database(statement, default_schema, where)
+            registry.observe_statement(sql, default_schema, where=where, source=SchemaSource.DUMP)
+        if isinstance(statement, CreateTable | AlterTable):
+            table = statement.table.within(default_schema)
+            defined[table] = None
+            known = registry.table(table)
+            if known is not None and known.unknown_because and not known.keys_known:
+                refusals[table] = ParaplyError(
+                    SCHEMA_CONTRADICTS_ITSELF,
+                    where=where,
+                    table=table,
+                    reason=known.unknown_because,
+                )
+        default_schema = follows_use(statement, default_schema)
+    understood = len(defined.keys() - refusals.keys())
+    if not understood:
+        raise next(iter(refusals.values()), ParaplyError(SCHEMA_WITHOUT_TABLES, where=name))
+    for table, refusal in refusals.items():
+        registry.assume(f"{refusal.text}; its keys are unknown".replace("\n", " "))
+        registry.distrust(table, refusal.text)
+    registry.assume(
+        f"{name} describes the tables as they were where the log begins, and every table that "
+        "refers to one of them"
+    )
+    return understood
+
+
+def _require_database(statement: SchemaStatement, default_schema: str, where: str) -> None:
     if isinstance(statement, CreateTable | AlterTable):
         table = statement.table
         if not (table.schema or default_schema):
             raise ParaplyError(SCHEMA_WITHOUT_DATABASE, where=where, table=table.table)
-
-
-def _check_result(
-    registry: SchemaRegistry, statement: CreateTable | AlterTable, default_schema: str, where: str
-) -> None:
-    """Refuse a definition that parses but names columns it does not have."""
-    name = statement.table.within(default_schema)
-    table = registry.table(name)
-    if table is not None and table.unknown_because and not table.keys_known:
-        raise ParaplyError(
-            SCHEMA_CONTRADICTS_ITSELF, where=where, table=name, reason=table.unknown_because
-        )
 
 
 def _as_script(text: str) -> str:

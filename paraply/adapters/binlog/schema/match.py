@@ -35,13 +35,14 @@ def mismatch(known: TableSchema, metadata: TableSchema) -> str:
     """Return why a table map contradicts what is known, empty if it does not."""
     if not known.columns:
         return ""
-    if len(known.columns) != len(metadata.columns):
+    extra = len(metadata.columns) - len(known.columns)
+    if extra and (extra < 0 or not known.has_hidden_columns):
         return (
             f"it was known with {counted(len(known.columns), 'column')} ({_from(known)}), "
             f"the log has {len(metadata.columns)}"
         )
     for position, (ours, theirs) in enumerate(
-        zip(known.columns, metadata.columns, strict=True), start=1
+        zip(known.columns, metadata.columns, strict=False), start=1
     ):
         if not _fits(ours, theirs):
             return (

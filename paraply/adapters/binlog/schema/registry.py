@@ -9,6 +9,8 @@ was taken for granted stands in ``assumptions``.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from paraply.adapters.binlog.keys.collation_names import DUMPED_UTF8MB4_COLLATION, settled_collation
 from paraply.adapters.binlog.schema.changes import alter, created
 from paraply.adapters.binlog.schema.ddl import (
@@ -31,6 +33,30 @@ from paraply.vocabulary.schema import ForeignKey, SchemaSource, TableSchema
 _TOLD_BY_STATEMENT = frozenset({SchemaSource.LOGGED_DDL, SchemaSource.DUMP, SchemaSource.LIVE})
 
 
+@dataclass(slots=True)
+class SchemaDoubts:
+    """What a log showed against a dump that was to describe its beginning."""
+
+    newer: str = ""
+    """What shows that the dump is newer than the beginning of the log; empty if nothing does."""
+    changed: set[str] = field(default_factory=set)
+    """Dumped tables that a statement of the log changes."""
+    wrong: set[str] = field(default_factory=set)
+    """Dumped tables that were not so at the beginning, or perhaps not: the log contradicts them,
+    or a statement leaves them as they are in the dump, which may be older or newer."""
+
+    @property
+    def distrusted(self) -> set[str]:
+        """Return the tables of which the dump does not show how they were at the beginning."""
+        return self.wrong | (self.changed if self.newer else set())
+
+    def add(self, other: SchemaDoubts) -> None:
+        """Add what another part of the log showed."""
+        self.newer = self.newer or other.newer
+        self.changed |= other.changed
+        self.wrong |= other.wrong
+
+
 class SchemaRegistry:
     """Follows a log: feed it each table map and each schema statement in log order.
 
@@ -46,6 +72,14 @@ class SchemaRegistry:
         self._folded_names: dict[str, str] = {}
         self._assumptions: dict[str, None] = {}
         self._referencing: dict[str, list[tuple[str, ForeignKey]]] | None = None
+        self._absent: set[str] = set()
+        """Tables and schemas, in lower case, that the log showed not to be there, or to be empty;
+        what was created since is among the drafts."""
+        self._recreated: dict[str, TableSchema] = {}
+        """Dumped tables that the log dropped, as the dump has them."""
+        self.doubts = SchemaDoubts()
+        self._renamed: dict[str, str] = {}
+        """The name in the dump by the name that the log gave since."""
 
     # Questions
 
@@ -101,6 +135,8 @@ class SchemaRegistry:
             assert key is not None
             reason = mismatch(known.freeze(), metadata)
             if reason:
+                if SchemaSource.DUMP in known.sources:
+                    self._contradict(f"{known.name}: {reason}", known.name)
                 self._forget_keys(known, reason, metadata)
             elif adopt_metadata(known, metadata):
                 self._changed(key)
@@ -124,13 +160,17 @@ class SchemaRegistry:
         elif isinstance(statement, AlterTable):
             self._alter(statement, default_schema, source, place)
         elif isinstance(statement, RenameTables):
+            self._note_swap(statement, default_schema)
             for old, new in statement.pairs:
-                self._rename(old.within(default_schema), new.within(default_schema))
+                self._rename(old.within(default_schema), new.within(default_schema), place)
         elif isinstance(statement, DropTables):
             for table in statement.tables:
-                self._drop(table.within(default_schema))
+                name = table.within(default_schema)
+                self._drop(name)
+                self._absent.add(name.lower())
         elif isinstance(statement, DropDatabase):
             self._databases.pop(statement.name, None)
+            self._absent.add(statement.name.lower())
             for name in [n for n in self._drafts if n.partition(".")[0] == statement.name]:
                 self._drop(name)
         elif isinstance(statement, SetDatabase):
@@ -145,11 +185,22 @@ class SchemaRegistry:
         self, statement: CreateTable, default_schema: str, source: SchemaSource, place: str
     ) -> None:
         name = statement.table.within(default_schema)
-        known = self.table(name) if name in self._drafts else None
-        if statement.if_not_exists and source is SchemaSource.LOGGED_DDL:
-            if known is not None and known.keys_complete:
-                return
-            self.assume(f"CREATE TABLE IF NOT EXISTS {name}{place} was taken to have created it")
+        key = self._name_in_use(name)
+        known = self.table(name)
+        if source is SchemaSource.LOGGED_DDL:
+            if statement.if_not_exists:
+                if key is not None and known is not None:
+                    return
+                if not self._is_absent(name):
+                    reason = (
+                        f"CREATE TABLE IF NOT EXISTS{place} may have met a table that was there, "
+                        "with another definition"
+                    )
+                    self._keep(name, TableDraft(name=name, unknown_because=reason))
+                    return
+            elif known is not None and not statement.or_replace and _is_dumped(known):
+                # No row of it is older, so what the dump says of it does no harm.
+                self._contradict(f"CREATE TABLE {name}{place} creates a table that it has")
         options = self._databases.get(name.partition(".")[0], CharacterOptions())
         like = None
         if statement.like is not None:
@@ -161,6 +212,38 @@ class SchemaRegistry:
                 "with another default print the collation"
             )
         self._keep(name, draft)
+        dumped = self._recreated.pop(name, None)
+        if dumped is not None and _same_definition(dumped, draft.freeze()):
+            self.doubts.wrong.add(self._dumped_name(name))
+
+    def _dumped_name(self, name: str) -> str:
+        """Return the name in the dump of a table that the log may have renamed."""
+        return self._renamed.get(name, name)
+
+    def _note_swap(self, statement: RenameTables, default_schema: str) -> None:
+        """Note tables that get one another's names: a dump may be from before or after that."""
+        given = {new.within(default_schema) for _, new in statement.pairs}
+        taken = {old.within(default_schema) for old, _ in statement.pairs}
+        for name in given & taken:
+            draft = self._drafts.get(name)
+            if draft is not None and SchemaSource.DUMP in draft.sources:
+                self.doubts.wrong.add(self._dumped_name(name))
+
+    def distrust(self, name: str, reason: str) -> None:
+        """Forget a table of a dump."""
+        if name in self._drafts:
+            self._forget_keys(self._drafts[name], reason, None)
+
+    def _contradict(self, reason: str, *wrong: str) -> None:
+        self.doubts.newer = self.doubts.newer or reason
+        self.doubts.wrong.update(map(self._dumped_name, wrong))
+
+    def _is_absent(self, name: str) -> bool:
+        """Return whether the log showed that there is no such table."""
+        folded = name.lower()
+        return self._name_in_use(name) is None and bool(
+            {folded, folded.partition(".")[0]} & self._absent
+        )
 
     def _alter(
         self, statement: AlterTable, default_schema: str, source: SchemaSource, place: str
@@ -173,6 +256,8 @@ class SchemaRegistry:
             # The next table map tells again all that this knowledge held.
             self._keep(key, TableDraft(name=key, unknown_because=known.unknown_because))
             return
+        if source is SchemaSource.LOGGED_DDL and SchemaSource.DUMP in known.sources:
+            self.doubts.changed.add(self._dumped_name(key))
         changed = known.copy()
         changed.sources.add(source)
         try:
@@ -181,21 +266,36 @@ class SchemaRegistry:
             reason = f"ALTER TABLE{place} does not fit what was known: {contradiction}"
             if SchemaSource.DUMP in known.sources:
                 reason += "; is the schema newer than the log?"
+                self._contradict(f"{key}: {reason}", key)
             self._forget_keys(known, reason, None)
             return
+        if (
+            source is SchemaSource.LOGGED_DDL
+            and SchemaSource.DUMP in known.sources
+            and statement.actions
+            and _same_definition(known.freeze(), changed.freeze())
+        ):
+            self.doubts.wrong.add(self._dumped_name(key))
         self._drafts[key] = changed
         self._changed(key)
         for old, new in renamed_columns.items():
             self._rename_parent_column(key, old, new)
         if new_name is not None:
-            self._rename(key, new_name)
+            self._rename(key, new_name, place)
 
-    def _rename(self, old: str, new: str) -> None:
+    def _rename(self, old: str, new: str, place: str) -> None:
+        target = self._drafts.get(new)
+        if target is not None and SchemaSource.DUMP in target.sources and old != new:
+            self._contradict(f"{old} becomes {new}{place}, which it has already", old, new)
         key = self._name_in_use(old)
+        self._absent.add(old.lower())
         if key is None:
+            reason = f"it was {old} until {place.removeprefix(' at ')}, which was not known"
+            self._keep(new, TableDraft(name=new, unknown_because=reason))
             return
         draft = self._drafts[key]
         self._drop(key)
+        self._renamed[new] = self._renamed.pop(key, key)
         draft.rename(new)
         self._keep(new, draft)
         for child in self._drafts.values():
@@ -216,7 +316,12 @@ class SchemaRegistry:
 
     def _set_database(self, statement: SetDatabase, default_schema: str) -> None:
         name = statement.name or default_schema
-        known = CharacterOptions() if statement.create else self._databases.get(name)
+        if statement.create and not statement.if_not_exists:
+            self._absent.add(name.lower())
+        is_new = statement.create and (not statement.if_not_exists or name.lower() in self._absent)
+        if statement.if_not_exists and not is_new:
+            return
+        known = CharacterOptions() if is_new else self._databases.get(name)
         charset, collation = settled_collation(statement.options, known or CharacterOptions())
         self._databases[name] = CharacterOptions(charset=charset, collation=collation)
 
@@ -224,6 +329,8 @@ class SchemaRegistry:
         """Mark the tables of a statement that was not understood; all, if it names none."""
         reason = f"a statement{place} was not understood: {statement.reason}"
         names = [table.within(default_schema) for table in statement.tables]
+        if not names:
+            self._absent.clear()
         for name in names or list(self._drafts):
             key = self._name_in_use(name)
             if key is not None:
@@ -242,6 +349,10 @@ class SchemaRegistry:
     def _drop(self, name: str) -> None:
         key = self._name_in_use(name)
         if key is not None:
+            known = self._drafts[key]
+            if SchemaSource.DUMP in known.sources:
+                self.doubts.changed.add(self._dumped_name(key))
+                self._recreated[key] = known.freeze()
             del self._drafts[key]
             self._folded_names.pop(key.lower(), None)
             self._changed(key)
@@ -270,6 +381,18 @@ class SchemaRegistry:
             return None
         self.assume(f"{name} and {other} were taken to be one table (lower_case_table_names)")
         return other
+
+
+def _is_dumped(table: TableSchema) -> bool:
+    return SchemaSource.DUMP in table.sources
+
+
+def _same_definition(one: TableSchema, other: TableSchema) -> bool:
+    return (one.columns, one.unique_keys, one.foreign_keys) == (
+        other.columns,
+        other.unique_keys,
+        other.foreign_keys,
+    )
 
 
 def follows_use(statement: SchemaStatement, default_schema: str) -> str:

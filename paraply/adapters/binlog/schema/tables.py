@@ -71,6 +71,8 @@ class TableDraft:
     foreign_keys: list[ForeignKeyDraft] = field(default_factory=list)
     keys_known: bool = False
     keys_complete: bool = False
+    foreign_keys_known: bool = False
+    is_versioned: bool = False
     sources: set[SchemaSource] = field(default_factory=set)
     unknown_because: str = ""
 
@@ -119,6 +121,8 @@ class TableDraft:
             ),
             keys_known=self.keys_known,
             keys_complete=self.keys_complete and not beyond,
+            foreign_keys_known=self.foreign_keys_known,
+            has_hidden_columns=self.is_versioned or any(key.beyond for key in self.keys),
             sources=set(self.sources),
             unknown_because=reason,
         )
@@ -174,11 +178,25 @@ class TableDraft:
         else:
             self.columns.insert(self.columns.index(self.require(after)) + 1, draft)
 
-    def add_column(self, definition: ColumnDefinition, after: str | None = None) -> None:
-        """Add a column with the keys its definition implies."""
+    def add_column(
+        self,
+        definition: ColumnDefinition,
+        after: str | None = None,
+        replaced: ColumnDraft | None = None,
+    ) -> None:
+        """Add a column with the keys its definition implies, or those of ``replaced``."""
         if self.find(definition.name):
             raise Contradiction(f"there is a column {definition.name} already")
-        self.place(ColumnDraft(self.column_of(definition)), after)
+        draft = replaced or ColumnDraft(self.column_of(definition))
+        draft.column = self.column_of(definition)
+        if replaced is not None and draft.column.type_name not in BINARY_TYPES | CHARACTER_TYPES:
+            for key in self.keys:
+                key.parts = [(part, 0 if part is draft else size) for part, size in key.parts]
+        if any(
+            draft is part for key in self.keys if key.name == "PRIMARY" for part, _ in key.parts
+        ):
+            draft.column = replace(draft.column, nullable=False)
+        self.place(draft, after)
         self.add_implied_keys(definition)
 
     def add_implied_keys(self, definition: ColumnDefinition) -> None:
@@ -190,6 +208,12 @@ class TableDraft:
             self.add_key(KeyDefinition(name="", parts=parts))
         if definition.references:
             self.add_foreign_key(definition.references, assumed=True)
+
+    def replace_column(self, name: str) -> ColumnDraft:
+        """Drop a column that one ALTER adds again; its keys stay on what is returned."""
+        draft = self.require(name)
+        self.columns.remove(draft)
+        return draft
 
     def drop_column(self, name: str) -> None:
         """Drop a column; it leaves its keys, and a key without columns goes too."""

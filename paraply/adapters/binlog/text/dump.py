@@ -44,7 +44,7 @@ from paraply.adapters.binlog.text.lines import (
     parse_header,
 )
 from paraply.adapters.binlog.text.rows import RowReader
-from paraply.adapters.binlog.transactions import ROW_BYTES_MAX, OnRows, _Stream
+from paraply.adapters.binlog.transactions import OnRows, _Stream
 from paraply.vocabulary.errors import ErrorCode, ParaplyError
 from paraply.vocabulary.log import LoggedKind, LoggedTransaction
 
@@ -75,7 +75,7 @@ def read_text_transactions(
     *,
     report: LogReport | None = None,
     on_rows: OnRows | None = None,
-    row_bytes_max: int = ROW_BYTES_MAX,
+    row_bytes_max: int | None = None,
 ) -> Iterator[LoggedTransaction]:
     """Yield the transactions of text dumps, read as one stream in the given order.
 

@@ -11,6 +11,7 @@ from paraply.adapters.conformance.cases import (
     progress,
     random_logs,
     rows,
+    scaled,
     timestamps,
 )
 from paraply.adapters.conformance.cases.case import Case
@@ -27,13 +28,17 @@ UNKNOWN_CASE = register(
 def suite() -> tuple[Case, ...]:
     """Return every case, by id."""
     modules = (timestamps, keys, foreign_keys, rows, barriers, progress, random_logs)
-    return tuple(sorted((case for one in modules for case in one.CASES), key=lambda one: one.id))
+    fixed = [case for one in modules for case in one.CASES]
+    at_scale = [scaled.scaled_case(scale) for scale in scaled.DEFAULT]
+    return tuple(sorted([*fixed, *at_scale], key=lambda one: one.id))
 
 
 def cases_named(names: Iterable[str], role: Role = Role.APPLIER) -> tuple[Case, ...]:
     """Return the cases of a role that the names begin; all for none. P632 for a name without."""
     wanted = tuple(names)
-    cases = tuple(case for case in suite() if role is Role.APPLIER or case.is_for_trackers)
+    generated = [case for name in wanted if (case := scaled.case_of_id(name)) is not None]
+    known = {case.id: case for case in (*suite(), *generated)}
+    cases = tuple(case for case in known.values() if role is Role.APPLIER or case.is_for_trackers)
     for name in wanted:
         if not any(case.id.startswith(name) for case in cases):
             raise ParaplyError(UNKNOWN_CASE, name=name, role=role.value)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from paraply.adapters.conformance.source import SourceLog, insert
+from paraply.adapters.conformance.stamps import Stamps
 
 FAMILIES: dict[str, str] = {
     "A": "rotation: sequence numbers start again",
@@ -22,6 +24,7 @@ FAMILIES: dict[str, str] = {
     "L": "stalls and deadlocks",
     "M": "lost and repeated transactions, crashes, checkpoints",
     "N": "over-serialisation and needless failure",
+    "O": "sizes: workers, length, rows, files, deadlocks in a row, tables",
 }
 
 NO_OVERLAP = "no_conflicting_parallel_apply"
@@ -56,6 +59,8 @@ class Case:
         needs: features without which the case is skipped.
         must_overlap: two transactions must have been seen under way together: an applier that can
             and does not here serialises what is independent.
+        is_generated: each seed makes another log.
+        schedules_max: how many schedules are enough, where one takes long.
     """
 
     id: str
@@ -69,6 +74,8 @@ class Case:
     deadlocks: int = 0
     needs: frozenset[str] = frozenset()
     must_overlap: bool = False
+    is_generated: bool = False
+    schedules_max: int | None = None
 
     @property
     def family(self) -> str:
@@ -89,25 +96,50 @@ class Case:
     @property
     def features(self) -> frozenset[str]:
         """Return every feature that the applier must offer."""
-        found = set(self.needs)
-        if self.commit_order:
-            found.add("commit_order")
-        if self.crashes:
-            found.add("crash")
-        if self.deadlocks:
-            found.add("retry")
-        if any(one.statement for one in self.log(0).transactions):
-            found.add("ddl")
-        return frozenset(found)
+        return _features(self)
+
+
+@lru_cache(maxsize=1024)
+def log_for(case: Case, seed: int, kept: tuple[int, ...] | None = None) -> SourceLog:
+    """Return the log of a case for a seed, which chooses its stamps as well; do not change it."""
+    if not case.is_generated and seed >= len(Stamps):
+        return log_for(case, seed % len(Stamps), kept)
+    log = case.log(seed).stamped(Stamps.of_seed(seed))
+    return log if kept is None else log.only(kept) or log
+
+
+@lru_cache(maxsize=1024)
+def _features(case: Case) -> frozenset[str]:
+    found = set(case.needs)
+    if case.commit_order:
+        found.add("commit_order")
+    if case.crashes:
+        found.add("crash")
+    if case.deadlocks:
+        found.add("retry")
+    if any(one.statement for one in log_for(case, 0).transactions):
+        found.add("ddl")
+    return frozenset(found)
 
 
 OTHER = "CREATE TABLE d.other (id INT PRIMARY KEY, v INT)"
 """A table that no case is about: its rows show that the applier does work in parallel."""
 
 
-def log_of(*statements: str, target: tuple[str, ...] = ()) -> SourceLog:
+def empty_log(*statements: str, target: tuple[str, ...] = ()) -> SourceLog:
     """Return an empty log over the tables given and ``d.other``."""
     return SourceLog(OTHER, *statements, target=(OTHER, *target) if target else ())
+
+
+def log_of(*statements: str, target: tuple[str, ...] = ()) -> SourceLog:
+    """Return a log over the tables given and ``d.other``, begun by one transaction and a drain.
+
+    A server writes last_committed=0 for the first transaction of a file, and only for that one.
+    """
+    log = empty_log(*statements, target=target)
+    log.transaction(insert("d.other", 0, 0))
+    log.drain()
+    return log
 
 
 def bystanders(log: SourceLog, *numbers: int) -> None:

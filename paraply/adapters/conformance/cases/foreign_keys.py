@@ -60,6 +60,22 @@ _TIFLOW = "tiflow issue 12350"
 
 CASES = (
     Case(
+        id="F-order-09",
+        fact="rows of one transaction keep the order of the statement across tables",
+        source="tiflow issue 9430",
+        decides=AS_LOGGED,
+        log=_log(
+            (P, _child()),
+            (insert("d.p", 1, 1), insert("d.c", 1, 1)),
+            (
+                delete("d.c", id=1),
+                delete("d.p", id=1),
+                insert("d.p", 2, 2),
+                insert("d.c", 2, 2),
+            ),
+        ),
+    ),
+    Case(
         id="F-parent-01",
         fact="a child is inserted after its parent",
         source=_DTLE,

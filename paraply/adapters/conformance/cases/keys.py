@@ -153,6 +153,28 @@ CASES = (
         ),
     ),
     Case(
+        id="D-collation-09",
+        fact="final and medial sigma are one letter, whatever lower-casing makes of them",
+        source="Unicode Collation Algorithm; utf8mb4_unicode_ci",
+        decides=AS_LOGGED,
+        log=_replace(
+            _names("utf8mb4_unicode_ci"),
+            first="\N{GREEK SMALL LETTER FINAL SIGMA}a",
+            then="\N{GREEK SMALL LETTER SIGMA}a",
+        ),
+    ),
+    Case(
+        id="D-collation-10",
+        fact="a letter that expands to two equals the two",
+        source="Unicode Collation Algorithm, expansions; utf8mb4_unicode_ci",
+        decides=AS_LOGGED,
+        log=_replace(
+            _names("utf8mb4_unicode_ci"),
+            first="Stra\N{LATIN SMALL LETTER SHARP S}e",
+            then="STRASSE",
+        ),
+    ),
+    Case(
         id="E-unique-01",
         fact="a value of a UNIQUE key that a DELETE sets free is taken after it only",
         source=_MYSQL_UNIQUE,

@@ -11,6 +11,7 @@ from paraply.adapters.conformance.cases.case import (
     OVERLAP,
     POSITIONS,
     PREFIXES,
+    WHOLE,
     Case,
     bystanders,
     log_of,
@@ -96,6 +97,28 @@ def _independent(_: int) -> SourceLog:
     return log
 
 
+def _wide(_: int) -> SourceLog:
+    log = log_of(T)
+    log.transaction(*(insert("d.t", number, 0) for number in range(1, 9)))
+    bystanders(log, 1, 2)
+    log.transaction(*(update("d.t", {"id": number}, v=1) for number in range(1, 5)))
+    log.transaction(*(update("d.t", {"id": number}, v=1) for number in range(5, 9)))
+    bystanders(log, 3)
+    return log
+
+
+def _empty_among(_: int) -> SourceLog:
+    log = log_of(T)
+    log.transaction(insert("d.t", 1, 0))
+    bystanders(log, 1)
+    log.transaction(last_committed=1)  # As a source that commits it in the group before it.
+    bystanders(log, 2, 3)
+    log.transaction(last_committed=4)
+    log.transaction(update("d.t", {"id": 1}, v=1))
+    bystanders(log, 4)
+    return log
+
+
 _ORDER_DOCUMENT = "replica_preserve_commit_order=ON"
 _POSITION = frozenset({"position"})
 
@@ -165,6 +188,22 @@ CASES = (
         decides=ENDS,
         log=_chain,
         workers=3,
+    ),
+    Case(
+        id="L-retry-09",
+        fact="a transaction of several rows is repeated from its first row",
+        source="MySQL manual, replica_transaction_retries; error 1213 rolls everything back",
+        decides=WHOLE,
+        log=_wide,
+        deadlocks=6,
+    ),
+    Case(
+        id="L-empty-10",
+        fact="a transaction without rows takes its turn in commit order",
+        source="GTID_NEXT with an empty transaction",
+        decides=ORDER,
+        log=_empty_among,
+        commit_order=True,
     ),
     Case(
         id="M-once-01",

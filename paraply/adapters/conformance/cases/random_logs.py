@@ -122,6 +122,7 @@ def _case(
         crashes=crashes,
         commit_order=commit_order,
         workers=3 if commit_order else 4,
+        is_generated=True,
     )
 
 

@@ -9,6 +9,7 @@ from paraply.adapters.conformance.cases.case import (
     ONCE,
     Case,
     bystanders,
+    empty_log,
     log_of,
 )
 from paraply.adapters.conformance.source import SourceLog, delete, insert, update
@@ -92,7 +93,7 @@ def _prefix(_: int) -> SourceLog:
     log = log_of(T)
     log.transaction(insert("d.t", 1, 0))
     bystanders(log, 1)
-    log.transaction(update("d.t", {"id": 1}, v=1), last_committed=2)
+    log.transaction(update("d.t", {"id": 1}, v=1), last_committed=3)
     bystanders(log, 2)
     return log
 
@@ -101,16 +102,16 @@ def _long_prefix(_: int) -> SourceLog:
     log = log_of(T)
     _rows(log, 1)
     bystanders(log, 1, 2, 3)
-    log.transaction(update("d.t", {"id": 1}, v=1), last_committed=4)
-    log.transaction(delete("d.t", id=1), last_committed=5)
+    log.transaction(update("d.t", {"id": 1}, v=1), last_committed=5)
+    log.transaction(delete("d.t", id=1), last_committed=6)
     return log
 
 
 def _middle(_: int) -> SourceLog:
     log = log_of(T)
     _rows(log, 1, 2, 3)
-    log.transaction(update("d.t", {"id": 2}, v=1), last_committed=2)
-    log.transaction(update("d.t", {"id": 1}, v=1), last_committed=2)
+    log.transaction(update("d.t", {"id": 2}, v=1), last_committed=3)
+    log.transaction(update("d.t", {"id": 1}, v=1), last_committed=3)
     bystanders(log, 1)
     return log
 
@@ -119,10 +120,10 @@ def _commit_order_stamps(_: int) -> SourceLog:
     """The groups that COMMIT_ORDER makes: each waits for the whole group before it."""
     log = log_of(T)
     _rows(log, 1, 2)
-    log.transaction(update("d.t", {"id": 1}, v=1), last_committed=2)
-    log.transaction(update("d.t", {"id": 2}, v=1), last_committed=2)
-    log.transaction(update("d.t", {"id": 2}, v=2), last_committed=4)
-    log.transaction(update("d.t", {"id": 1}, v=2), last_committed=4)
+    log.transaction(update("d.t", {"id": 1}, v=1), last_committed=3)
+    log.transaction(update("d.t", {"id": 2}, v=1), last_committed=3)
+    log.transaction(update("d.t", {"id": 2}, v=2), last_committed=5)
+    log.transaction(update("d.t", {"id": 1}, v=2), last_committed=5)
     return log
 
 
@@ -130,16 +131,16 @@ def _burned(_: int) -> SourceLog:
     log = log_of(T)
     _rows(log, 1)
     log.skip_numbers(1)
-    log.transaction(update("d.t", {"id": 1}, v=1), last_committed=2)
+    log.transaction(update("d.t", {"id": 1}, v=1), last_committed=3)
     bystanders(log, 1)
     log.skip_numbers(2)
-    log.transaction(update("d.t", {"id": 1}, v=2), last_committed=6)
+    log.transaction(update("d.t", {"id": 1}, v=2), last_committed=7)
     bystanders(log, 2)
     return log
 
 
 def _starts_high(_: int) -> SourceLog:
-    log = log_of(T)
+    log = empty_log(T)
     log.transaction(insert("d.t", 1, 0), last_committed=999, sequence_number=1000)
     bystanders(log, 1)
     log.transaction(update("d.t", {"id": 1}, v=1))
@@ -160,7 +161,7 @@ def _every_third(_: int) -> SourceLog:
 def _beyond_32_bits(_: int) -> SourceLog:
     log = log_of(T)
     first = (1 << 32) - 1
-    log.transaction(insert("d.t", 1, 0), last_committed=0, sequence_number=first)
+    log.transaction(insert("d.t", 1, 0), last_committed=1, sequence_number=first)
     bystanders(log, 1)
     log.transaction(update("d.t", {"id": 1}, v=1), last_committed=first + 1)
     bystanders(log, 2)
@@ -178,13 +179,25 @@ def _gap_after_rotation(_: int) -> SourceLog:
     return log
 
 
+def _gap_hides_the_rotation(_: int) -> SourceLog:
+    """The new file's numbers begin above those of the old one: no number falls."""
+    log = log_of(T)
+    _rows(log, 1)
+    bystanders(log, 1)
+    log.rotate()
+    log.skip_numbers(6)
+    log.transaction(update("d.t", {"id": 1}, v=1), last_committed=1)
+    bystanders(log, 2, 3)
+    return log
+
+
 def _filtered_parent(_: int) -> SourceLog:
     """last_committed names a transaction that a filter removed, newer than one still under way."""
     log = log_of(T)
     _rows(log, 1)
     log.skip_numbers(1)
     bystanders(log, 1)
-    log.transaction(update("d.t", {"id": 1}, v=1), last_committed=2)
+    log.transaction(update("d.t", {"id": 1}, v=1), last_committed=3)
     bystanders(log, 2, 3)
     return log
 
@@ -234,7 +247,7 @@ CASES = (
     ),
     Case(
         id="B-prefix-01",
-        fact="last_committed=2 waits for 1 as well as for 2",
+        fact="last_committed=3 waits for 2 as well as for 3",
         source="gh-ost PR 1454, coordinator.go as restated",
         decides=NO_OVERLAP,
         log=_prefix,
@@ -294,6 +307,13 @@ CASES = (
         source="filtered stream after FLUSH BINARY LOGS",
         decides=ENDS,
         log=_gap_after_rotation,
+    ),
+    Case(
+        id="A-rotation-07",
+        fact="rotation begins a file, also where sequence numbers do not fall",
+        source="gh-ost PR 1692; filtered stream after FLUSH BINARY LOGS",
+        decides=NO_OVERLAP,
+        log=_gap_hides_the_rotation,
     ),
     Case(
         id="C-sparse-06",

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paraply.adapters.conformance.rules.rule import Rule, Transaction
+from paraply.adapters.conformance.rules.rule import Init, Rule, Transaction
 
 Key = tuple[Any, ...]
 """Table, name or columns of the key, and its values as they compare."""
@@ -93,6 +93,44 @@ class GroupCommit(Rule):
             if other.commit_id != transaction.commit_id or transaction.kind != "rows":
                 return None
         return self.free_worker()
+
+
+class MySQLCoordinator(LogicalClock):
+    """MySQL's LOGICAL_CLOCK, restated from WL#7165 and the manual.
+
+    A transaction with last_committed=0 or behind a gap of numbers opens a group: it waits for all.
+    """
+
+    name = "mysql_coordinator"
+
+    def __init__(self, init: Init) -> None:
+        super().__init__(init)
+        self.last = 0
+
+    def on_rotated(self, file: str) -> None:
+        """Expect number 1 again."""
+        del file
+        self.last = 0
+
+    def place(self, transaction: Transaction) -> int | None:
+        """Wait for the numbers up to last_committed, or for all."""
+        opens_a_group = not transaction.lc or transaction.sn != self.last + 1
+        if opens_a_group and self.running:
+            return None
+        worker = super().place(transaction)
+        if worker is not None:
+            self.last = transaction.sn
+        return worker
+
+
+class MariaDBConservative(GroupCommit):
+    """MariaDB's conservative mode, restated from the knowledge base: groups, in commit order."""
+
+    name = "mariadb_conservative"
+
+    def may_commit(self, transaction: Transaction, order: Sequence[int]) -> bool:
+        """Commit in the order of the log, whatever the option is."""
+        return order[0] == transaction.id
 
 
 class OwnKeys(WriteSet):

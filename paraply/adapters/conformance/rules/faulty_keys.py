@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -138,6 +139,34 @@ class SortsRows(OwnKeys):
             range(len(rows)),
             key=lambda at: (rows[at]["table"], str((rows[at]["before"] or rows[at]["after"])[0])),
         )
+
+
+class GroupsByTable(OwnKeys):
+    """Applies the rows of a transaction table by table, to send them in batches."""
+
+    name = "groups_by_table"
+
+    def rows_of(self, transaction: Transaction) -> Sequence[int]:
+        """Return the rows of one table after those of another, in the order of the first."""
+        tables = list(dict.fromkeys(row["table"] for row in transaction.rows))
+        return sorted(
+            range(len(transaction.rows)),
+            key=lambda at: tables.index(transaction.rows[at]["table"]),
+        )
+
+
+class LowersCase(OwnKeys):
+    """Compares names in lower case, which is no folding of case."""
+
+    name = "lowers_case"
+
+    def fold(self, value: Any, collation: str) -> Any:
+        """Lower the case first, so that folding it changes nothing more."""
+        if isinstance(value, str) and collation.endswith("_ci"):
+            marks = unicodedata.normalize("NFD", value)
+            value = "".join(c for c in marks if not unicodedata.combining(c)).lower()
+            return value if "_0900_" in collation else value.rstrip(" ")
+        return super().fold(value, collation)
 
 
 class SchemaChangeIsNoBarrier(OwnKeys):

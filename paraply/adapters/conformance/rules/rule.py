@@ -53,7 +53,7 @@ class Rule:
     name: ClassVar[str] = "rule"
     features: ClassVar[frozenset[str]] = frozenset()
     """``lc_sn``, ``commit_id`` or ``writeset``: by what it schedules."""
-    retries_max: ClassVar[int] = 10
+    retries_max: ClassVar[int] = 20
 
     def __init__(self, init: Init) -> None:
         self.workers: int = init["workers"]

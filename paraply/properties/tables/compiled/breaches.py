@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 B_ROW, B_KIND, B_ITEM, B_EARLIER, B_HISTORY, B_LC, B_SN, B_EARLIER_SN, B_SIZE = range(9)
 """Columns of breaches: the fields of :class:`paraply.properties.tables.breaches.TableBreach`."""
 W_ITEM, W_ROW, W_HISTORY, W_LC, W_SN, W_SIZE = range(6)
-"""Columns of writers, sorted by item; item 0 where none is told apart."""
+"""Columns of writers, sorted by item; item 0 where items are not distinguished."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ type message struct {
 
 func (m message) good() bool { return m.Type == "ok" && (m.Affected == nil || *m.Affected == 1) }
 
-const retriesMax = 10
+const retriesMax = 21
 
 // worker has at most one transaction, and a goroutine for it.
 type worker struct {

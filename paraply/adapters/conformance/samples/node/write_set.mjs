@@ -10,7 +10,7 @@
 import { createInterface } from "node:readline";
 
 const RETRY_ON = new Set([1205, 1213]); // lock wait time-out, deadlock
-const RETRIES_MAX = 10;
+const RETRIES_MAX = 20;
 const FEATURES = ["writeset", "ddl", "commit_order", "retry", "crash", "position", "sync", "reset"];
 
 const tell = (message) => process.stdout.write(JSON.stringify(message) + "\n");

@@ -14,7 +14,7 @@ import sys
 import threading
 from collections import deque
 
-RETRIES_MAX = 10
+RETRIES_MAX = 20
 RETRY_ON = (1205, 1213)  # lock wait time-out, deadlock
 
 

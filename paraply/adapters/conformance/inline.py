@@ -1,0 +1,78 @@
+"""A rule of ours as an applier in this process: no pipes, for runs by the thousand."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import deque
+from typing import Any
+
+from paraply.adapters.conformance.child import ApplierDiedError, ApplierSilentError
+from paraply.adapters.conformance.protocol import Message, ProtocolError, checked, encode
+from paraply.adapters.conformance.rules.applier import MakeRule, RuleApplier
+
+_WITH_VALUES = ("init", "txn")
+"""Messages with values that JSON spells otherwise than Python (bytes, decimals)."""
+
+
+class InlineApplier:
+    """Speaks the protocol as a child process does, by calls."""
+
+    def __init__(self, make: MakeRule, base: type[RuleApplier] = RuleApplier) -> None:
+        self._applier = base(make, io.StringIO())
+        self._applier._tell = self._take  # type: ignore[method-assign]
+        self.last_lines: deque[str] = deque(maxlen=1)
+        self.has_spoken = False
+        self._received: deque[Message] = deque()
+        self._end = ""
+
+    def send(self, message: Message) -> None:
+        """Let the applier act on a message; an exception ends it."""
+        if self._end:
+            raise ApplierDiedError(self._end)
+        if message["type"] in _WITH_VALUES:
+            message = json.loads(encode(message))
+        try:
+            self._applier.on_message(message)
+        except ProtocolError:
+            raise
+        except Exception as error:
+            self._end = f"the applier ended with {type(error).__name__}: {error}"
+
+    def receive(self, timeout: float | None = None) -> Message:
+        """Return the next message; ``ApplierDiedError`` or ``ApplierSilentError`` for none."""
+        del timeout
+        if not self._received:
+            if self._end:
+                raise ApplierDiedError(self._end)
+            raise ApplierSilentError("no message")
+        self.has_spoken = True
+        return self._received.popleft()
+
+    def receive_until_idle(self) -> list[Message]:
+        """Return all messages."""
+        found = list(self._received)
+        self._received.clear()
+        return found
+
+    def kill(self) -> None:
+        """End the applier."""
+        self._end = "the applier was killed by SIGKILL"
+
+    def _take(self, **message: Any) -> None:
+        self._received.append(checked(message))
+
+
+class InlineLauncher:
+    """Makes a new applier for each run; ``base`` runs the rule."""
+
+    def __init__(self, make: MakeRule, base: type[RuleApplier] = RuleApplier) -> None:
+        self._make = make
+        self._base = base
+
+    def start(self) -> InlineApplier:
+        """Return an applier that waits for ``init``."""
+        return InlineApplier(self._make, self._base)
+
+    def discard(self, process: InlineApplier, *, can_reset: bool = False) -> None:
+        """Forget the applier."""

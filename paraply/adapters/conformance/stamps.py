@@ -1,0 +1,115 @@
+"""The timestamps that a source writes: last_committed and sequence_number by its configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from enum import Enum
+from random import Random
+
+from paraply.vocabulary.keys import ConflictKey
+from paraply.vocabulary.log import LoggedTransaction
+from paraply.vocabulary.timestamps import LogicalTimestamp, SequenceNumber
+
+_GAP_CHANCE = 0.3
+_GAP_MAX = 3
+_SESSIONS = 3
+
+
+class Stamps(Enum):
+    """Where the timestamps of a log come from."""
+
+    WRITESET = "WRITESET"
+    COMMIT_ORDER = "COMMIT_ORDER"
+    WRITESET_SESSION = "WRITESET_SESSION"
+    FILTERED = "WRITESET, filtered"
+    """Some numbers are missing, and last_committed may be one of them."""
+    MERGED = "WRITESET, merged"
+    """Several files became one: numbers go on, and a barrier stands at each border."""
+
+    @classmethod
+    def of_seed(cls, seed: int) -> Stamps:
+        """Return the stamps of a log by its seed."""
+        members = tuple(cls)
+        return members[seed % len(members)]
+
+
+class SourceClock:
+    """The dependency tracker of a MySQL source that runs its transactions one after another.
+
+    As the server does, it writes last_committed=0 for the first transaction of a file only: the
+    history of WRITESET begins with 1 after a rotation.
+    """
+
+    def __init__(self, stamps: Stamps = Stamps.WRITESET) -> None:
+        self.number = 0
+        """The newest sequence_number of the file."""
+        self.group = 0
+        """The newest group: transactions of one commit id."""
+        self._stamps = stamps
+        self._floor = 1
+        self._writers: dict[ConflictKey, int] = {}
+        self._readers: dict[ConflictKey, int] = {}
+        self._sessions: dict[str, int] = {}
+        self._group_first = 0
+
+    def rotated(self) -> SourceClock:
+        """Return the clock of the next file; the one of a merged log goes on behind a barrier."""
+        if self._stamps is Stamps.MERGED:
+            self._floor = max(self._floor, self.number)
+            return self
+        clock = SourceClock(self._stamps)
+        clock.group = self.group
+        return clock
+
+    def stamp(self, logged: LoggedTransaction | None, session: str) -> LogicalTimestamp:
+        """Return the next timestamp; a transaction without keys (None) is a barrier."""
+        gap = self._gap()
+        self.number += gap + 1
+        number = self.number
+        if logged is None or not _is_decided_by_keys(logged):
+            last_committed = number - 1
+            self._floor = number
+        else:
+            last_committed = max(self._floor, self._newest(logged))
+            if gap and number % 2:  # It conflicts with the filtered transaction, too.
+                last_committed = max(last_committed, number - gap)
+            self._remember(logged.keys, logged.shared_keys)
+        if self._stamps is Stamps.WRITESET_SESSION:
+            session = session or str(number % _SESSIONS)
+            last_committed = max(last_committed, self._sessions.get(session, 0))
+            self._sessions[session] = number
+        last_committed = min(last_committed, number - 1)
+        if not self._group_first or last_committed >= self._group_first:
+            self.group += 1
+            self._group_first = number
+        if self._stamps is Stamps.COMMIT_ORDER:
+            last_committed = self._group_first - 1
+        return timestamp(last_committed, number)
+
+    def _newest(self, logged: LoggedTransaction) -> int:
+        before = [self._writers.get(key, 0) for key in (*logged.keys, *logged.shared_keys)]
+        before += [self._readers.get(key, 0) for key in logged.keys]
+        return max(before, default=0)
+
+    def _remember(self, written: Collection[ConflictKey], read: Collection[ConflictKey]) -> None:
+        self._writers.update(dict.fromkeys(written, self.number))
+        self._readers.update(dict.fromkeys(read, self.number))
+
+    def _gap(self) -> int:
+        """Return how many numbers a filter removed before the next transaction."""
+        if self._stamps is not Stamps.FILTERED or not self.number:
+            return 0
+        random = Random(self.number)
+        return random.randint(1, _GAP_MAX) if random.random() < _GAP_CHANCE else 0
+
+
+def timestamp(last_committed: int, number: int) -> LogicalTimestamp:
+    """Return a timestamp of plain numbers."""
+    return LogicalTimestamp(
+        last_committed=SequenceNumber(last_committed), sequence_number=SequenceNumber(number)
+    )
+
+
+def _is_decided_by_keys(logged: LoggedTransaction) -> bool:
+    """Return whether keys describe all conflicts: no cascades, no rows without a key."""
+    return bool(logged.keys) and not logged.unkeyed_tables and not logged.reached_tables

@@ -1,0 +1,190 @@
+"""Messages of the output plugin pgoutput, protocol version 1 (PostgreSQL "Logical Replication
+Message Formats"). Every message is as long as its own fields say."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+
+from paraply.adapters.postgresql.changes import Assembler, Missing, Relation
+from paraply.adapters.postgresql.values import TYPE_NAMES, common_name, decoder
+from paraply.vocabulary.log import LoggedTransaction
+
+_EPOCH_US = 946_684_800_000_000
+"""2000-01-01 in microseconds since 1970."""
+
+Row = list[object]
+
+
+class MalformedMessageError(Exception):
+    """Bytes that are no message of protocol version 1."""
+
+
+def lsn_text(lsn: int) -> str:
+    """Return a log sequence number as PostgreSQL prints it."""
+    return f"{lsn >> 32:X}/{lsn & 0xFFFFFFFF:X}"
+
+
+class IncompleteMessageError(MalformedMessageError):
+    """The bytes end before the message does."""
+
+
+class PgoutputReader:
+    """Turns messages into transactions.
+
+    A transaction is named by the end LSN of its commit. With ``by_origin`` it is named by the LSN
+    of its replication origin, which is the end LSN of the commit at the source; one without an
+    origin is named ``local``.
+    """
+
+    def __init__(self, assembler: Assembler, *, by_origin: bool) -> None:
+        self._assembler = assembler
+        self._by_origin = by_origin
+        self._relations: dict[int, tuple[Relation, tuple[Callable[[str], object], ...]]] = {}
+        self._origin = ""
+        self._last_end = 0
+
+    def take(self, message: bytes, offset: int) -> Iterator[LoggedTransaction]:
+        """Take one whole message; yield the transaction that it ends."""
+        end, transactions = self.take_first(message, 0, offset)
+        if end != len(message):
+            raise MalformedMessageError(f"{len(message) - end} bytes after a message")
+        yield from transactions
+
+    def take_first(
+        self, data: bytes, at: int, offset: int
+    ) -> tuple[int, tuple[LoggedTransaction, ...]]:
+        """Take the message at ``at``; return the position after it and what it ends."""
+        cursor = _Cursor(data, at)
+        try:
+            return self._take(cursor, offset)
+        except (KeyError, UnicodeDecodeError, ValueError) as fault:
+            raise MalformedMessageError(str(fault)) from None
+
+    def _take(self, cursor: _Cursor, offset: int) -> tuple[int, tuple[LoggedTransaction, ...]]:
+        kind = cursor.character()
+        found: tuple[LoggedTransaction, ...] = ()
+        if kind == "B":
+            cursor.numbers(">qqi")
+            self._origin = ""
+            self._assembler.begin(offset)
+        elif kind == "C":
+            _, _, end_lsn, time_us = cursor.numbers(">Bqqq")
+            # A slot repeats after a crash of its server what it had given.
+            if end_lsn > self._last_end:
+                self._last_end = end_lsn
+                name = (self._origin or f"local {lsn_text(end_lsn)}") if self._by_origin else (
+                    lsn_text(end_lsn)
+                )  # fmt: skip
+                found = (self._assembler.end(offset, name, time_us + _EPOCH_US),)
+        elif kind == "O":
+            (lsn,) = cursor.numbers(">q")
+            origin = cursor.text()
+            self._origin = lsn_text(lsn) if lsn else f"{origin} without position"
+        elif kind == "R":
+            self._take_relation(cursor)
+        elif kind == "Y":
+            cursor.numbers(">i")
+            cursor.text()
+            cursor.text()
+        elif kind in "IUD":
+            self._take_row(kind, cursor)
+        elif kind == "T":
+            count, _ = cursor.numbers(">iB")
+            for _ in range(count):
+                self._truncate(cursor.numbers(">i")[0])
+        elif kind == "M":
+            cursor.numbers(">Bq")
+            cursor.text()
+            cursor.take(cursor.numbers(">i")[0])
+        else:
+            raise MalformedMessageError(f"message type {kind!r} is not of protocol version 1")
+        return cursor.at, found
+
+    def _truncate(self, number: int) -> None:
+        if number in self._relations:
+            self._assembler.truncate(self._relations[number][0])
+
+    def _take_relation(self, cursor: _Cursor) -> None:
+        (number,) = cursor.numbers(">i")
+        schema, table = cursor.text(), cursor.text()
+        identity = cursor.character()
+        (count,) = cursor.numbers(">h")
+        columns, types, key = [], [], []
+        for at in range(count):
+            (flags,) = cursor.numbers(">B")
+            columns.append(cursor.text())
+            oid, _ = cursor.numbers(">ii")
+            types.append(TYPE_NAMES.get(oid, f"type {oid}"))
+            if flags & 1:
+                key.append(at)
+        relation = Relation(
+            name=f"{schema or 'pg_catalog'}.{table}",
+            columns=tuple(columns),
+            types=tuple(map(common_name, types)),
+            key=tuple(key),
+            is_full=identity == "f",
+        )
+        self._relations[number] = (relation, tuple(map(decoder, types)))
+        self._assembler.on_table(relation.table_schema())
+
+    def _take_row(self, kind: str, cursor: _Cursor) -> None:
+        (number,) = cursor.numbers(">i")
+        if number not in self._relations:
+            raise MalformedMessageError(f"relation {number} was not described before")
+        relation, decoders = self._relations[number]
+        old = new = None
+        part = cursor.character()
+        if part in "KO":
+            old = _row(cursor, decoders)
+            part = cursor.character() if kind == "U" else ""
+        if part == "N" and kind != "D":
+            new = _row(cursor, decoders)
+        if (new is None) == (kind in "IU") or (kind == "D" and old is None):
+            raise MalformedMessageError(f"a change of type {kind} without its row")
+        self._assembler.change(relation, old, new, is_insert=kind == "I")
+
+
+def _row(cursor: _Cursor, decoders: tuple[Callable[[str], object], ...]) -> Row:
+    (count,) = cursor.numbers(">h")
+    if count != len(decoders):
+        raise MalformedMessageError(f"{count} columns, the relation has {len(decoders)}")
+    row: Row = []
+    for decode in decoders:
+        kind = cursor.character()
+        if kind == "n":
+            row.append(None)
+        elif kind == "u":
+            row.append(Missing.UNCHANGED)
+        elif kind == "t":
+            row.append(decode(cursor.take(cursor.numbers(">i")[0]).decode("utf-8")))
+        else:
+            raise MalformedMessageError(f"a value of kind {kind!r}; only text is read")
+    return row
+
+
+class _Cursor:
+    def __init__(self, data: bytes, at: int) -> None:
+        self.data = data
+        self.at = at
+
+    def take(self, count: int) -> bytes:
+        part = self.data[self.at : self.at + count]
+        if count < 0 or len(part) < count:
+            raise IncompleteMessageError("the message ends early")
+        self.at += count
+        return part
+
+    def character(self) -> str:
+        return self.take(1).decode("latin-1")
+
+    def numbers(self, layout: str) -> tuple[int, ...]:
+        return struct.unpack(layout, self.take(struct.calcsize(layout)))
+
+    def text(self) -> str:
+        end = self.data.find(b"\0", self.at)
+        if end < 0:
+            raise IncompleteMessageError("the message ends early")
+        text = self.data[self.at : end].decode("utf-8")
+        self.at = end + 1
+        return text

@@ -1,0 +1,144 @@
+"""Files of this machine and of object storage (``s3://``, ``gs://``, ``abfs://``), by one door.
+
+Nothing is read ahead beyond the range that is asked for, since each byte of a bucket is paid for.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO, cast
+from urllib.parse import unquote, urlsplit
+
+BUFFER_BYTES = 1 << 20
+
+
+def is_url(name: str) -> bool:
+    """Return whether a name is a URL of object storage, and no path of this machine."""
+    return "://" in name and not name.startswith("file://")
+
+
+def path_of(name: str) -> str:
+    """Return the path of this machine that a name is; ``file://`` is taken off."""
+    return unquote(urlsplit(name).path) if name.startswith("file://") else name
+
+
+def open_range(name: str, begin: int = 0, end: int | None = None) -> BinaryIO:
+    """Return a stream of a file's bytes that stands at ``begin``.
+
+    Of a URL no byte at or after ``end`` is requested. Raises ``OSError``.
+    """
+    if not is_url(name):
+        stream = open(path_of(name), "rb", BUFFER_BYTES)  # noqa: SIM115 - the caller closes it
+        stream.seek(begin)
+        return stream
+    with _as_os_errors(name):
+        files, path = _filesystem(name)
+        raw = RangeOfUrl(files.open_input_file(path), begin, end)
+    return cast("BinaryIO", io.BufferedReader(raw, BUFFER_BYTES))
+
+
+def open_unbuffered(name: str) -> BinaryIO:
+    """Return a file for reads at any place; of a URL, each read is one request."""
+    if not is_url(name):
+        return open(path_of(name), "rb")
+    with _as_os_errors(name):
+        files, path = _filesystem(name)
+        raw = RangeOfUrl(files.open_input_file(path), 0, None)
+    return cast("BinaryIO", raw)
+
+
+def size_of(name: str) -> int:
+    """Return the bytes of a file; raises ``OSError``."""
+    if not is_url(name):
+        return os.path.getsize(path_of(name))
+    with _as_os_errors(name):
+        files, path = _filesystem(name)
+        info = files.get_file_info(path)
+        if info.size is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+        return int(info.size)
+
+
+def names_in(folder: str) -> list[str]:
+    """Return the files below a URL that ends a folder's name, not of its sub-folders."""
+    import pyarrow.fs as pafs
+
+    with _as_os_errors(folder):
+        files, path = _filesystem(folder)
+        selector = pafs.FileSelector(path, allow_not_found=True)
+        infos = files.get_file_info(selector)
+    base = folder.rstrip("/")
+    return [f"{base}/{info.base_name}" for info in infos if info.type == pafs.FileType.File]
+
+
+class RangeOfUrl(io.RawIOBase):
+    """A range of a remote file; a read is one request for the bytes wanted, and no more."""
+
+    fetched = 0
+    """Bytes requested by all objects of this process."""
+
+    def __init__(self, file: Any, begin: int, end: int | None) -> None:
+        self._file, self._at = file, begin
+        self._end = file.size() if end is None else end
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Go to a place."""
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._end}[whence]
+        self._at = base + offset
+        return self._at
+
+    def tell(self) -> int:
+        """Return the place."""
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer as far as the range goes."""
+        count = max(0, min(len(buffer), self._end - self._at))
+        if not count:
+            return 0
+        with _as_os_errors(""):
+            data = self._file.read_at(count, self._at)
+        RangeOfUrl.fetched += len(data)
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+    def close(self) -> None:
+        """Close the remote file."""
+        self._file.close()
+        super().close()
+
+
+def _filesystem(name: str) -> tuple[Any, str]:
+    import pyarrow.fs as pafs
+
+    scheme, _, rest = name.partition("://")
+    files, path = pafs.FileSystem.from_uri(f"{'s3' if scheme == 's3a' else scheme}://{rest}")
+    return files, path
+
+
+@contextmanager
+def _as_os_errors(name: str) -> Iterator[None]:
+    """Turn what Arrow says of a URL into an ``OSError`` with one line."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, ValueError) as error:
+        raise OSError(str(error).partition("\n")[0]) from None
+    except OSError as error:
+        if error.strerror is None:
+            raise OSError(str(error).partition("\n")[0]) from None
+        raise

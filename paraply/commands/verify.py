@@ -1,0 +1,200 @@
+"""``paraply verify``: judge what an applier did from the logs of source and target."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from dataclasses import replace
+
+from paraply.errors import STDIN_TWICE
+from paraply.file_arguments import HtmlFile, InputPath, JsonFile, JunitFile, SarifFile
+from paraply.number_arguments import positive
+from paraply.progress import progress
+from paraply.properties.two_logs.streaming import REACH, WINDOW
+from paraply.reporting.files import STANDARD_OUTPUT, write_report
+from paraply.reporting.page import add_plain_argument
+from paraply.reporting.verify.html import verify_html
+from paraply.reporting.verify.json_form import verify_json
+from paraply.reporting.verify.junit import verify_junit
+from paraply.reporting.verify.sarif import verify_sarif
+from paraply.reporting.verify.text import verify_text
+from paraply.verifying.mapping import Rules, load_rules, parse_key, parse_rule
+from paraply.verifying.pipeline import VerifyRequest, verify
+from paraply.verifying.result import REQUIREMENTS
+from paraply.vocabulary.errors import ParaplyError
+
+DESCRIPTION = """\
+Judge what an applier did from two logs: that of the source and that of the target. The applier
+needs no change and no cooperation. The report states the strongest level that the target's
+history reached, with the first state that misses each stronger level.
+
+levels, strongest first:
+  prefix   every committed state of the target is a state of the source; none is skipped
+  batches  the same, and a target commit may hold several source transactions
+  atomic   whole source transactions, in an order that respects common rows
+  per-key  the versions of each row come in order; transactions may be torn
+  final    the last state is the source's last state
+"""
+
+EPILOG = """\
+exit codes:
+  0  holds     the required level is reached, and everything was decided
+  1  violated  the required level is missed, or transactions are missing, changed or errant
+  2  unknown   something could not be decided; the report names the reason and the remedy
+  3  wrong usage, or a log that cannot be read
+
+examples:
+  paraply verify source/binlog.0* --target replica/binlog.0*
+  paraply verify source/bin.000007 --target dw/bin.000003 --map 'shop.*=dw.*' --require atomic
+  paraply verify bin.000001 --target bin.000001 --map shop._orders_new=shop.orders
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``paraply verify``."""
+    parser.description = DESCRIPTION
+    parser.epilog = EPILOG
+    parser.add_argument(
+        "source",
+        nargs="+",
+        type=InputPath,
+        metavar="SOURCE",
+        help="log of the source; - is standard input",
+    )
+    parser.add_argument(
+        "--target",
+        nargs="+",
+        required=True,
+        type=InputPath,
+        metavar="TARGET",
+        help="log of the target",
+    )
+    parser.add_argument(
+        "--require",
+        choices=tuple(REQUIREMENTS),
+        help="level that decides the exit code (default: prefix if both logs have the same "
+        "transactions, else final)",
+    )
+    parser.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        metavar="S=T[:COLUMNS]",
+        help="rows of source table S go to target table T; COLUMNS: id,total=amount,...",
+    )
+    parser.add_argument(
+        "--map-file", type=InputPath, metavar="FILE", help="mapping in TOML (docs/verify.md)"
+    )
+    parser.add_argument(
+        "--filtered",
+        action="append",
+        default=[],
+        metavar="TABLE",
+        help="table of the source that the target does not take, on purpose",
+    )
+    parser.add_argument(
+        "--ignored",
+        action="append",
+        default=[],
+        metavar="TABLE",
+        help="table of the target that is not of the source",
+    )
+    parser.add_argument(
+        "--key",
+        action="append",
+        default=[],
+        metavar="TABLE=COLUMNS",
+        help="columns that identify a row of a source table, where no log names its key",
+    )
+    for option, whose in (("--schema", "source"), ("--target-schema", "target")):
+        parser.add_argument(
+            option, type=InputPath, metavar="FILE", help=f"table definitions of the {whose}"
+        )
+    parser.add_argument(
+        "--by-content",
+        action="store_true",
+        help="match rows only, also where both logs have the same GTIDs",
+    )
+    parser.add_argument(
+        "--drained",
+        action="store_true",
+        help="the target had applied everything: rows that are late at its end are lost",
+    )
+    parser.add_argument(
+        "--window",
+        type=positive,
+        default=WINDOW,
+        metavar="N",
+        help="source transactions to keep before and after the target (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--reach",
+        type=positive,
+        default=REACH,
+        metavar="N",
+        help="how far ahead an explanation by whole transactions may look (default: %(default)s)",
+    )
+    for option, kind, what in (
+        ("--json", JsonFile, "write the JSON document; - is stdout"),
+        ("--junit", JunitFile, "write JUnit XML"),
+        ("--sarif", SarifFile, "write SARIF 2.1.0"),
+        ("--html", HtmlFile, "write the report as one HTML page"),
+    ):
+        parser.add_argument(option, type=kind, metavar="FILE", help=what)
+    add_plain_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Verify, report, and return the exit code."""
+    inputs = [*arguments.source, *arguments.target]
+    if inputs.count("-") > 1:
+        raise ParaplyError(STDIN_TWICE, times=inputs.count("-"))
+    outputs = {
+        option: name
+        for option in ("json", "junit", "sarif", "html")
+        if (name := getattr(arguments, option)) is not None
+    }
+    request = VerifyRequest(
+        source=tuple(arguments.source),
+        target=tuple(arguments.target),
+        rules=rules_of(arguments),
+        schema=arguments.schema,
+        target_schema=arguments.target_schema,
+        required=arguments.require,
+        by_content=arguments.by_content,
+        is_drained=arguments.drained,
+        window=arguments.window,
+        reach=arguments.reach,
+    )
+    with progress("reading", total=_bytes_total(inputs)) as advance:
+        result = verify(request, advance)
+    if STANDARD_OUTPUT not in outputs.values():
+        sys.stdout.write(verify_text(result))
+    renderers = {
+        "json": verify_json,
+        "junit": verify_junit,
+        "sarif": verify_sarif,
+        "html": verify_html,
+    }
+    for option, name in outputs.items():
+        write_report(name, renderers[option](result))
+    return result.verdict.exit_code
+
+
+def rules_of(arguments: argparse.Namespace) -> Rules:
+    """Return the mapping of file and options together."""
+    rules = Rules() if arguments.map_file is None else load_rules(arguments.map_file)
+    return replace(
+        rules,
+        tables=(*rules.tables, *map(parse_rule, arguments.map)),
+        keys=dict(map(parse_key, arguments.key)),
+        filtered=rules.filtered | set(arguments.filtered),
+        ignored=rules.ignored | set(arguments.ignored),
+    )
+
+
+def _bytes_total(names: list[str]) -> int | None:
+    if any(name == "-" or not os.path.isfile(name) for name in names):
+        return None
+    return sum(os.stat(name).st_size for name in names)

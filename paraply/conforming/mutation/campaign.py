@@ -1,0 +1,219 @@
+"""Running the suite against generated faulty appliers: which it catches, and which it does not."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import multiprocessing
+import signal
+import types
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from random import Random
+
+from paraply.adapters.conformance.cases import cases_named
+from paraply.adapters.conformance.cases.case import Case, log_for
+from paraply.adapters.conformance.inline import InlineLauncher
+from paraply.adapters.conformance.rules import applier, correct
+from paraply.adapters.conformance.rules.rule import Rule
+from paraply.adapters.conformance.session import Run
+from paraply.conforming.mutation.operators import Mutation, mutations
+from paraply.conforming.suite import CaseResult, Conformance, Result
+
+RUN_CPU_SECONDS = 5.0
+"""Processor time of one case after which a mutant hangs."""
+CASES_AFTER_NOTICED = 10
+"""Cases that may still fail after one has become unknown."""
+_MACHINERY = frozenset({"RuleApplier"})
+
+
+class Fate(Enum):
+    """What became of a mutant."""
+
+    CAUGHT = "caught"
+    NOTICED = "noticed"
+    """No case fails, but one is unknown that the unchanged applier passes: exit code 2."""
+    SAME = "same"
+    """Every run was, event by event, that of the unchanged applier."""
+    SURVIVED = "survived"
+    INVALID = "invalid"
+    """Python does not accept it: no mutant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is changed: the methods of a class, judged by the rule that uses them."""
+
+    rule: str
+    classes: frozenset[str]
+    module: types.ModuleType = correct
+
+
+TARGETS = (
+    Target("LogicalClock", frozenset({"LogicalClock"})),
+    Target("MySQLCoordinator", frozenset({"MySQLCoordinator"})),
+    Target("WriteSet", frozenset({"WriteSet"})),
+    Target("OwnKeys", frozenset({"OwnKeys"})),
+    Target("GroupCommit", frozenset({"GroupCommit"})),
+    Target("LogicalClock", _MACHINERY, applier),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A mutant and its fate; ``case`` caught it, or ``runs`` were made in vain."""
+
+    rule: str
+    place: str
+    line: int
+    what: str
+    fate: Fate
+    case: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mutant:
+    target: Target
+    mutation: Mutation
+
+
+def mutants(seed: int = 0) -> list[_Mutant]:
+    """Return every mutant, in an order in which each beginning is a random sample."""
+    found = [
+        _Mutant(target, mutation)
+        for target in TARGETS
+        for mutation in mutations(inspect.getsource(target.module), target.classes)
+    ]
+    return Random(seed).sample(found, len(found))
+
+
+def judged_mutants(*, schedules: int, seed: int, processes: int) -> Iterator[tuple[Judged, int]]:
+    """Yield each mutant with its fate, and how many there are."""
+    global _jobs
+    _jobs = _Jobs(mutants(seed), _shuffled(cases_named([]), seed), schedules, seed)
+    with multiprocessing.get_context("fork").Pool(processes) as pool:
+        for one in pool.imap(_judge_numbered, range(len(_jobs.mutants))):
+            yield one, len(_jobs.mutants)
+
+
+@dataclass(slots=True)
+class _Jobs:
+    mutants: list[_Mutant]
+    cases: Sequence[Case]
+    schedules: int
+    seed: int
+
+
+_jobs: _Jobs
+"""Inherited by the processes, as syntax trees and logs need not be sent then."""
+_unchanged: dict[str, dict[str, tuple[Result, list[int]]]] = {}
+"""Of each rule: result and run hashes of each case, computed once in a process."""
+
+
+def _judge_numbered(number: int) -> Judged:
+    return judge(_jobs.mutants[number], _jobs.cases, schedules=_jobs.schedules, seed=_jobs.seed)
+
+
+def judge(mutant: _Mutant, cases: Sequence[Case], *, schedules: int, seed: int) -> Judged:
+    """Run the suite on a mutant until a case fails."""
+    target, mutation = mutant.target, mutant.mutation
+
+    def judged(fate: Fate, case: str = "") -> Judged:
+        return Judged(target.rule, mutation.place, mutation.line, mutation.what, fate, case)
+
+    try:
+        launcher = _launcher(target, mutation.tree)
+    except Exception as error:
+        return judged(Fate.INVALID, f"{type(error).__name__}: {error}")
+    conformance = _Watched(launcher, schedules=schedules, seed=seed, shrink_runs_max=0)
+    signal.signal(signal.SIGVTALRM, _on_hang)
+    fate, at = Fate.SAME, ""
+    patience = CASES_AFTER_NOTICED
+    try:
+        _start_watch()
+        if conformance.meet().fault:
+            return judged(Fate.CAUGHT, "it does not begin")
+        for case in cases:
+            before, hashes = _of_the_unchanged(target.rule, case, schedules, seed)
+            conformance.hashes.clear()
+            _start_watch()
+            result = conformance.with_hindsight(conformance.run_case(case)).result
+            if result in (Result.FAIL, Result.SLOW) and before not in (Result.FAIL, Result.SLOW):
+                return judged(Fate.CAUGHT, case.id)
+            if result is not before and fate is not Fate.NOTICED:
+                fate, at = Fate.NOTICED, case.id
+            if fate is Fate.NOTICED:
+                patience -= 1
+                if not patience:
+                    break
+            if fate is Fate.SAME and conformance.hashes != hashes:
+                fate = Fate.SURVIVED
+    except _HangError:
+        return judged(Fate.CAUGHT, "it hangs")
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    return judged(fate, at)
+
+
+class _HangError(BaseException):
+    """A mutant used more processor time than a right applier needs; nothing may swallow it."""
+
+
+def _on_hang(*_: object) -> None:
+    raise _HangError
+
+
+def _start_watch() -> None:
+    signal.setitimer(signal.ITIMER_VIRTUAL, RUN_CPU_SECONDS)
+
+
+class _Watched(Conformance):
+    """Keeps a hash of each run, which is equal for equal behaviour."""
+
+    hashes: list[int]
+
+    def __init__(self, *arguments: object, **options: object) -> None:
+        super().__init__(*arguments, **options)  # type: ignore[arg-type]
+        self.hashes = []
+
+    def run_once(self, *arguments: object, **options: object) -> Run:
+        """Run a case once, and keep the hash of its events."""
+        run: Run = super().run_once(*arguments, **options)  # type: ignore[arg-type]
+        self.hashes.append(hash((run.fault, run.history.events)))
+        return run
+
+
+def _of_the_unchanged(rule: str, case: Case, schedules: int, seed: int) -> tuple[Result, list[int]]:
+    known = _unchanged.setdefault(rule, {})
+    if case.id not in known:
+        conformance = _Watched(
+            InlineLauncher(getattr(correct, rule)),
+            schedules=schedules,
+            seed=seed,
+            shrink_runs_max=0,
+        )
+        conformance.meet()
+        conformance.hashes.clear()
+        result: CaseResult = conformance.with_hindsight(conformance.run_case(case))
+        known[case.id] = result.result, list(conformance.hashes)
+    return known[case.id]
+
+
+def _launcher(target: Target, tree: ast.Module) -> InlineLauncher:
+    """Return what starts a mutant; another module than the rules' has the applier around them."""
+    names = {**vars(target.module), "__name__": "mutant"}
+    exec(compile(tree, "mutant", "exec"), names)
+    if target.module is correct:
+        rule: type[Rule] = names[target.rule]
+        return InlineLauncher(rule)
+    make: Callable[..., Rule] = getattr(correct, target.rule)
+    return InlineLauncher(make, base=names["RuleApplier"])
+
+
+def _shuffled(cases: Sequence[Case], seed: int) -> list[Case]:
+    """Return the cases so that few of each family come first, and most mutants end soon."""
+    order = Random(seed).sample(list(cases), len(cases))
+    for case in order:
+        log_for(case, seed)
+    return order

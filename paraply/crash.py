@@ -1,0 +1,247 @@
+"""A run that fails by a fault of paraply or of the machine: exit code 70, never a verdict.
+
+One line on standard error names the failure, the file with the traceback, and where to report it.
+JSON, JUnit and TAP outputs that the run was asked for say ``error``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import json
+import mmap
+import os
+import platform
+import re
+import shlex
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TextIO
+from xml.sax.saxutils import quoteattr
+
+from paraply.reporting.escape import visible
+from paraply.reporting.files import discard, drop_held, release, write_report
+from paraply.reporting.json_document import json_document
+from paraply.version import REPORT_TO, VERSION
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.secrets import without_secrets
+
+EXIT_INTERNAL = 70
+"""As EX_SOFTWARE of sysexits.h."""
+
+_OF_THE_MACHINE = frozenset(
+    {
+        errno.EAGAIN,
+        errno.EDQUOT,
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.ENOMEM,
+        errno.ENOSPC,
+    }
+)
+_WHAT_CHARACTERS_MAX = 300
+
+
+def is_of_the_machine(error: BaseException) -> bool:
+    """Return whether a full disk, or the lack of memory or handles, is behind an error."""
+    return any(
+        isinstance(one, MemoryError) or (isinstance(one, OSError) and one.errno in _OF_THE_MACHINE)
+        for one in _chain(error)
+    )
+
+
+@contextmanager
+def faults_of_threads_raised() -> Iterator[None]:
+    """Raise the first uncaught exception of a thread at the end; Python only prints it."""
+    found: list[BaseException] = []
+
+    def collect(arguments: threading.ExceptHookArgs) -> None:
+        if arguments.exc_value is not None:
+            found.append(arguments.exc_value)
+
+    before = threading.excepthook
+    threading.excepthook = collect
+    try:
+        yield
+    finally:
+        threading.excepthook = before
+    if found:
+        raise found[0]
+
+
+class MemoryForNumpy:
+    """Raises ``MemoryError`` where memory is too short for numpy, on its first import.
+
+    Its library OpenBLAS would end the process with exit code 1, which means "violated".
+    """
+
+    needed = 256 << 20
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        """Find nothing; check the memory when numpy is looked for."""
+        if name == "numpy":
+            sys.meta_path.remove(self)
+            try:
+                mmap.mmap(-1, self.needed).close()
+            except (OSError, ValueError):
+                raise MemoryError(f"numpy needs {self.needed >> 20} MB of memory") from None
+
+    def install(self) -> None:
+        """Check from now on, unless numpy is loaded."""
+        is_there = any(isinstance(one, MemoryForNumpy) for one in sys.meta_path)
+        if "numpy" not in sys.modules and not is_there:
+            sys.meta_path.insert(0, self)
+
+
+def end_by_crash(
+    error: BaseException, words: Sequence[str], arguments: argparse.Namespace | None
+) -> int:
+    """Report a failure of the run and return exit code 70.
+
+    Args:
+        error: what was raised.
+        words: the command line.
+        arguments: the same parsed, None before it was.
+    """
+    story = _story(error, words)
+    # The frames hold what filled the memory.
+    traceback.clear_frames(error.__traceback__)
+    what = _what(error)
+    line = (
+        f"paraply: internal error, no verdict (exit code {EXIT_INTERNAL}): {what}; "
+        f"{_kept(story)}; report it with that text to {REPORT_TO}"
+    )
+    _say(without_secrets(line))
+    if getattr(arguments, "debug", "--debug" in words):
+        _say(story)
+    _write_errors(what, error, words, arguments)
+    return EXIT_INTERNAL
+
+
+def silence(stream: TextIO) -> None:
+    """Let what a stream still holds go to nowhere."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _what(error: BaseException) -> str:
+    text = str(error).strip().partition("\n")[0]
+    name = type(error).__name__
+    words = f"{name}: {text}" if text else "out of memory" if name == "MemoryError" else name
+    return visible(without_secrets(words))[:_WHAT_CHARACTERS_MAX]
+
+
+def _story(error: BaseException, words: Sequence[str]) -> str:
+    head = (
+        f"paraply {VERSION}, Python {platform.python_version()}, {sys.platform}\n"
+        f"command: {shlex.join(['paraply', *words])}\n\n"
+    )
+    try:
+        text = "".join(traceback.format_exception(error))
+    except (MemoryError, RecursionError):
+        text = f"{type(error).__name__}; its traceback cannot be formatted\n"
+    return without_secrets(head + text)
+
+
+def _kept(story: str) -> str:
+    """Write the traceback to a private folder, and return where it is."""
+    try:
+        file = Path(tempfile.mkdtemp(prefix="paraply-crash-")) / "traceback.txt"
+        file.write_text(story, encoding="utf-8", errors="backslashreplace")
+    except (OSError, MemoryError) as failure:
+        reason = getattr(failure, "strerror", None) or type(failure).__name__
+        return f"the traceback cannot be written ({reason}), --debug prints it"
+    return f"traceback: {file}"
+
+
+def _say(text: str) -> None:
+    with suppress(OSError, ValueError, AttributeError):
+        data = (text.rstrip("\n") + "\n").encode(errors="backslashreplace")
+        sys.stderr.write(data.decode())
+        sys.stderr.flush()
+
+
+def _write_errors(
+    what: str, error: BaseException, words: Sequence[str], arguments: argparse.Namespace | None
+) -> None:
+    command = getattr(arguments, "command", None) or next(
+        (word for word in words if not word.startswith("-")), ""
+    )
+    texts = {
+        "json": json_document(
+            {
+                "verdict": "error",
+                "command": command,
+                "exit_code": EXIT_INTERNAL,
+                "error": {"type": type(error).__name__, "message": what},
+            }
+        ),
+        "sarif": _sarif(what),
+        "junit": _junit(command, type(error).__name__, what),
+    }
+    drop_held()
+    for option, text in texts.items():
+        name = _asked(option, words, arguments)
+        if name is None:
+            continue
+        try:
+            write_report(name, text)
+            release()
+            sys.stdout.flush()
+        except (OSError, ParaplyError, ValueError, AttributeError, MemoryError):
+            discard(name, text)
+    if getattr(arguments, "tap", False):
+        with suppress(OSError, ValueError, AttributeError):
+            sys.stdout.write(f"TAP version 14\nBail out! error: {what}\n")
+            sys.stdout.flush()
+
+
+def _asked(option: str, words: Sequence[str], arguments: argparse.Namespace | None) -> str | None:
+    """Return the file that an output was asked for in; None if it was not."""
+    if arguments is not None:
+        name = getattr(arguments, option, None)
+        return None if name is None else str(name)
+    found = re.search(rf"\0--{option}[=\0]([^\0]+)", "\0" + "\0".join(words))
+    return found.group(1) if found else None
+
+
+def _sarif(what: str) -> str:
+    """Return a SARIF log of a run that failed: it has no results."""
+    driver = {"name": "paraply", "version": VERSION}
+    note = {"level": "error", "message": {"text": f"internal error, no verdict: {what}"}}
+    ended = {
+        "executionSuccessful": False,
+        "exitCode": EXIT_INTERNAL,
+        "toolExecutionNotifications": [note],
+    }
+    document = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "invocations": [ended]}],
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _junit(command: str, kind: str, what: str) -> str:
+    counts = 'tests="1" failures="0" errors="1" skipped="0"'
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f"<testsuites name={quoteattr(f'paraply {command}')} {counts}>\n"
+        f"  <testsuite name={quoteattr(f'paraply {command}')} {counts}>\n"
+        f'    <testcase classname={quoteattr(f"paraply.{command}")} name="the run ends">\n'
+        f"      <error type={quoteattr(kind)} message={quoteattr(what)} />\n"
+        "    </testcase>\n  </testsuite>\n</testsuites>\n"
+    )

@@ -1,0 +1,134 @@
+"""Healthy runs over drawn options: every subject and dialect, and no unexpected breach.
+
+``python -m paraply.exploring.healthy --histories 100000 --seed 1`` runs as many, prints each breach
+that no cause explains with the command that replays it, and exits with 1 if there is one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paraply.counterexamples.hunt import properties_of
+from paraply.counterexamples.replaying import replay_command
+from paraply.counterexamples.shrinking import Smallest
+from paraply.exploring.explore import is_expected
+from paraply.number_arguments import positive
+from paraply.progress import progress
+from paraply.properties.registry import Property
+from paraply.properties.search import Counterexample
+from paraply.reference_impl.subject import Option, Subject, Workload
+from paraply.registries import registered_subjects
+from paraply.vocabulary.history import OptionValue
+from paraply.vocabulary.schedule import SeededSchedule
+
+ABOVE_DEFAULT = 2
+"""A drawn number is at most this much above the option's default, or NUMBER_MAX if that is more."""
+NUMBER_MAX = 4
+SIZES_MAX = {"transactions": 8, "rows": 4, "members": 4}
+SEEDS = 2**32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FalseAlarm:
+    """A breach by a healthy subject that no cause explains."""
+
+    subject: Subject
+    workload: Workload
+    prop: Property
+    counterexample: Counterexample
+
+    @property
+    def command(self) -> str:
+        """Return the command that replays it."""
+        smallest = Smallest(workload=self.workload, counterexample=self.counterexample)
+        return replay_command(self.subject, smallest, self.prop)
+
+
+def drawn_workload(subject: Subject, dialect: str, choices: random.Random) -> Workload:
+    """Return sizes and options drawn at random; half of the options keep their default."""
+    options = {
+        option.name: drawn_value(option, choices)
+        for option in subject.options
+        if choices.random() < 0.5
+    }
+    sizes = {name: choices.randint(1, most) for name, most in SIZES_MAX.items()}
+    return Workload(dialect=dialect, options=options, **sizes)
+
+
+def drawn_value(option: Option, choices: random.Random) -> OptionValue:
+    """Return a value that the option allows."""
+    if isinstance(option.default, bool):
+        return choices.random() < 0.5
+    if isinstance(option.default, int):
+        most = max(NUMBER_MAX, option.default + ABOVE_DEFAULT)
+        return choices.randint(option.least, min(option.greatest, most))
+    return choices.choice(option.choices) if option.choices else option.default
+
+
+def false_alarms(
+    subject: Subject, dialect: str, *, histories: int, seed: int
+) -> Iterator[FalseAlarm | None]:
+    """Yield what is wrong in each of so many runs of a dialect: None for a run without."""
+    choices = random.Random(f"{subject.name} {dialect} {seed}")
+    judges = [prop for prop in properties_of(subject) if prop.check is not None]
+    for _ in range(histories):
+        workload = drawn_workload(subject, dialect, choices)
+        schedule = SeededSchedule(choices.randrange(SEEDS))
+        history = subject.run(schedule, workload)
+        found = None
+        for prop in judges:
+            violations = prop.violations(history)
+            if violations and not is_expected(subject, workload, prop, history):
+                found = FalseAlarm(
+                    subject=subject,
+                    workload=workload,
+                    prop=prop,
+                    counterexample=Counterexample(
+                        choices=tuple(schedule.choices),
+                        history=history,
+                        violations=violations,
+                        runs=1,
+                    ),
+                )
+                break
+        yield found
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run healthy histories of every subject and dialect; 1 if one has an unexpected breach."""
+    parser = argparse.ArgumentParser(
+        prog="python -m paraply.exploring.healthy", description=__doc__
+    )
+    parser.add_argument("--histories", type=positive, default=10_000, metavar="N")
+    parser.add_argument("--seed", type=int, default=0, metavar="S")
+    parser.add_argument("--subject", metavar="NAME", help="only this one")
+    given = parser.parse_args(arguments)
+    dialects = [
+        (subject, dialect)
+        for subject in registered_subjects()
+        if given.subject in (None, subject.name)
+        for dialect in subject.dialects
+    ]
+    each = -(-given.histories // len(dialects))
+    made, alarms = 0, 0
+    with progress("healthy runs", total=each * len(dialects)) as advance:
+        for subject, dialect in dialects:
+            for alarm in false_alarms(subject, dialect, histories=each, seed=given.seed):
+                made += 1
+                advance(made)
+                if alarm is not None:
+                    alarms += 1
+                    sys.stdout.write(f"{alarm.counterexample.violations[0]}\n  {alarm.command}\n")
+    sys.stdout.write(
+        f"{made:,} healthy histories of {len(dialects)} dialects, seed {given.seed}: "
+        f"{alarms:,} false alarms\n"
+    )
+    return int(alarms > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

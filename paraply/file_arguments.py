@@ -1,0 +1,100 @@
+"""Types of options that name files: what a command reads, and what it writes.
+
+``type=JsonFile`` declares an output once; :func:`claim_files` checks the outputs of every command.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator
+
+from paraply.reporting.files import APPENDED, claim
+
+
+class InputPath(str):
+    """A file or folder that the command reads."""
+
+
+class ClassFile(InputPath):
+    """``FILE:CLASS``, a class in a Python file."""
+
+
+class OutputFile(str):
+    """A file that the command writes; ``-`` is standard output."""
+
+    kind = ""
+
+
+class JsonFile(OutputFile):
+    """A JSON document."""
+
+    kind = "JSON"
+
+
+class JunitFile(OutputFile):
+    """JUnit XML."""
+
+    kind = "JUnit"
+
+
+class SarifFile(OutputFile):
+    """A SARIF log."""
+
+    kind = "SARIF"
+
+
+class HtmlFile(OutputFile):
+    """An HTML page."""
+
+    kind = "HTML"
+
+
+class LogFile(OutputFile):
+    """A file to which lines are added."""
+
+    kind = APPENDED
+
+
+class OutputFolder(str):
+    """A folder that the command writes files to."""
+
+
+class OutputPath(str):
+    """A file or a folder to write to: the command decides which, and checks it."""
+
+
+def add_force_argument(parser: argparse.ArgumentParser) -> None:
+    """Add ``--force`` to a command that writes files."""
+    if any(_writes(action.type) for action in parser._actions):
+        parser.add_argument(
+            "--force",
+            action="store_true",
+            help="replace existing files that paraply did not write; inputs are never replaced",
+        )
+
+
+def claim_files(arguments: argparse.Namespace) -> None:
+    """Check the outputs of a run against its inputs; ``ParaplyError`` as ``files.claim``."""
+    outputs, folders, inputs = {}, [], []
+    for name, value in vars(arguments).items():
+        for one in _values(value):
+            if isinstance(one, OutputFile):
+                outputs[f"--{name.replace('_', '-')}"] = (str(one), one.kind)
+            elif isinstance(one, OutputFolder):
+                folders.append(str(one))
+            elif isinstance(one, ClassFile):
+                inputs.append(one.rpartition(":")[0])
+            elif isinstance(one, InputPath):
+                inputs.append(str(one))
+    claim(outputs, folders=folders, inputs=inputs, force=getattr(arguments, "force", False))
+
+
+def _writes(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, OutputFile | OutputFolder | OutputPath)
+
+
+def _values(value: object) -> Iterator[object]:
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        yield from value
+    else:
+        yield value

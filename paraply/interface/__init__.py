@@ -1,0 +1,1 @@
+"""The functions behind ``from paraply import audit, check, conform, explore``."""

@@ -1,0 +1,75 @@
+"""``paraply.audit``: judge binary logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paraply.auditing.pipeline import APPLIERS, AuditRequest
+from paraply.auditing.pipeline import audit as run_audit
+from paraply.reporting.audit.json_form import to_document
+from paraply.reporting.words import headline
+from paraply.vocabulary.audit_result import LintFinding, Parallelism, Reason, SafetyViolation
+from paraply.vocabulary.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditReport:
+    """What an audit found.
+
+    Attributes:
+        verdict: whether the metadata is well-formed and safe to apply in parallel.
+        reason: the verdict in a sentence.
+        transactions: how many were judged.
+        row_changes: how many rows they change.
+        violations: conflicting pairs that the metadata allows to overlap.
+        findings: faults and oddities of the metadata.
+        unknown_because: what could not be decided, and the remedy.
+        parallelism: how parallel each reading of the metadata can run the log.
+        document: the whole result, as docs/audit-json.md describes it.
+    """
+
+    verdict: Verdict
+    reason: str
+    transactions: int
+    row_changes: int
+    violations: tuple[SafetyViolation, ...]
+    findings: tuple[LintFinding, ...]
+    unknown_because: tuple[Reason, ...]
+    parallelism: tuple[Parallelism, ...]
+    document: Mapping[str, Any]
+
+
+def audit(
+    *files: str | Path,
+    schema: str | Path | None = None,
+    workers: Iterable[int] = (1, 2, 4, 8, 16, 32),
+    appliers: Iterable[str] = APPLIERS,
+    engine: str = "auto",
+) -> AuditReport:
+    """Return what an audit of the files, as one stream, found.
+
+    Raises ``ParaplyError`` if a file cannot be read.
+    """
+    result = run_audit(
+        AuditRequest(
+            files=tuple(map(str, files)),
+            schema=None if schema is None else str(schema),
+            workers=tuple(sorted(set(workers))),
+            appliers=tuple(appliers),
+            engine=engine,
+        )
+    )
+    return AuditReport(
+        verdict=result.verdict,
+        reason=headline(result),
+        transactions=result.transactions,
+        row_changes=result.row_changes,
+        violations=tuple(result.violations),
+        findings=tuple(result.lint),
+        unknown_because=tuple(result.unknown_because),
+        parallelism=tuple(result.parallelism),
+        document={**to_document(result)},
+    )

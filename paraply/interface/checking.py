@@ -1,0 +1,102 @@
+"""``paraply.check``: judge a recorded history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paraply.errors import USAGE
+from paraply.judging.checking import (
+    DEFAULT_LEVEL,
+    Checked,
+    Row,
+    check_bank,
+    check_clients,
+    check_histories,
+)
+from paraply.judging.history_files import FileKind, clients_history, kind_of, own_histories
+from paraply.properties.registry import Property
+from paraply.vocabulary.client_history import ClientHistory
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.history import History
+from paraply.vocabulary.verdict import Verdict
+
+PropertyName = str | Property | Callable[..., Any]
+"""A property: by its name, or the function that was registered as one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckReport:
+    """What a history shows.
+
+    Attributes:
+        verdict: the gravest verdict of the rows that count.
+        title: what was judged, in a line.
+        rows: each property, phenomenon or level, with its verdict and its breaches as sentences.
+    """
+
+    verdict: Verdict
+    title: str
+    rows: tuple[Row, ...]
+
+    def row(self, name: str | Callable[..., Any]) -> Row:
+        """Return the row of a property; ``KeyError`` if it was not judged."""
+        wanted = name_of(name)
+        for one in self.rows:
+            if one.name == wanted:
+                return one
+        raise KeyError(wanted)
+
+
+def check(
+    history: History | str | Path,
+    *,
+    properties: Iterable[PropertyName] = (),
+    level: str | None = None,
+    log: str | Path | None = None,
+    total: int | None = None,
+) -> CheckReport:
+    """Return what a history, or a file or folder of histories, shows.
+
+    Args:
+        history: one of paraply's own, or a file of one, of Jepsen or of Elle.
+        properties: judge only these; without any, all that speak of the history's subject.
+        level: of a history of clients: the isolation level that decides.
+        log: of a history of clients: the source's log as JSON Lines.
+        total: of a bank: the sum of all accounts.
+
+    Raises ``ParaplyError`` if the file cannot be read, or an option does not fit its kind.
+    """
+    names = [name_of(one) for one in properties]
+    if isinstance(history, History):
+        return _report(check_histories("", [history], names))
+    file = str(history)
+    kind = kind_of(file)
+    if kind in (FileKind.OURS, FileKind.PARQUET):
+        _refuse("a history of paraply", level=level, log=log, total=total)
+        return _report(check_histories(file, own_histories(file, kind), names))
+    _refuse("a history of clients", properties=names or None)
+    clients = clients_history(file, kind, None if log is None else str(log))
+    if isinstance(clients, ClientHistory):
+        _refuse("a history of lists or registers", total=total)
+        return _report(check_clients(file, clients, level or DEFAULT_LEVEL))
+    return _report(check_bank(file, clients, level, total=total))
+
+
+def name_of(prop: PropertyName) -> str:
+    """Return the name of a property."""
+    if isinstance(prop, str):
+        return prop
+    return prop.name if isinstance(prop, Property) else prop.__name__
+
+
+def _refuse(what: str, **options: object) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise ParaplyError(USAGE, reason=f"{what} has no {name}", command="paraply check")
+
+
+def _report(checked: Checked) -> CheckReport:
+    return CheckReport(verdict=checked.verdict, title=checked.title, rows=checked.rows)

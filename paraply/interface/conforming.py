@@ -1,0 +1,138 @@
+"""``paraply.conform``: run the conformance suite against an applier."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from paraply.adapters.conformance.cases import cases_named, suite
+from paraply.adapters.conformance.host import NO_SUCH_CLASS, host_command
+from paraply.adapters.conformance.launching import CommandLauncher
+from paraply.adapters.conformance.protocol import Role
+from paraply.adapters.conformance.rules.rule import Rule
+from paraply.adapters.conformance.rules.trackers import TrackingRule
+from paraply.adapters.conformance.tracker_host import tracker_host_command
+from paraply.conforming.expected_failures import (
+    ExpectedFailure,
+    read_expected_failures,
+    verdict_of_results,
+)
+from paraply.conforming.suite import SCHEDULES, CaseResult, Conformance
+from paraply.vocabulary.errors import ParaplyError
+from paraply.vocabulary.verdict import Verdict
+
+TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConformedCase:
+    """The result of one case.
+
+    Attributes:
+        id: the case, as ``B-prefix-01``.
+        fact: what a right applier does.
+        result: ``pass``, ``fail``, ``skip`` or ``unknown``.
+        reason: why, in a line; empty for a pass.
+        is_expected: whether the failure is one of the expected ones.
+    """
+
+    id: str
+    fact: str
+    result: str
+    reason: str
+    is_expected: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConformReport:
+    """What the suite found.
+
+    Attributes:
+        verdict: VIOLATED if a case fails that is not expected to.
+        applier: the name that the applier gives itself.
+        fault: why the applier does not speak the protocol; empty if it does.
+        cases: the result of each.
+    """
+
+    verdict: Verdict
+    applier: str
+    fault: str
+    cases: tuple[ConformedCase, ...]
+
+    @property
+    def failed(self) -> tuple[ConformedCase, ...]:
+        """Return the cases that fail and are not expected to."""
+        return tuple(one for one in self.cases if one.result == "fail" and not one.is_expected)
+
+
+def conform(
+    applier: type[Rule | TrackingRule] | str | Sequence[str],
+    *,
+    cases: Iterable[str] = (),
+    schedules: int = SCHEDULES,
+    seed: int = 0,
+    timeout: float = TIMEOUT_S,
+    expected_failures: str | Path | None = None,
+    strict: bool = False,
+) -> ConformReport:
+    """Return what the suite finds in an applier, which runs in child processes.
+
+    Args:
+        applier: a class in a file, ``FILE:CLASS`` or ``MODULE:CLASS``, or the words of a command.
+        cases: only these: an id, a family's letter, or how ids begin.
+        schedules: how many are run for each case.
+        seed: of all choices.
+        timeout: seconds to wait for an answer.
+        expected_failures: TOML file of known failures.
+        strict: unknown and skipped cases, and unexpected passes, fail.
+
+    Raises ``ParaplyError`` if there is no such class, command or case.
+    """
+    is_tracker = isinstance(applier, type) and issubclass(applier, TrackingRule)
+    role = Role.TRACKER if is_tracker else Role.APPLIER
+    chosen = cases_named(list(cases), role)
+    expected: Mapping[str, ExpectedFailure] = {}
+    if expected_failures is not None:
+        expected = read_expected_failures(Path(expected_failures), suite())
+    words = _words(applier)
+    if is_tracker:
+        words = tracker_host_command(words, timeout=timeout)
+    with CommandLauncher(words, timeout=timeout) as launcher:
+        conformance = Conformance(launcher, schedules=schedules, seed=seed, role=role)
+        met = conformance.meet()
+        results = [] if met.fault else conformance.run_all(chosen)
+    return ConformReport(
+        verdict=Verdict.VIOLATED
+        if met.fault
+        else verdict_of_results(results, expected, strict=strict),
+        applier=met.name,
+        fault=met.fault,
+        cases=tuple(_case(result, expected) for result in results),
+    )
+
+
+def _case(result: CaseResult, expected: Mapping[str, ExpectedFailure]) -> ConformedCase:
+    return ConformedCase(
+        id=result.case.id,
+        fact=result.case.fact,
+        result=result.result.value,
+        reason=result.reason,
+        is_expected=result.case.id in expected,
+    )
+
+
+def _words(applier: type[Rule | TrackingRule] | str | Sequence[str]) -> list[str]:
+    if isinstance(applier, str):
+        return host_command(applier)
+    if not isinstance(applier, type):
+        return list(applier)
+    try:
+        file = inspect.getsourcefile(applier)
+    except (OSError, TypeError):
+        file = None
+    if file is None or not Path(file).is_file() or "." in applier.__qualname__:
+        reason = f"{applier.__qualname__} is no class at the top level of a file"
+        raise ParaplyError(NO_SUCH_CLASS, where=applier.__module__, reason=reason)
+    return host_command(f"{file}:{applier.__qualname__}")

@@ -1,0 +1,151 @@
+"""``paraply.explore``: run a subject on many schedules, and judge every history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from paraply.counterexamples.hunt import properties_of
+from paraply.counterexamples.workload_arguments import checked
+from paraply.exploring.explore import explore as run_exploration
+from paraply.interface.checking import PropertyName, name_of
+from paraply.properties.search import random_schedules
+from paraply.reference_impl.subject import Subject, Workload, register_subject
+from paraply.registries import subject_named
+from paraply.vocabulary.history import History, OptionValue
+from paraply.vocabulary.schedule import Exploration
+from paraply.vocabulary.verdict import Verdict
+
+SubjectClass = TypeVar("SubjectClass", bound=type[Subject])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExploredProperty:
+    """What the runs show of one property.
+
+    Attributes:
+        name: the property.
+        verdict: of all runs together.
+        reached: histories in which its situation occurred.
+        broken: histories that break it.
+        is_expected: whether the subject is known to break it.
+        note: what to know beside the verdict.
+        breaches: of the smallest history that breaks it, as sentences.
+        smallest: that history, None if none breaks it.
+    """
+
+    name: str
+    verdict: Verdict
+    reached: int
+    broken: int
+    is_expected: bool
+    note: str
+    breaches: tuple[str, ...] = ()
+    smallest: History | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExploreReport:
+    """What an exploration found.
+
+    Attributes:
+        verdict: the gravest of all properties.
+        runs: schedules that were run.
+        histories: histories among them that differ.
+        is_complete: whether every schedule was run.
+        properties: each with what was found of it.
+    """
+
+    verdict: Verdict
+    runs: int
+    histories: int
+    is_complete: bool
+    properties: tuple[ExploredProperty, ...]
+
+
+def subject(definition: SubjectClass) -> SubjectClass:
+    """Register the decorated class as a subject under its ``name``, and return the class."""
+    register_subject(definition())
+    return definition
+
+
+def explore(
+    subject: str | Subject | type[Subject],
+    *,
+    properties: Iterable[PropertyName] = (),
+    schedules: int = 500,
+    seed: int = 0,
+    exhaustive: bool = False,
+    runs_max: int = 1_000_000,
+    dialect: str = "",
+    transactions: int = 4,
+    rows: int = 3,
+    members: int = 2,
+    options: Mapping[str, OptionValue] | None = None,
+) -> ExploreReport:
+    """Return what runs of a subject on random schedules show, or on every schedule.
+
+    Args:
+        subject: its name, an instance, or its class.
+        properties: judge only these; without any, all that speak of the subject.
+        schedules: how many random schedules are run.
+        seed: of the random choices.
+        exhaustive: run every schedule, at most ``runs_max``, instead of random ones.
+        runs_max: where an exhaustive exploration stops; it is then UNKNOWN at best.
+        dialect: the rules that the subject follows; its first without one.
+        transactions: how many are submitted.
+        rows: how many rows there are to write.
+        members: servers, where the subject has several.
+        options: the subject's own options.
+
+    Raises ``ParaplyError`` for a name, dialect, option or size that does not exist.
+    """
+    one = _instance(subject)
+    names = [name_of(prop) for prop in properties]
+    workload = Workload(
+        transactions=transactions, rows=rows, members=members, dialect=dialect,
+        options=dict(options or {}),
+    )  # fmt: skip
+    workload = checked(one, one.small_scope(workload) if exhaustive else workload)
+    exploration = Exploration(runs_max=runs_max) if exhaustive else None
+    result = run_exploration(
+        one,
+        workload,
+        properties_of(one, names),
+        exploration if exploration is not None else random_schedules(seed, schedules),
+        seed=seed,
+        is_named=bool(names),
+    )
+    is_complete = exploration is not None and exploration.is_complete
+    verdict = result.verdict()
+    if exploration is not None and not is_complete:
+        verdict = max(verdict, Verdict.UNKNOWN)
+    found = []
+    for finding in result.findings:
+        small = finding.smallest.counterexample if finding.smallest is not None else None
+        found.append(
+            ExploredProperty(
+                name=finding.prop.name,
+                verdict=finding.verdict,
+                reached=finding.tally.reached,
+                broken=finding.tally.violated,
+                is_expected=finding.is_expected,
+                note=finding.note,
+                breaches=tuple(map(str, small.violations)) if small is not None else (),
+                smallest=small.history if small is not None else None,
+            )
+        )
+    return ExploreReport(
+        verdict=verdict,
+        runs=result.campaign.runs,
+        histories=result.campaign.histories,
+        is_complete=is_complete,
+        properties=tuple(found),
+    )
+
+
+def _instance(subject: str | Subject | type[Subject]) -> Subject:
+    if isinstance(subject, str):
+        return subject_named(subject)
+    return subject() if isinstance(subject, type) else subject

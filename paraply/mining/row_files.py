@@ -1,0 +1,175 @@
+"""Files of verdict rows: Parquet, written under names never used before.
+
+A file that no commit names (:mod:`paraply.mining.commits`) does not belong to the table: a task
+that is run twice, or whose driver dies, leaves at most such a file behind.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import secrets
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from paraply.mining.batch_runs import SCHEMA
+from paraply.mining.store import Store, store_at
+from paraply.vocabulary.errors import ParaplyError, register
+
+ROWS = "rows"
+FILE_BYTES = 32 << 20
+"""Bytes of rows in memory before a file is written; smaller files are merged before a commit."""
+COMPRESSION = "zstd"
+COLUMNS_PACKED = [
+    "system", "subject", "mutant", "dialect", "options", "holds.list.element",
+    "unknown.list.element", "violated.list.element", "situations.list.element",
+    "signatures.list.element",
+]  # fmt: skip
+"""Columns with few values: the others, programs above all, a dictionary would only make larger."""
+
+ROWS_DAMAGED = register(
+    "P735",
+    "a file of rows cannot be read: {reason}",
+    "let `paraply mine --resume --out DIR` make its rows again",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A file of rows: its name below ``rows/``, its bytes, how many rows, and statistics."""
+
+    name: str
+    size: int
+    rows: int
+    stats: str = ""
+    """Delta's statistics as JSON; empty where they were not taken."""
+
+
+class RowWriter:
+    """Collects rows and writes them as a few files."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._tables: list[pa.Table] = []
+        self._bytes = 0
+        self._written: list[NewFile] = []
+
+    def add(self, table: pa.Table) -> None:
+        """Take rows; write a file when there are enough."""
+        if table.num_rows:
+            self._tables.append(table)
+            self._bytes += table.nbytes
+        if self._bytes >= FILE_BYTES:
+            self._write()
+
+    def close(self) -> list[NewFile]:
+        """Write what is left, and return all files."""
+        self._write()
+        return self._written
+
+    def _write(self) -> None:
+        if self._tables:
+            table = pa.concat_tables(self._tables)
+            self._written.append(write_rows(self._store, table))
+            self._tables, self._bytes = [], 0
+
+
+def write_rows(store: Store, table: pa.Table) -> NewFile:
+    """Write rows as one file with a new name."""
+    name = f"{secrets.token_hex(16)}.parquet"
+    data = parquet_bytes(table)
+    store.write(f"{ROWS}/{name}", data)
+    low, high = pc.min_max(table.column("run")).as_py().values()
+    systems = sorted(table.column("system").unique().to_pylist())
+    stats = {
+        "numRecords": table.num_rows,
+        "minValues": {"system": systems[0], "run": low},
+        "maxValues": {"system": systems[-1], "run": high},
+        "nullCount": {"system": 0, "run": 0},
+    }
+    return NewFile(name, len(data), table.num_rows, json.dumps(stats))
+
+
+def parquet_bytes(table: pa.Table) -> bytes:
+    """Return a table as a Parquet file; equal tables give equal bytes."""
+    sink = io.BytesIO()
+    pq.write_table(
+        table,
+        sink,
+        compression=COMPRESSION,
+        use_dictionary=COLUMNS_PACKED,
+        write_page_checksum=True,
+    )
+    return sink.getvalue()
+
+
+def read_file(store: Store, name: str) -> pa.Table:
+    """Return the rows of a file; P735 where it is gone or damaged."""
+    where = f"{store.url}/{ROWS}/{name}"
+    data = store.read(f"{ROWS}/{name}")
+    if data is None:
+        raise ParaplyError(ROWS_DAMAGED, where=where, reason="it is gone")
+    try:
+        return pq.read_table(
+            io.BytesIO(data), schema=SCHEMA, page_checksum_verification=True, use_threads=False
+        )
+    except (OSError, pa.ArrowException) as fault:
+        reason = str(fault).partition("\n")[0]
+        raise ParaplyError(ROWS_DAMAGED, where=where, reason=reason) from None
+
+
+@dataclass(frozen=True, slots=True)
+class MergeTask:
+    """Makes one file of several."""
+
+    place: str
+
+    def __call__(self, names: Sequence[str]) -> NewFile:
+        """Return the new file; the others stay until it is committed."""
+        store = store_at(self.place)
+        tables = [read_file(store, name) for name in names]
+        return write_rows(store, pa.concat_tables(tables))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckTask:
+    """Reads a file of rows with its checksums, and returns its name and what is wrong with it."""
+
+    place: str
+
+    def __call__(self, name: str) -> tuple[str, str]:
+        """Return the name, and the fault; empty for none."""
+        try:
+            read_file(store_at(self.place), name)
+        except ParaplyError as fault:
+            return name, str(fault.details["reason"])
+        return name, ""
+
+
+@dataclass(frozen=True, slots=True)
+class CountTask:
+    """Counts the rows of a file by system."""
+
+    place: str
+
+    def __call__(self, name: str) -> Counter[str]:
+        """Return the rows of each system."""
+        return Counter(read_file(store_at(self.place), name).column("system").to_pylist())
+
+
+def groups_of(files: Sequence[NewFile]) -> list[list[NewFile]]:
+    """Return files in groups that become one file each: of about :data:`FILE_BYTES` on disk."""
+    groups: list[list[NewFile]] = []
+    size = FILE_BYTES
+    for file in files:
+        if size + file.size > FILE_BYTES:
+            groups.append([])
+            size = 0
+        groups[-1].append(file)
+        size += file.size
+    return groups

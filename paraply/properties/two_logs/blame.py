@@ -1,0 +1,84 @@
+"""Which rows keep the target from a stronger level: an inclusion-minimal set of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from paraply.properties.two_logs.commits import Key
+from paraply.properties.two_logs.judgement import Judgement, Level
+
+ROWS_MAX = 200
+"""More rows than this are no exception but how the applier works."""
+ROUNDS_MAX = 6
+PASSES_MAX = 60
+"""Every pass reads both logs once."""
+
+JudgeWithout = Callable[[frozenset[Key]], Judgement]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blame:
+    """Without ``keys`` the target reaches the level of ``judgement``."""
+
+    keys: frozenset[Key]
+    judgement: Judgement
+    is_minimal: bool
+    """With any of the keys put back, the level is missed; False where passes ran out."""
+
+
+def blame(judge_without: JudgeWithout, first: Judgement) -> Blame | None:
+    """Return the rows to except, None where no few rows are to blame.
+
+    ``first`` is the judgement of all rows. Excluding rows never weakens a level, so putting rows
+    back one after the other, while the level stays, leaves an inclusion-minimal set.
+    """
+    if first.level >= Level.BATCHES and not first.conceded:
+        return None
+    keys = _suspected(first)
+    judgement = first
+    for _ in range(ROUNDS_MAX):
+        if not keys or len(keys) > ROWS_MAX:
+            return None
+        judgement = judge_without(keys)
+        more = keys | _suspected(judgement)
+        if judgement.level >= Level.BATCHES or more == keys:
+            break
+        keys = more
+    if judgement.conceded or (judgement.level <= first.level and not first.conceded):
+        return None
+    search = _Search(judge_without, judgement.level, keys, judgement)
+    search.put_back(sorted(keys, key=lambda key: (first.suspects.get(key, 0), key)))
+    return Blame(keys=search.keys, judgement=search.judgement, is_minimal=search.is_minimal)
+
+
+def _suspected(judgement: Judgement) -> frozenset[Key]:
+    keys = judgement.suspects.keys() | judgement.conceded.keys() | judgement.found.keys()
+    return frozenset(keys | judgement.differing.keys())
+
+
+@dataclass(slots=True)
+class _Search:
+    judge_without: JudgeWithout
+    level: Level
+    keys: frozenset[Key]
+    judgement: Judgement
+    is_minimal: bool = True
+    passes: int = 0
+
+    def put_back(self, candidates: list[Key]) -> None:
+        """Put back as many candidates as the level allows, whole halves first."""
+        if not candidates:
+            return
+        if self.passes >= PASSES_MAX:
+            self.is_minimal = False
+            return
+        rest = self.keys - frozenset(candidates)
+        self.passes += 1
+        judgement = self.judge_without(rest)
+        if judgement.level >= self.level and not judgement.conceded:
+            self.keys, self.judgement = rest, judgement
+        elif len(candidates) > 1:
+            half = len(candidates) // 2
+            self.put_back(candidates[:half])
+            self.put_back(candidates[half:])

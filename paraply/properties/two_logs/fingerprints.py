@@ -1,0 +1,39 @@
+"""Fingerprints of values and of whole states.
+
+The fingerprint of a state is the sum of the fingerprints of its rows modulo 2^128, so a change
+costs one subtraction and one addition, and rows that never change need not be known. It is a sum
+and not an exclusive or, under which two equal rows of a table without a key would cancel out.
+
+Error: for two different states some row has a different number of copies, by d. The keyed hash of
+this row is uniform over 2^128 values, so the sums agree with probability gcd(d, 2^128) / 2^128, at
+most |d| / 2^128; with a key |d| = 1. Equal states never have different sums.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from paraply.properties.two_logs.commits import Key, Value
+
+BITS = 128
+MODULUS = 1 << BITS
+KEY_BYTES = 16
+
+
+def fingerprint(secret: bytes, *parts: object) -> int:
+    """Return the keyed hash of plain values, 1 to 2^128 - 1; 0 is the absent row."""
+    digest = blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=16, key=secret)
+    return int.from_bytes(digest.digest(), "little") or 1
+
+
+def weight_of_copies(key: Key, copies: Value) -> int:
+    """Return what a number of copies of a row without a key adds to the sum."""
+    return copies * key % MODULUS
+
+
+def error_bound(source_states: int, target_states: int, copies: int = 1) -> float:
+    """Return a bound on the probability that any two different states had equal sums.
+
+    ``copies`` is the largest difference in copies of a row without a key.
+    """
+    return min(1.0, source_states * target_states * max(1, copies) / MODULUS)

@@ -1,0 +1,256 @@
+"""The rule, readable: which level does the history of a target reach?
+
+Slow on purpose; :mod:`paraply.properties.two_logs.streaming` is the fast twin. Theorems behind it:
+
+* **Prefixes.** If some rising choice of prefixes explains all states, the choice of the first
+  prefix not before the last one does: exchange the larger for the smaller.
+* **Whole transactions.** A state of whole transactions in dependency order is an *ideal*: a set of
+  source commits that has, with a commit, all earlier ones that share a key. All conditions on such
+  a set have the form "with this commit also that one", so the sets that explain a state are closed
+  under union and intersection: there is a least one, and the least one that contains the last
+  state's is contained in every other. Taking it at each state therefore loses nothing, also where
+  values come back (A, B, A).
+* **Keys.** Alone, a key takes the first version not before its last one. These positions are kept
+  apart: an ideal may push a key further than the key alone needs.
+
+Reads are in no log, so dependencies through reads are not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from paraply.properties.two_logs.commits import (
+    Commit,
+    Key,
+    State,
+    Step,
+    Value,
+    initial_values,
+    steps,
+)
+from paraply.properties.two_logs.judgement import (
+    End,
+    Judgement,
+    Level,
+    Miss,
+    Stretch,
+    Witness,
+    is_lost,
+    level_of,
+)
+
+Chains = dict[Key, list[tuple[int, Value]]]
+"""Versions of each key in source order: (source step that wrote it, value); step 0 is before."""
+
+
+def judge(source: Sequence[Commit], target: Sequence[Commit]) -> Judgement:
+    """Return the strongest level of the target's history, with a witness for each level missed."""
+    initial = initial_values(source, target)
+    source_steps = [Step(0, {}), *steps(source, initial)]
+    target_steps = list(steps(target, initial))
+    chains = version_chains(source_steps, initial)
+    result = Judgement(source_commits=len(source), target_commits=len(target))
+    first: dict[Level, Witness] = {}
+
+    def miss(level: Level, why: Miss, step: Step, source: int = 0, key: Key | None = None) -> None:
+        witness = Witness(missed=level, why=why, target=step.number, source=source, key=key)
+        first.setdefault(level, witness)
+
+    positions = _judge_prefixes(source_steps, target_steps, initial, result, miss)
+    included: frozenset[int] = frozenset()
+    state = dict(initial)
+    for step in target_steps:
+        state.update(step.values)
+        explained = least_ideal(state, included, chains, source_steps)
+        if explained is None:
+            result.torn += not step.is_found
+            miss(Level.ATOMIC, Miss.TORN, step)
+        else:
+            included = explained
+    _judge_keys(target_steps, source_steps, chains, result, miss)
+    rewritten_at_source = frozenset().union(*(commit.rewritten for commit in source))
+    result.rewritten = sum(len(commit.rewritten - rewritten_at_source) for commit in target)
+    last = {key: chain[-1][1] for key, chain in chains.items()}
+    result.end, result.end_position = _end(state, last, positions, source_steps)
+    result.is_drained = all(state[key] == last[key] for key in source_steps[-1].values)
+    if result.end is End.DIFFERENT:
+        result.differing = {
+            key: any(state[key] == value for _, value in chains[key])
+            for key in last
+            if state[key] != last[key]
+        }
+        number = target_steps[-1].number if target_steps else 0
+        miss(Level.FINAL, Miss.LAST_STATE, Step(number, {}), key=min(result.differing))
+    result.level = level_of(
+        all_prefixes=Level.BATCHES not in first,
+        skips=result.skipping > 0,
+        all_atomic=Level.ATOMIC not in first,
+        all_per_key=Level.PER_KEY not in first,
+        end=result.end,
+        is_lost=is_lost(result.differing, is_drained=result.is_drained),
+    )
+    result.witnesses = [first[level] for level in sorted(first, reverse=True)]
+    return result
+
+
+def version_chains(source_steps: Sequence[Step], initial: State) -> Chains:
+    """Return the versions that the source gave each key."""
+    chains: Chains = {key: [(0, value)] for key, value in initial.items()}
+    for at, step in enumerate(source_steps):
+        for key, value in step.values.items():
+            chains[key].append((at, value))
+    return chains
+
+
+def prefix_states(source_steps: Sequence[Step], initial: State) -> list[State]:
+    """Return the state of the source after each step."""
+    states = []
+    state = dict(initial)
+    for step in source_steps:
+        state = {**state, **step.values}
+        states.append(state)
+    return states
+
+
+def position_of(state: State, prefixes: Sequence[State], last: int) -> int | None:
+    """Return the first prefix equal to ``state`` not before ``last``, else the nearest before."""
+    equal = [at for at, prefix in enumerate(prefixes) if prefix == state]
+    ahead = [at for at in equal if at >= last]
+    return ahead[0] if ahead else equal[-1] if equal else None
+
+
+def least_ideal(
+    state: State, included: frozenset[int], chains: Chains, source_steps: Sequence[Step]
+) -> frozenset[int] | None:
+    """Return the least ideal that contains ``included`` and explains ``state``; None without one.
+
+    Keys are pushed to later versions until none has to move.
+    """
+    ideal = set(included)
+    moved = True
+    while moved:
+        moved = False
+        for key, chain in chains.items():
+            reached = max((at for at, (step, _) in enumerate(chain) if step in ideal), default=0)
+            at = reached
+            while at < len(chain) and chain[at][1] != state[key]:
+                at += 1
+            if at == len(chain):
+                return None
+            needed = {step for step, _ in chain[1 : at + 1]} - ideal
+            moved = moved or bool(needed)
+            ideal |= needed
+    return frozenset(ideal)
+
+
+class _Misses(Protocol):
+    def __call__(
+        self, level: Level, why: Miss, step: Step, source: int = 0, key: Key | None = None
+    ) -> None: ...
+
+
+def _judge_prefixes(
+    source_steps: Sequence[Step],
+    target_steps: Sequence[Step],
+    initial: State,
+    result: Judgement,
+    miss: _Misses,
+) -> list[int | None]:
+    """Find the prefix that each state of the target is; return the positions, one per step."""
+    prefixes = prefix_states(source_steps, initial)
+    effective = [0]  # Commits so far that changed the state: others cannot be seen skipped.
+    for before, after, step in zip(prefixes, prefixes[1:], source_steps[1:], strict=False):
+        effective.append(effective[-1] + (before != after and not step.is_found))
+    state = dict(initial)
+    last = 0
+    one_by_one = {0}  # Where the target may be if it skipped nothing since it last did.
+    bad: list[int] = []
+    positions: list[int | None] = []
+    for step in target_steps:
+        state.update(step.values)
+        at = position_of(state, prefixes, last)
+        positions.append(at)
+        result.prefixes += at is not None and not step.is_found
+        if at is None:
+            miss(Level.BATCHES, Miss.NO_PREFIX, step)
+            miss(Level.PREFIX, Miss.NO_PREFIX, step)
+            if not step.is_found:
+                bad.append(step.number)
+            continue
+        if at < last:
+            result.state_went_back += 1
+            miss(Level.BATCHES, Miss.WENT_BACK, step, commits_of(source_steps[at]))
+            miss(Level.PREFIX, Miss.WENT_BACK, step, commits_of(source_steps[at]))
+        one_by_one = {
+            here
+            for here, prefix in enumerate(prefixes)
+            if prefix == state
+            and any(p <= here and effective[here] - effective[p] <= 1 for p in one_by_one)
+        }
+        if not one_by_one:
+            one_by_one = {at}
+            if at >= last:
+                result.skipping += 1
+                miss(Level.PREFIX, Miss.SKIPPED, step, commits_of(source_steps[at]))
+        last = at
+    result.stretches = stretches_of(bad)
+    return positions
+
+
+def commits_of(step: Step) -> int:
+    """Return how many source commits are done after a source step."""
+    return step.number - step.is_found
+
+
+def stretches_of(numbers: Sequence[int]) -> list[Stretch]:
+    """Return consecutive numbers as stretches."""
+    found: list[Stretch] = []
+    for number in numbers:
+        if found and found[-1].last + 1 == number:
+            found[-1] = Stretch(first=found[-1].first, last=number)
+        else:
+            found.append(Stretch(first=number, last=number))
+    return found
+
+
+def _judge_keys(
+    target_steps: Sequence[Step],
+    source_steps: Sequence[Step],
+    chains: Chains,
+    result: Judgement,
+    miss: _Misses,
+) -> None:
+    """Follow each key by itself through its versions.
+
+    A value that was found, and that the source found at its next such version, too, was changed at
+    both servers outside of both logs (a cascade): that is no finding.
+    """
+    position = dict.fromkeys(chains, 0)
+    for step in target_steps:
+        for key, value in step.values.items():
+            equal = [at for at, (_, version) in enumerate(chains[key]) if version == value]
+            ahead = [at for at in equal if at >= position[key]]
+            if not equal:
+                result.unknown_versions += 1
+                miss(Level.PER_KEY, Miss.UNKNOWN_VERSION, step, key=key)
+            elif not ahead:
+                result.key_went_back += 1
+                miss(Level.PER_KEY, Miss.KEY_WENT_BACK, step, key=key)
+            if equal:
+                position[key] = ahead[0] if ahead else equal[-1]
+            if step.is_found:
+                now = [at for at in equal if at >= position[key]]
+                if not now or not source_steps[chains[key][now[0]][0]].is_found:
+                    result.found.setdefault(key, step.number)
+
+
+def _end(
+    state: State, last: State, positions: Sequence[int | None], source_steps: Sequence[Step]
+) -> tuple[End, int | None]:
+    """Return how the target's last state relates to the source, and the prefix that it is."""
+    if state == last:
+        return End.EQUAL, commits_of(source_steps[-1])
+    at = positions[-1] if positions else 0
+    return (End.DIFFERENT, None) if at is None else (End.BEHIND, commits_of(source_steps[at]))

@@ -1,0 +1,314 @@
+"""The fast twin of :mod:`paraply.properties.two_logs.rule`: one pass, linear time, bounded memory.
+
+Prefixes are found by fingerprints of states, explanations by version chains. The source is read
+``window`` steps ahead of the furthest that the target shows, and forgotten a window behind it. A
+key that does not show a source step for a whole window is *conceded*: listed, taken out of the
+sums, and the rest is judged on.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Callable, Iterable
+
+from paraply.properties.two_logs.chains import Chain
+from paraply.properties.two_logs.commits import Commit, Key
+from paraply.properties.two_logs.fingerprints import MODULUS
+from paraply.properties.two_logs.judgement import (
+    End,
+    Judgement,
+    Level,
+    Miss,
+    Stretch,
+    Witness,
+    is_lost,
+    level_of,
+)
+from paraply.properties.two_logs.least_ideal import LeastIdeal
+from paraply.properties.two_logs.window import SourceWindow, Values
+
+WINDOW = 50_000
+"""Source steps kept ahead of and behind the target by default."""
+REACH = 256
+"""How many source steps past the furthest direct evidence an explanation may use by default.
+
+Values that come back (A, B, A) allow explanations far ahead, and to follow each to the end of
+the window would be quadratic.
+"""
+STRETCHES_MAX = 10_000
+SUSPECTS_MAX = 100_000
+_RECENT = 65
+_COMMITS_PER_MEDIAN = 16
+
+OnState = Callable[[int, int | None, int], None]
+"""Called after each target commit: its number, the prefix or None, the furthest source commit."""
+
+
+def judge_streaming(
+    source: Iterable[Commit],
+    target: Iterable[Commit],
+    *,
+    window: int = WINDOW,
+    reach: int = REACH,
+    excluded: frozenset[Key] = frozenset(),
+    on_state: OnState | None = None,
+) -> Judgement:
+    """Return what :func:`paraply.properties.two_logs.rule.judge` returns, without some keys.
+
+    Exact while no key stays behind for a whole window; explanations of whole transactions are
+    complete within the reach, and ``Judgement.beyond_reach`` counts the states cut off by it.
+    """
+    judge = StreamingJudge(source, window=window, reach=reach, excluded=excluded)
+    for commit in target:
+        judge.observe(commit)
+        if on_state is not None:
+            on_state(judge.result.target_commits, judge.position, judge.furthest)
+    return judge.finish()
+
+
+class StreamingJudge:
+    """Takes the commits of the target one by one; ``result`` is filled as they come."""
+
+    def __init__(
+        self, source: Iterable[Commit], *, window: int, reach: int, excluded: frozenset[Key]
+    ) -> None:
+        self.result = Judgement()
+        self.position: int | None = 0
+        """The prefix that the target's state is now, in source commits; None if it is none."""
+        self._window = window
+        self._reach = reach
+        self._source = SourceWindow(source, excluded)
+        self._total = 0
+        """The sum of the target's state."""
+        self._last = 0
+        self._one_by_one = [0]
+        """Where the target may be if it has skipped nothing since it last did; rising."""
+        self._frontier = 0
+        self._progress = 0
+        self._recent: deque[int] = deque(maxlen=_RECENT)
+        self._first: dict[Level, Witness] = {}
+        self._ideal = LeastIdeal(self._source.step, lambda: self._frontier + self._reach)
+        self._rewritten: dict[Key, int] = {}
+        self._source.read_to(window)
+
+    @property
+    def furthest(self) -> int:
+        """Return the number of the furthest source commit that the target has shown."""
+        return self._source.step(self._frontier).number
+
+    def observe(self, commit: Commit) -> None:
+        """Judge the next commit of the target."""
+        result = self.result
+        result.target_commits += 1
+        for key in commit.rewritten:
+            self._rewritten[key] = self._rewritten.get(key, 0) + 1
+        found, written = self._source.changes(commit, is_source=False)
+        if found:
+            self._take_found(found)
+        self._take(written, is_found=False)
+        if result.target_commits % _COMMITS_PER_MEDIAN == 0 and len(self._recent) == _RECENT:
+            # A single value may come back far ahead of where the target is; not half of them.
+            self._progress = max(self._progress, sorted(self._recent)[_RECENT // 2])
+            self._frontier = max(self._frontier, self._progress)
+        self._source.read_to(self._progress + self._window)
+        self._forget()
+
+    def _take_found(self, found: Values) -> None:
+        """Take what the target found changed outside of its log as a state of its own."""
+        self._take(found, is_found=True)
+        for chain, value in found:
+            at = chain.find(value, chain.single)
+            step = -1 if at is None else chain.step(at)
+            # A change that neither log shows is no fault of the applier: cascades are one.
+            if step < self._source.dropped or not self._source.step(step).is_found:
+                self.result.found.setdefault(chain.key, self.result.target_commits)
+
+    def _take(self, values: Values, *, is_found: bool) -> None:
+        total = self._total
+        for chain, value in values:
+            total += chain.weight(value) - chain.weight(chain.value)
+            chain.value = value
+            self._judge_key(chain)
+        self._total = total % MODULUS
+        self._judge_prefix(is_found=is_found)
+        if not self._ideal.explains([chain for chain, _ in values]):
+            self._note_torn(is_found=is_found)
+
+    def _judge_prefix(self, *, is_found: bool) -> None:
+        result = self.result
+        equal = self._source.where.get(self._total, [])
+        at = self._position(equal)
+        if at is None:
+            self.position = None
+            self._miss(Level.PREFIX, Miss.NO_PREFIX)
+            self._miss(Level.BATCHES, Miss.NO_PREFIX)
+            if not is_found:
+                self._stretch(result.target_commits)
+            return
+        step = self._source.step(at)
+        self.position = step.commits_done
+        result.prefixes += not is_found
+        if at < self._last:
+            result.state_went_back += 1
+            self._miss(Level.PREFIX, Miss.WENT_BACK, source=step.commits_done)
+            self._miss(Level.BATCHES, Miss.WENT_BACK, source=step.commits_done)
+        self._one_by_one = self._without_a_skip(equal)
+        if not self._one_by_one:
+            self._one_by_one = [at]
+            if at >= self._last:
+                result.skipping += 1
+                self._miss(Level.PREFIX, Miss.SKIPPED, source=step.commits_done)
+        self._last = at
+        self._frontier = max(self._frontier, at)
+        self._progress = max(self._progress, at)
+
+    def _position(self, equal: list[int]) -> int | None:
+        """Return the first prefix not before the last one, else the nearest before it."""
+        if not equal:
+            return None
+        index = bisect_left(equal, self._last)
+        return equal[index] if index < len(equal) else equal[-1]
+
+    def _without_a_skip(self, equal: list[int]) -> list[int]:
+        """Return which of these prefixes the target may show without having skipped a state."""
+        before = self._one_by_one
+        found = []
+        nearest = 0
+        for at in equal[bisect_left(equal, before[0]) :]:
+            while nearest + 1 < len(before) and before[nearest + 1] <= at:
+                nearest += 1
+            skipped = (
+                self._source.step(at).effective - self._source.step(before[nearest]).effective - 1
+            )
+            if skipped <= 0:
+                found.append(at)
+            elif nearest + 1 == len(before):
+                break
+        return found
+
+    def _judge_key(self, chain: Chain) -> None:
+        at = chain.find(chain.value, chain.single)
+        if at is None:
+            at = chain.find_last(chain.value)
+            if at is None:
+                self.result.unknown_versions += 1
+                self._suspect(chain)
+                self._miss(Level.PER_KEY, Miss.UNKNOWN_VERSION, key=chain.key)
+                return
+            self.result.key_went_back += 1
+            self._suspect(chain)
+            self._miss(Level.PER_KEY, Miss.KEY_WENT_BACK, key=chain.key)
+        chain.single = at
+        step = chain.step(at)
+        self._recent.append(step)
+        if chain.is_unique(chain.value):
+            self._frontier = max(self._frontier, step)
+
+    def _note_torn(self, *, is_found: bool) -> None:
+        ideal = self._ideal
+        self.result.torn += not is_found
+        self.result.beyond_reach += ideal.was_cut_off and not is_found
+        blocker, shown = ideal.blocker, ideal.shown
+        if blocker is None:
+            return
+        self._suspect(blocker)
+        if Level.ATOMIC not in self._first:
+            missing = ideal.missing_step
+            source = self._source.step(missing).number if missing >= self._source.dropped else 0
+            key = None if shown is None else shown.key
+            self._miss(Level.ATOMIC, Miss.TORN, source=source, key=key, other=blocker.key)
+
+    def _suspect(self, chain: Chain) -> None:
+        suspects = self.result.suspects
+        if chain.key in suspects or len(suspects) < SUSPECTS_MAX:
+            suspects[chain.key] = suspects.get(chain.key, 0) + 1
+
+    def _stretch(self, number: int) -> None:
+        stretches = self.result.stretches
+        if stretches and stretches[-1].last + 1 == number:
+            stretches[-1] = Stretch(first=stretches[-1].first, last=number)
+        elif len(stretches) < STRETCHES_MAX:
+            stretches.append(Stretch(first=number, last=number))
+
+    def _miss(
+        self,
+        level: Level,
+        why: Miss,
+        *,
+        source: int = 0,
+        key: Key | None = None,
+        other: Key | None = None,
+    ) -> None:
+        if level not in self._first:
+            number = self.result.target_commits
+            self._first[level] = Witness(
+                missed=level, why=why, target=number, source=source, key=key, other=other
+            )
+
+    # The window
+
+    def _forget(self) -> None:
+        """Drop source steps that are a window behind, conceding keys that never showed them."""
+        source = self._source
+        conceded: list[Chain] = []
+        while source.dropped < self._progress - self._window:
+            step = source.step(source.dropped)
+            for chain, at in step.versions:
+                if chain.single < at and not chain.is_conceded:
+                    self.result.conceded[chain.key] = step.number
+                    source.concede(chain)
+                    self._ideal.forget(chain)
+                    conceded.append(chain)
+            if not step.included:
+                self._ideal.force(step)
+            source.drop_first()
+        if conceded:
+            source.take_out(conceded)
+            self._total -= sum(chain.weight(chain.value) for chain in conceded)
+            self._total %= MODULUS
+        self._last = max(self._last, source.dropped)
+        if self._one_by_one[0] < source.dropped:
+            kept = self._one_by_one[bisect_left(self._one_by_one, source.dropped) :]
+            self._one_by_one = kept or [source.dropped]
+
+    # The end
+
+    def finish(self) -> Judgement:
+        """Compare the last states and return the judgement."""
+        result, source = self.result, self._source
+        source.read_to(source.head + self._window)
+        if not source.has_ended:
+            result.beyond_window = True
+            source.count_rest()
+        result.source_commits = source.commits
+        result.rewritten = sum(
+            times for key, times in self._rewritten.items() if key not in source.rewritten
+        )
+        if not result.beyond_window and self._total == source.total:
+            result.end, result.end_position = End.EQUAL, source.last_step.commits_done
+        elif self.position is not None:
+            result.end, result.end_position = End.BEHIND, self.position
+        else:
+            result.end = End.DIFFERENT
+            result.differing = {
+                chain.key: chain.find_last(chain.value) is not None
+                for chain in source.chains.values()
+                if chain.value != chain.last_value
+            }
+            first = min(result.differing, default=None)
+            self._miss(Level.FINAL, Miss.LAST_STATE, key=first)
+        result.is_drained = not result.beyond_window and all(
+            chain.value == chain.last_value for chain, _ in source.last_step.versions
+        )
+        missed = self._first
+        result.level = level_of(
+            all_prefixes=Level.BATCHES not in missed,
+            skips=result.skipping > 0,
+            all_atomic=Level.ATOMIC not in missed,
+            all_per_key=Level.PER_KEY not in missed,
+            end=result.end,
+            is_lost=is_lost(result.differing, is_drained=result.is_drained),
+        )
+        result.witnesses = [missed[level] for level in sorted(missed, reverse=True)]
+        return result

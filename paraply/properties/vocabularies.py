@@ -1,0 +1,277 @@
+"""What a history records, by its content alone: which properties can speak of it.
+
+A property names the vocabulary that it understands and applies to every history that has it,
+whatever subject, server or applier made the history.
+"""
+
+from __future__ import annotations
+
+from paraply.properties.apply.stream import apply_streams
+from paraply.properties.gtid.histories import POSITION_ITEM, executed_set, has_domains, sequence_of
+from paraply.properties.registry import Exemption, Vocabulary
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionKind
+
+COMMIT_STAGES = frozenset(
+    {
+        EventKind.PREPARED,
+        EventKind.SYNCED,
+        EventKind.ACKNOWLEDGED,
+        EventKind.WAIT_ABANDONED,
+        EventKind.CLIENT_ACKNOWLEDGED,
+    }
+)
+"""Events of a source's commit pipeline, beside the write to its binary log."""
+ALLOW_PARALLEL, TRANSACTIONAL, WAITED = "allow_parallel", "transactional", "waited"
+"""Flags of a GTID event of MariaDB."""
+
+
+def recorded(*kinds: EventKind) -> Vocabulary:
+    """Return the vocabulary of histories that have events of all these kinds."""
+    needed = frozenset(kinds)
+    return lambda history: needed <= history.kinds
+
+
+def certification(history: History) -> bool:
+    """Members certify transactions."""
+    return EventKind.CERTIFIED in history.kinds
+
+
+def members_write(history: History) -> bool:
+    """A member commits transactions of its own clients."""
+    origins = {one.id: one.origin for one in history.transactions if one.origin}
+    return bool(origins) and any(
+        origins.get(event.transaction) == event.member
+        for event in history.events_of(EventKind.ENGINE_COMMITTED, EventKind.FLUSHED)
+        if event.transaction is not None
+    )
+
+
+def relay_log(history: History) -> bool:
+    """Replicas apply the transactions listed, in that order, and write nothing themselves."""
+    return (
+        not certification(history) and bool(apply_streams(history)) and not members_write(history)
+    )
+
+
+def applied(history: History) -> bool:
+    """An applier is at work on a member."""
+    return bool(apply_streams(history))
+
+
+def crash_of_a_replica(history: History) -> bool:
+    """A replica that applies a log crashes."""
+    return EventKind.CRASHED in history.kinds and relay_log(history)
+
+
+def reads_of_replicas(history: History) -> bool:
+    """Readers take snapshots of rows at replicas that only apply."""
+    return relay_log(history) and any(event.observed for event in history.events_of(EventKind.READ))
+
+
+def failure_of_a_replica(history: History) -> bool:
+    """A replica that applies a log gives up a transaction."""
+    return EventKind.FAILED in history.kinds and relay_log(history)
+
+
+def saved_sets(history: History) -> bool:
+    """Appliers save positions as sets of transactions."""
+    return applied(history) and any(
+        event.transactions for event in history.events_of(EventKind.POSITION_SAVED)
+    )
+
+
+def stated_worker_limit(history: History) -> bool:
+    """Replicas limit the workers of a domain."""
+    return logged_domains(history) and bool(history.header.options.get("domain_workers"))
+
+
+def certified_definitions(history: History) -> bool:
+    """Members certify changes of table definitions."""
+    return certification(history) and any(
+        one.kind is TransactionKind.DDL and one.statement for one in history.transactions
+    )
+
+
+def logged_numbers(history: History) -> bool:
+    """Replicas apply a log with last_committed and sequence_number."""
+    return relay_log(history) and any(one.timestamp is not None for one in history.transactions)
+
+
+def logged_sessions(history: History) -> bool:
+    """Replicas apply a log that names client sessions."""
+    return relay_log(history) and any(one.session for one in history.transactions)
+
+
+def logged_domains(history: History) -> bool:
+    """Replicas apply a log with replication domains."""
+    return relay_log(history) and has_domains(history)
+
+
+def given_numbers(history: History) -> bool:
+    """Members give transactions a last_committed and a sequence_number."""
+    return any(event.timestamp is not None for event in history.events)
+
+
+def given_numbers_in_sessions(history: History) -> bool:
+    """A source gives numbers to transactions of named client sessions."""
+    return given_numbers(history) and any(one.session for one in history.transactions)
+
+
+def galera_write_sets(history: History) -> bool:
+    """The transactions are write sets with depends_seqno and last_seen_seqno."""
+    return any(
+        one.timestamp is not None and one.snapshot_version is not None
+        for one in history.transactions
+    )
+
+
+def numbered_logs(history: History) -> bool:
+    """Servers write binary logs with GTIDs of MariaDB."""
+    return has_domains(history) and any(
+        event.gtid for event in history.events_of(EventKind.FLUSHED)
+    )
+
+
+def numbered_logs_of_sources(history: History) -> bool:
+    """Servers write binary logs with GTIDs of MariaDB, some of them for their own clients."""
+    return numbered_logs(history) and members_write(history)
+
+
+def named_sources(history: History) -> bool:
+    """Replicas with GTIDs of MariaDB name the source that they start at."""
+    return has_domains(history) and any(
+        event.members for event in history.events_of(EventKind.STARTED)
+    )
+
+
+def stated_positions(history: History) -> bool:
+    """Servers state GTID positions where they start."""
+    return any(event.gtid_set for event in history.events_of(EventKind.STARTED))
+
+
+def states_of_writers(history: History) -> bool:
+    """Servers that write themselves state their replication state."""
+    return members_write(history) and any(
+        event.gtid_set for event in history.events_of(EventKind.STARTED, EventKind.STOPPED)
+    )
+
+
+def executed_sets(history: History) -> bool:
+    """Servers state executed GTID sets of MySQL."""
+    kinds = (EventKind.STOPPED, EventKind.RECOVERED, EventKind.STARTED, EventKind.POSITION_SAVED)
+    return any(executed_set(event.gtid_set) for event in history.events_of(*kinds))
+
+
+def named_sources_at_rest(history: History) -> bool:
+    """Replicas name the source that they follow where they stop."""
+    return any(event.members for event in history.events_of(EventKind.STOPPED))
+
+
+def position_rows(history: History) -> bool:
+    """Transactions write their position into a table."""
+    return any(
+        str(item).startswith(POSITION_ITEM)
+        for event in history.events_of(EventKind.ROW_APPLIED)
+        for item in event.items
+    )
+
+
+def numbered_rows(history: History) -> bool:
+    """Row changes name the row of their transaction."""
+    return any(event.row is not None for event in history.events_of(EventKind.ROW_APPLIED))
+
+
+def specified_gtids(history: History) -> bool:
+    """Transactions come to certification with a GTID."""
+    return certification(history) and any(one.gtid for one in history.transactions)
+
+
+def keyed_rows(history: History) -> bool:
+    """The tables, the row changes and the write sets are known."""
+    return bool(history.header.schema) and any(
+        one.rows and one.write_set for one in history.transactions
+    )
+
+
+def session_writes(history: History) -> bool:
+    """Named client sessions submit transactions and are told of their commits."""
+    needed = {EventKind.SUBMITTED, EventKind.CLIENT_ACKNOWLEDGED}
+    return needed <= history.kinds and any(one.session for one in history.transactions)
+
+
+def client_reads(history: History) -> bool:
+    """Client sessions that write also read."""
+    clients = {one.session for one in history.transactions if one.session}
+    return any(event.session in clients for event in history.events_of(EventKind.READ))
+
+
+def client_reads_and_writes(history: History) -> bool:
+    """Client sessions read, and are told of their commits."""
+    return EventKind.CLIENT_ACKNOWLEDGED in history.kinds and client_reads(history)
+
+
+def timed_stages(history: History) -> bool:
+    """A source records its commit stages on a clock with known delays."""
+    return "round_trip_us" in history.header.options
+
+
+def replicas_only(history: History) -> bool:
+    """Every member applies a log that another server wrote."""
+    return not certification(history) and not members_write(history)
+
+
+def positions_of_replicas(history: History) -> bool:
+    """Servers that only apply state their GTID positions."""
+    kinds = (EventKind.STOPPED, EventKind.RECOVERED, EventKind.READ)
+    return replicas_only(history) and any(event.gtid_set for event in history.events_of(*kinds))
+
+
+def parallel_flags(history: History) -> bool:
+    """Replicas apply a log of MariaDB that has the flags and group ids of its GTID events."""
+    flags = {ALLOW_PARALLEL, TRANSACTIONAL, WAITED}
+    return relay_log(history) and any(
+        one.commit_id is not None or flags & one.flags for one in history.transactions
+    )
+
+
+def commit_stages(history: History) -> bool:
+    """The first member is a source that records its commit stages and applies nothing."""
+    source = history.members[0] if history.members else ""
+    kinds = {event.kind for event in history.events if event.member == source}
+    return (
+        EventKind.FLUSHED in kinds
+        and bool(COMMIT_STAGES & kinds)
+        and not kinds & {EventKind.BEGUN, EventKind.SCHEDULED, EventKind.CERTIFIED}
+    )
+
+
+def several_domains(history: History) -> bool:
+    """The log has several replication domains."""
+    return len({one.domain for one in history.transactions if one.domain is not None}) > 1
+
+
+BETWEEN_DOMAINS = Exemption(
+    applies=several_domains,
+    because="between replication domains the order is free; domains_commit_in_order, "
+    "domains_apply_without_conflict and domains_are_read_in_order judge each domain",
+)
+
+
+def replicated_log_goes_back(history: History) -> bool:
+    """Replicas apply a log in which the numbers of a domain themselves go back."""
+    greatest: dict[int, int] = {}
+    for one in history.transactions if replicas_only(history) else ():
+        if one.domain is not None:
+            number = sequence_of(one.gtid)
+            if number <= greatest.get(one.domain, 0):
+                return True
+            greatest[one.domain] = number
+    return False
+
+
+LOG_GOES_BACK = Exemption(
+    applies=replicated_log_goes_back,
+    because="without strict mode a replica logs the numbers that its source's log has",
+)

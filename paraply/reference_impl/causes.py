@@ -1,0 +1,54 @@
+"""What happens in a run before a breach of a property is expected."""
+
+from __future__ import annotations
+
+from paraply.reference_impl.subject import Cause
+from paraply.vocabulary.events import Event, EventKind
+from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionKind
+
+
+def _crashes(history: History) -> bool:
+    return EventKind.CRASHED in history.kinds
+
+
+def _restarts(history: History) -> bool:
+    starts = [event.member for event in history.events_of(EventKind.STARTED)]
+    return bool({EventKind.CRASHED, EventKind.FAILED} & history.kinds) or len(set(starts)) < len(
+        starts
+    )
+
+
+def _has_hole(history: History) -> bool:
+    """Return whether a member had a transaction, or a part of one, before an earlier one."""
+    done: dict[str, set[int]] = {}
+    for event in history.events_of(EventKind.ENGINE_COMMITTED, EventKind.VISIBLE):
+        mine = done.setdefault(event.member, set())
+        mine.add(event.transaction or 0)
+        if len(mine) < max(mine) or event.kind is EventKind.VISIBLE:
+            return True
+    return False
+
+
+def _has_barrier(history: History) -> bool:
+    return any(one.is_barrier for one in history.transactions)
+
+
+def _has_ddl(history: History) -> bool:
+    return any(one.kind is TransactionKind.DDL for one in history.transactions)
+
+
+def _is_undone(event: Event) -> bool:
+    return event.kind in (EventKind.ROLLED_BACK, EventKind.FAILED)
+
+
+CRASH = Cause("a server crashes", _crashes)
+RESTART = Cause("a server crashes, fails, or is stopped and started again", _restarts)
+HOLE = Cause("a transaction commits before an earlier one", _has_hole)
+HOLE_OR_CRASH = Cause(
+    "a transaction commits before an earlier one, or a server crashes",
+    lambda history: _crashes(history) or _has_hole(history),
+)
+BARRIER = Cause("a transaction has no usable write set", _has_barrier)
+DDL = Cause("the definition of a table changes", _has_ddl)
+UNDONE = Cause("an attempt is undone", lambda history: any(map(_is_undone, history.events)))

@@ -1,0 +1,103 @@
+"""The audit's report on one screen: verdict, worst finding, next steps, speed, blockers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paraply.reporting.audit.advice import next_steps
+from paraply.reporting.audit.outline import card, findings_by_gravity, size_of
+from paraply.reporting.escape import shortened
+from paraply.reporting.outline import Block, Line, Outline, Section, Tone
+from paraply.reporting.words import (
+    headline,
+    metadata_model,
+    place_of,
+    place_of_finding,
+    share,
+)
+from paraply.vocabulary.audit_result import AuditResult
+from paraply.vocabulary.counting import counted
+from paraply.vocabulary.verdict import Verdict
+
+STEPS_MAX = 3
+BLOCKERS_MAX = 3
+TEXT_MAX = 320
+
+
+def summary_outline(result: AuditResult, *, speed: str = "") -> Outline:
+    """Return the report on one screen; ``speed`` says how fast the log was read, if known."""
+    sections = {
+        "Worst finding": _worst(result),
+        "Next": (
+            Line(lead=f"{number}.", text=shortened(step, TEXT_MAX))
+            for number, step in enumerate(next_steps(result)[:STEPS_MAX], start=1)
+        ),
+        "Parallelism": _parallelism(result),
+        "Report": _about(result, speed),
+    }
+    filled = ((title, list(blocks)) for title, blocks in sections.items())
+    return Outline(
+        verdict=result.verdict,
+        headline=shortened(headline(result), TEXT_MAX),
+        subtitle=size_of(result),
+        sections=[Section(title=title, blocks=blocks) for title, blocks in filled if blocks],
+    )
+
+
+def _worst(result: AuditResult) -> Iterator[Block]:
+    certain = [violation for violation in result.violations if violation.certain]
+    broken = [each for each in findings_by_gravity(result) if each.severity == "violation"]
+    if certain:
+        yield card(certain[0])
+    elif result.replay.findings:
+        finding = result.replay.findings[0]
+        yield Line(
+            lead=shortened(finding.property),
+            text=f"{shortened(finding.table)} {shortened(finding.key)} at "
+            f"{shortened(place_of(finding.transaction))}: {shortened(finding.message)}",
+            tone=Tone.BAD,
+        )
+    elif broken:
+        yield Line(
+            lead=shortened(broken[0].rule),
+            text=f"{place_of_finding(broken[0])}: {shortened(broken[0].message, TEXT_MAX)}",
+            tone=Tone.BAD,
+        )
+
+
+def _parallelism(result: AuditResult) -> Iterator[Block]:
+    model = metadata_model(result)
+    if model is not None:
+        reached = model.speedup.get(model.knee)
+        workers = f"{model.knee} worker{'' if model.knee == 1 else 's'}"
+        gain = f", {reached:.1f} times as fast as one" if reached and model.knee > 1 else ""
+        text, tone = f"{model.model} with {workers}{gain}", Tone.NEUTRAL
+        if model.safe is Verdict.VIOLATED:
+            text, tone = f"one worker: {model.model} is not safe on this log", Tone.BAD
+        elif model.safe is Verdict.UNKNOWN:
+            text, tone = f"{text}, if it is safe, which is unknown", Tone.UNSURE
+        yield Line(lead="best mode", text=text, tone=tone)
+    for blocker in result.blockers[:BLOCKERS_MAX]:
+        yield Line(
+            lead="blocker",
+            text=f"{share(blocker.share)} of the critical path: {shortened(blocker.kind, 20)} "
+            f"{shortened(blocker.name)}",
+        )
+    if result.may_wait:
+        yield Line(
+            lead="row locks",
+            text=f"{counted(result.may_wait, 'pair')} may wait for a row lock of a parent; "
+            "no order is wrong",
+            tone=Tone.QUIET,
+        )
+
+
+def _about(result: AuditResult, speed: str) -> Iterator[Block]:
+    yield Line(
+        lead="engine", text=f"{result.engine}{f', {speed}' if speed else ''}", tone=Tone.QUIET
+    )
+    yield Line(
+        lead="all of it",
+        text="--details prints every section here, --html FILE and --json FILE keep them",
+        tone=Tone.QUIET,
+    )

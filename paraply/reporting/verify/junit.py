@@ -1,0 +1,62 @@
+"""The result of ``paraply verify`` as JUnit XML: one test case per level and finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+from paraply.reporting.escape import visible
+from paraply.reporting.verify import words
+from paraply.verifying.result import REQUIREMENTS, VerifyResult
+from paraply.vocabulary.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    group: str
+    name: str
+    verdict: Verdict
+    message: str = ""
+
+
+def verify_junit(result: VerifyResult) -> str:
+    """Return the JUnit XML. Levels above the required one never fail."""
+    cases = list(_cases(result))
+    root = ElementTree.Element("testsuites", name="paraply verify")
+    suite = ElementTree.SubElement(root, "testsuite", name="paraply verify")
+    for case in cases:
+        element = ElementTree.SubElement(
+            suite, "testcase", classname=f"paraply.verify.{case.group}", name=visible(case.name)
+        )
+        if case.verdict is Verdict.VIOLATED:
+            ElementTree.SubElement(element, "failure", message=visible(case.message))
+        elif case.verdict is Verdict.UNKNOWN:
+            ElementTree.SubElement(element, "skipped", message=visible(case.message))
+    for element in (root, suite):
+        element.set("tests", str(len(cases)))
+        element.set("failures", str(sum(c.verdict is Verdict.VIOLATED for c in cases)))
+        element.set("errors", "0")
+        element.set("skipped", str(sum(c.verdict is Verdict.UNKNOWN for c in cases)))
+    ElementTree.indent(root)
+    text = ElementTree.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _cases(result: VerifyResult) -> Iterator[_Case]:
+    # The verdict comes first: it must be there even where nothing could be judged.
+    yield _Case("verdict", f"{result.required} holds", result.verdict, words.headline(result))
+    reasons = {witness.level: witness.text for witness in result.witnesses}
+    for name, level in REQUIREMENTS.items():
+        if level <= REQUIREMENTS[result.required]:
+            missed = result.level < level
+            verdict = result.verdict if missed else Verdict.HOLDS
+            yield _Case("level", name, verdict, reasons.get(name, words.headline(result)))
+    if result.names is not None:
+        for finding in result.names.findings:
+            if finding.rule != "inverted":
+                verdict = min(result.verdict, Verdict.VIOLATED)
+                yield _Case("transactions", f"{finding.rule} {finding.text}", verdict, finding.text)
+    for reason in result.unknown:
+        message = f"{reason.reason}; to find out: {reason.remedy}"
+        yield _Case("unknown", reason.subject, Verdict.UNKNOWN, message)

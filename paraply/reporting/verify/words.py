@@ -1,0 +1,195 @@
+"""The sentences that every report of ``paraply verify`` shares."""
+
+from __future__ import annotations
+
+from paraply.properties.two_logs.judgement import End, Level
+from paraply.verifying.result import (
+    LEVEL_SENTENCES,
+    RowFinding,
+    StretchFinding,
+    VerifyResult,
+)
+from paraply.vocabulary.counting import counted
+from paraply.vocabulary.verdict import Verdict
+
+LADDER = (Level.PREFIX, Level.BATCHES, Level.ATOMIC, Level.PER_KEY, Level.FINAL)
+
+
+def headline(result: VerifyResult) -> str:
+    """Return the verdict in a sentence."""
+    reached = f"the target reaches {result.level.word}"
+    if result.verdict is Verdict.VIOLATED:
+        if result.names is not None and not result.names.is_faultless:
+            return f"{result.required} is required; {reached}, and {fault_counts(result)}."
+        return f"{result.required} is required; {reached}."
+    if result.verdict is Verdict.UNKNOWN:
+        return f"{result.required} cannot be decided: {result.unknown[0].reason}."
+    return f"{result.required} is required, and {reached}."
+
+
+def level_sentence(result: VerifyResult) -> str:
+    """Return what the level reached means."""
+    return f"{result.level.word}: {LEVEL_SENTENCES[result.level]}"
+
+
+def fault_counts(result: VerifyResult) -> str:
+    """Return the faults that names show, counted."""
+    names = result.names
+    assert names is not None
+    parts = [
+        counted(number, f"transaction {word}", f"transactions {word}")
+        for number, word in (
+            (names.missing, "missing"),
+            (names.errant_with_rows, "errant"),
+            (names.twice, "applied again"),
+            (names.changed, "changed"),
+        )
+        if number
+    ]
+    return ", ".join(parts)
+
+
+def states_text(result: VerifyResult) -> str:
+    """Return how many target commits show a state of the source."""
+    states = result.states
+    if not states.commits:
+        return "the target's log has no commit to judge"
+    share = percent(states.prefixes / states.commits)
+    time = "" if states.time_share is None else f"; {percent(states.time_share)} of the time"
+    return (
+        f"{states.prefixes:,} of {counted(states.commits, 'target commit')} show a state of the "
+        f"source ({share}{time})"
+    )
+
+
+def stretch_text(stretch: StretchFinding) -> str:
+    """Return a stretch of commits that show no state of the source."""
+    end = "" if stretch.healed else ", to the end of the log"
+    return (
+        f"{counted(stretch.commits, 'commit')}, {stretch.seconds:.1f} s, "
+        f"{stretch.first.name} to {stretch.last.name}{end}"
+    )
+
+
+def delivery_text(result: VerifyResult) -> str:
+    """Return whether anything was seen twice."""
+    delivery = result.delivery
+    if delivery.nothing_seen_twice:
+        return "nothing seen twice"
+    parts = [
+        text
+        for number, text in (
+            (
+                delivery.state_went_back,
+                f"the state went back {counted(delivery.state_went_back, 'time')}",
+            ),
+            (
+                delivery.key_went_back,
+                f"a row went back {counted(delivery.key_went_back, 'time')}",
+            ),
+            (
+                delivery.rewritten,
+                f"{counted(delivery.rewritten, 'row')} written with what they held",
+            ),
+        )
+        if number
+    ]
+    return "at least once: " + ", ".join(parts)
+
+
+def end_text(result: VerifyResult) -> str:
+    """Return how the target's last state relates to the source."""
+    if result.end is End.EQUAL:
+        return "the last state is the source's last state"
+    if result.end is End.BEHIND:
+        name = f", that after {result.end_name.name}" if result.end_name else ""
+        return (
+            f"the last state is one of the source{name}; "
+            f"{counted(result.lag.transactions_last, 'source transaction')} behind"
+        )
+    rows = counted(result.differing_count, "row differs", "rows differ")
+    late = "" if result.is_drained else "; they may be late, since the log ends early"
+    return f"the last state is no state of the source: {rows}{late}"
+
+
+def lag_text(result: VerifyResult) -> str:
+    """Return how far the target was behind."""
+    lag = result.lag
+    text = f"at most {counted(lag.transactions_max, 'transaction')}"
+    if lag.seconds_median is not None and lag.seconds_max is not None:
+        text += f"; median {lag.seconds_median:.2f} s, at most {lag.seconds_max:.2f} s"
+    return text
+
+
+def wl4648_text(result: VerifyResult) -> str:
+    """Return the consistency levels of WL#4648."""
+    states = result.states
+    most = percent(states.prefixes / states.commits) if states.commits else "-"
+    return (
+        f"any-time: {_yes(result.any_time)}; most-of-the-time: {most} of commits; "
+        f"eventual: {_yes(result.eventual)}"
+    )
+
+
+def names_text(result: VerifyResult) -> str:
+    """Return what names show, counted."""
+    names = result.names
+    assert names is not None
+    text = f"{names.matched:,} in both logs, {names.missing:,} missing, {names.errant:,} errant"
+    text += f", {names.twice:,} applied again, {names.changed:,} changed"
+    if names.filtered:
+        text += f", {names.filtered:,} filtered (no rows)"
+    return text + (f", {names.lag:,} still to come" if names.lag else "")
+
+
+def order_text(result: VerifyResult) -> str:
+    """Return how the order of commits differs."""
+    names = result.names
+    assert names is not None
+    if not names.descents:
+        return "as at the source"
+    return (
+        f"{counted(names.descents, 'commit')} directly after a later one "
+        f"({names.group_descents:,} within a domain); {names.to_move:,} to move; "
+        f"{counted(names.conflicting_inversions, 'pair')} with a common row inverted"
+    )
+
+
+def batches_text(result: VerifyResult) -> str:
+    """Return how many target commits hold several source transactions."""
+    states = result.states
+    return (
+        f"{counted(states.batch_count, 'target commit')} with several source transactions, at most "
+        f"{states.largest_batch:,}"
+    )
+
+
+def row_text(row: RowFinding) -> str:
+    """Return a row that differs, with both versions."""
+    column = f"{row.column}: " if row.column else ""
+    text = f"{row.table} ({row.key})"
+    if row.source_value != row.target_value:
+        text += f"  {column}source {row.source_value}"
+        text += f" by {row.source.name}" if row.source else ""
+        text += f", target {row.target_value}"
+        text += f" by {row.target.name}" if row.target else ""
+    return text + (f"; {row.why}" if row.why else "")
+
+
+def error_text(result: VerifyResult) -> str:
+    """Return the probability that different states were taken for equal."""
+    return (
+        f"states are compared by keyed 128-bit fingerprints: two different states pass as equal "
+        f"with probability at most {result.error_bound:.0e}"
+    )
+
+
+def percent(share: float) -> str:
+    """Return a share; 100 % only where nothing is missing."""
+    if share >= 1:
+        return "100 %"
+    return f"{min(99.9, int(share * 1000) / 10):.1f} %"
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"

@@ -1,0 +1,222 @@
+"""From the rows of a recording to commits of fingerprints, and back to rows for people."""
+
+from __future__ import annotations
+
+import marshal
+import secrets
+import tempfile
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from paraply.properties.two_logs.commits import ABSENT_ROW, Commit, Key
+from paraply.properties.two_logs.fingerprints import fingerprint
+from paraply.verifying.mapping import Plan, TablePair
+from paraply.verifying.recording import Layout, Recording, StoredCommit
+from paraply.verifying.values import CASTS, Cast, plain
+from paraply.vocabulary.log import RowImage
+
+Image = tuple[object, ...]
+
+
+def new_secret() -> bytes:
+    """Return a random key for the hashes of one run."""
+    return secrets.token_bytes(16)
+
+
+@dataclass(slots=True)
+class _Projection:
+    """What of a row of one layout is compared."""
+
+    table: tuple[str, int]
+    """The pair's source table, and the epoch."""
+    columns: tuple[tuple[int, Cast | None], ...]
+    key: tuple[int, ...]
+
+    def image(self, row: RowImage) -> Image:
+        return tuple(plain(row[at] if cast is None else cast(row[at])) for at, cast in self.columns)
+
+
+@dataclass(slots=True)
+class _Net:
+    """The net change of one key in a transaction."""
+
+    before: Image | None
+    after: Image | None
+    seen: set[Image | None] = field(default_factory=set)
+
+
+class Normaliser:
+    """Turns the commits of one side into commits of fingerprints."""
+
+    def __init__(self, recording: Recording, plan: Plan, secret: bytes, *, is_target: bool) -> None:
+        self._secret = secret
+        self._projections: dict[int, _Projection] = {}
+        by_table = {pair.target if is_target else pair.source: pair for pair in plan.pairs}
+        for at, layout in enumerate(recording.layouts):
+            pair = by_table.get(layout.table)
+            if pair is not None and layout.epoch < pair.epochs:
+                self._projections[at] = _projection(layout, pair, is_target=is_target)
+
+    def commit(self, stored: StoredCommit) -> Commit:
+        """Return the net changes of a transaction."""
+        nets, copies = self._net(stored)
+        changes = {}
+        rewritten = []
+        for name, net in nets.items():
+            key = fingerprint(self._secret, name)
+            if net.before != net.after:
+                changes[key] = (self._value(key, net.before), self._value(key, net.after))
+            elif net.seen <= {net.before, None}:
+                rewritten.append(key)
+                value = self._value(key, net.before)
+                changes[key] = (value, value)
+            else:
+                value = self._value(key, net.before)
+                changes[key] = (value, value)
+        return Commit(
+            changes=changes,
+            copies={fingerprint(self._secret, name): n for name, n in copies.items() if n},
+            rewritten=frozenset(rewritten),
+        )
+
+    def _value(self, key: Key, image: Image | None) -> int:
+        return ABSENT_ROW if image is None else fingerprint(self._secret, key, image)
+
+    def _net(
+        self, stored: StoredCommit
+    ) -> tuple[dict[tuple[object, ...], _Net], dict[tuple[object, ...], int]]:
+        nets: dict[tuple[object, ...], _Net] = {}
+        copies: dict[tuple[object, ...], int] = {}
+        for at, before, after in stored.rows:
+            projection = self._projections.get(at)
+            if projection is None:
+                continue
+            for row, is_after in ((before, False), (after, True)):
+                if row is None:
+                    continue
+                image = projection.image(row)
+                name: tuple[object, ...]
+                if not projection.key:
+                    name = (*projection.table, "copies", image)
+                    copies[name] = copies.get(name, 0) + (1 if is_after else -1)
+                    continue
+                name = (*projection.table, tuple(image[i] for i in projection.key))
+                net = nets.get(name)
+                if is_after:
+                    if net is None:
+                        net = nets[name] = _Net(None, None)
+                    net.after = image
+                else:
+                    if net is None:
+                        net = nets[name] = _Net(image, None)
+                        net.seen.add(image)
+                    net.after = None
+                net.seen.add(net.after if is_after else None)
+        return nets, copies
+
+    def rows(self, stored: StoredCommit) -> Iterator[tuple[Key, RowChangeShown]]:
+        """Yield the net changes of a transaction with what they show."""
+        nets, copies = self._net(stored)
+        for name, net in nets.items():
+            table, _, key = name
+            yield (
+                fingerprint(self._secret, name),
+                RowChangeShown(str(table), key, net.before, net.after),
+            )
+        for name, added in copies.items():
+            if not added:
+                continue
+            table, _, _, image = name
+            yield (
+                fingerprint(self._secret, name),
+                RowChangeShown(str(table), image, None, (f"{added:+d} copies",), is_whole=True),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class RowChangeShown:
+    """The net change of one row; ``key`` is the whole row where the table has no key."""
+
+    table: str
+    key: object
+    before: Image | None
+    after: Image | None
+    is_whole: bool = False
+
+
+def _projection(layout: Layout, pair: TablePair, *, is_target: bool) -> _Projection:
+    return _Projection(
+        table=(pair.source, layout.epoch),
+        columns=tuple(
+            (
+                layout.columns.index(column.target if is_target else column.source),
+                CASTS[column.cast] if column.cast else None,
+            )
+            for column in pair.columns
+        ),
+        key=pair.key,
+    )
+
+
+class NormalisedLog:
+    """The commits of one side that change judged rows, in a temporary file.
+
+    ``numbers`` gives for each the number of its commit in the recording, from 1.
+    """
+
+    def __init__(self, commits: Iterable[tuple[int, Commit]]) -> None:
+        self.numbers = array("Q")
+        self.changes = 0
+        self.copies_max = 0
+        self._file = tempfile.TemporaryFile(prefix="paraply-verify-")  # noqa: SIM115
+        for number, commit in commits:
+            if commit.changes or commit.copies:
+                self.numbers.append(number)
+                self.changes += len(commit.changes) + len(commit.copies)
+                self.copies_max += sum(map(abs, commit.copies.values()))
+                marshal.dump(_packed(commit), self._file)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __iter__(self) -> Iterator[Commit]:
+        self._file.seek(0)
+        for _ in self.numbers:
+            yield _unpacked(marshal.load(self._file))
+
+    def close(self) -> None:
+        """Remove the temporary file."""
+        self._file.close()
+
+
+_Packed = tuple[dict[Key, tuple[int, int]], dict[Key, int], frozenset[Key]]
+
+
+def _packed(commit: Commit) -> _Packed:
+    return (dict(commit.changes), dict(commit.copies), commit.rewritten)
+
+
+def _unpacked(packed: _Packed) -> Commit:
+    return Commit(changes=packed[0], copies=packed[1], rewritten=packed[2])
+
+
+def shown_value(value: object) -> str:
+    """Return a value as a report prints it."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, tuple) and len(value) == 2 and value[0] == "decimal":
+        return str(value[1])
+    return repr(value) if isinstance(value, str | bytes) else str(value)
+
+
+def first_difference(
+    columns: Sequence[str], one: Image | None, other: Image | None
+) -> tuple[str, str, str]:
+    """Return the first column in which two images differ, and both values."""
+    if one is None or other is None:
+        return "", "no row" if one is None else "a row", "no row" if other is None else "a row"
+    for name, left, right in zip(columns, one, other, strict=False):
+        if left != right:
+            return name, shown_value(left), shown_value(right)
+    return "", "", ""

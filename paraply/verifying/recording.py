@@ -1,0 +1,308 @@
+"""One log, read once and kept in a temporary file, so that it can be judged several times.
+
+Memory stays flat: of each commit only the offset in the file is kept (8 bytes).
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from paraply.adapters.binlog.report import LogReport
+from paraply.adapters.binlog.schema.ddl import DropDatabase, DropTables, RenameTables
+from paraply.adapters.binlog.schema.dump import load_schema_file
+from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.adapters.binlog.table_map import TableMap
+from paraply.adapters.binlog.text.dump import read_text_transactions
+from paraply.adapters.binlog.transactions import read_transactions
+from paraply.adapters.postgresql.capture import read_stream
+from paraply.verifying.inputs import InputKind, LogInput
+from paraply.vocabulary.log import (
+    ABSENT,
+    UNKNOWN,
+    LoggedKind,
+    LoggedTransaction,
+    RowChange,
+    RowImage,
+)
+from paraply.vocabulary.schema import TableSchema
+
+ROW_BYTES_MAX = 1 << 30
+"""Encoded rows of one transaction that are kept; of more, the tables count as unreadable."""
+SAMPLED_ROWS = 64
+_PER_NEWS = 256
+
+StoredRow = tuple[int, RowImage | None, RowImage | None]
+"""Number of the layout, image before, image after."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCommit:
+    """One transaction as it is kept."""
+
+    name: str
+    """GTID, or file and offset."""
+    place: str
+    time_us: int
+    """Microseconds since 1970 at the server that wrote the log; whole seconds in some logs."""
+    domain: int
+    rows: tuple[StoredRow, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class Layout:
+    """The columns of one table over a stretch of a log.
+
+    ``epoch`` counts how often the rows of the table were replaced without row changes in the log
+    (TRUNCATE, DROP, RENAME). ``key`` has the columns of the key that identifies a row: empty where
+    the table has none, None where that is unknown.
+    """
+
+    table: str
+    epoch: int
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    key: tuple[str, ...] | None
+    absent: set[int] = field(default_factory=set)
+    """Columns that some row image leaves out."""
+    samples: dict[int, str] = field(default_factory=dict)
+    """Python types of the first values of each column."""
+    rows: int = 0
+
+
+class Recording:
+    """A log that was read: its commits with rows, its tables, and what could not be read."""
+
+    def __init__(self) -> None:
+        self.layouts: list[Layout] = []
+        self.report = LogReport()
+        self.transactions = 0
+        self.rows = 0
+        self.has_gtids = True
+        self.undecoded: set[str] = set()
+        """Tables of which rows could not be decoded."""
+        self.notes: dict[str, str] = {}
+        """What keeps rows out of the log, with the place of the first such transaction."""
+        self.bytes_read = 0
+        self._file = tempfile.TemporaryFile(prefix="paraply-verify-")  # noqa: SIM115
+        self._offsets = array("Q")
+
+    def append(self, commit: StoredCommit) -> None:
+        """Add a commit."""
+        self._offsets.append(self._file.tell())
+        pickle.dump(commit, self._file, protocol=pickle.HIGHEST_PROTOCOL)
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def __iter__(self) -> Iterator[StoredCommit]:
+        for offset in self._offsets:
+            self._file.seek(offset)
+            yield pickle.load(self._file)
+
+    def commit(self, number: int) -> StoredCommit:
+        """Return a commit by its number from 1."""
+        self._file.seek(self._offsets[number - 1])
+        stored: StoredCommit = pickle.load(self._file)
+        return stored
+
+    def close(self) -> None:
+        """Remove the temporary file."""
+        self._file.close()
+
+
+def record(
+    log: LogInput,
+    schema: str | None,
+    advance: Callable[[float], None] = lambda _: None,
+    *,
+    is_target: bool = False,
+) -> Recording:
+    """Read a log into a recording; ``advance`` gets the bytes read so far.
+
+    What cannot be read is in ``Recording.report``. Raises ``ParaplyError`` for a useless schema.
+    """
+    recording = Recording()
+    registry = SchemaRegistry()
+    if schema is not None:
+        load_schema_file(registry, schema)
+    recorder = _Recorder(recording, registry)
+    for txn in _transactions(log, recording, registry, is_target=is_target):
+        recorder.take(txn)
+        if txn.ordinal % _PER_NEWS == 0:
+            advance(sum(file.bytes_read for file in recording.report.files))
+    recording.bytes_read = sum(file.bytes_read for file in recording.report.files)
+    return recording
+
+
+def _transactions(
+    log: LogInput, recording: Recording, registry: SchemaRegistry, *, is_target: bool
+) -> Iterable[LoggedTransaction]:
+    if log.kind is InputKind.POSTGRESQL:
+        return read_stream(
+            log.sources,
+            report=recording.report,
+            on_table=registry.observe_table_map,
+            by_origin=is_target,
+        )
+    if log.kind is InputKind.TEXT:
+        return read_text_transactions(log.sources, report=recording.report)
+
+    def on_table_map(table: TableMap) -> None:
+        registry.observe_table_map(table.table_schema())
+
+    return read_transactions(
+        log.sources,
+        report=recording.report,
+        on_table_map=on_table_map,
+        row_bytes_max=ROW_BYTES_MAX,
+    )
+
+
+class _Recorder:
+    def __init__(self, recording: Recording, registry: SchemaRegistry) -> None:
+        self._recording = recording
+        self._registry = registry
+        self._version = registry.version
+        self._current: dict[tuple[str, int], int] = {}
+        self._epochs: dict[str, int] = {}
+        self._rows_since: set[str] = set()
+        """Tables with rows in their present epoch."""
+        self._prepared: dict[str, tuple[StoredRow, ...]] = {}
+
+    def take(self, txn: LoggedTransaction) -> None:
+        recording = self._recording
+        recording.transactions += 1
+        recording.undecoded |= txn.undecoded_tables
+        place = str(txn.start)
+        self._note_what_has_no_rows(txn, place)
+        if txn.kind is LoggedKind.DDL or "ddl" in txn.flags:
+            for sql in txn.statements:
+                self._take_ddl(sql, txn.default_schema)
+        if not txn.complete:
+            return  # Without its end in the log it may never have been committed.
+        rows = tuple(self._stored(change) for change in txn.rows)
+        recording.rows += len(rows)
+        if "prepared_xa" in txn.flags:
+            self._prepared[txn.xa_id] = rows
+            rows = ()
+        elif "completed_xa" in txn.flags:
+            prepared = self._prepared.pop(txn.xa_id, ())
+            if not _rolls_back(txn):
+                rows = prepared + rows
+        recording.has_gtids = recording.has_gtids and bool(txn.gtid)
+        recording.append(
+            StoredCommit(
+                name=txn.gtid or place,
+                place=place,
+                time_us=txn.committed_at_us or txn.event_time_s * 1_000_000,
+                domain=txn.domain or 0,
+                rows=rows,
+            )
+        )
+
+    def _note_what_has_no_rows(self, txn: LoggedTransaction, place: str) -> None:
+        notes = self._recording.notes
+        if txn.kind is LoggedKind.STATEMENT:
+            notes.setdefault("changes are logged as statements, without their rows", place)
+        elif txn.kind is LoggedKind.INCIDENT:
+            notes.setdefault("the server lost events (INCIDENT)", place)
+        if "partly_rolled_back" in txn.flags:
+            notes.setdefault("a transaction was rolled back in part", place)
+        if not txn.complete:
+            notes.setdefault("a transaction without an end is not judged", place)
+
+    def _take_ddl(self, sql: str, default_schema: str) -> None:
+        statement = self._registry.observe_statement(sql, default_schema)
+        names: Sequence[str] = ()
+        if isinstance(statement, DropTables):
+            names = [table.within(default_schema) for table in statement.tables]
+        elif isinstance(statement, RenameTables):
+            names = [name.within(default_schema) for pair in statement.pairs for name in pair]
+        elif isinstance(statement, DropDatabase):
+            names = [n for n in self._rows_since if n.partition(".")[0] == statement.name]
+        else:
+            names = truncated_tables(sql, default_schema)
+        for name in names:
+            if name in self._rows_since:
+                self._rows_since.remove(name)
+                self._epochs[name] = self._epochs.get(name, 0) + 1
+                self._current.clear()
+
+    def _stored(self, change: RowChange) -> StoredRow:
+        image = change.after if change.after is not None else change.before
+        assert image is not None
+        if self._registry.version != self._version:
+            self._version = self._registry.version
+            self._current.clear()
+        at = self._current.get((change.table, len(image)))
+        if at is None:
+            at = self._layout(change.table, len(image))
+            self._current[change.table, len(image)] = at
+            self._rows_since.add(change.table)
+        layout = self._recording.layouts[at]
+        layout.rows += 1
+        for row in (change.before, change.after):
+            if row is not None:
+                if ABSENT in row or UNKNOWN in row:
+                    layout.absent |= {i for i, v in enumerate(row) if v is ABSENT or v is UNKNOWN}
+                if layout.rows <= SAMPLED_ROWS:
+                    for index, value in enumerate(row):
+                        if value is not None:
+                            layout.samples.setdefault(index, type(value).__name__)
+        return (at, change.before, change.after)
+
+    def _layout(self, table: str, width: int) -> int:
+        schema = self._registry.table(table)
+        if schema is None or len(schema.columns) != width:
+            columns = tuple(f"@{at}" for at in range(1, width + 1))
+            types: tuple[str, ...] = ("",) * width
+            key = None
+        else:
+            columns = tuple(column.name.lower() for column in schema.columns)
+            types = tuple(column.type_name for column in schema.columns)
+            key = identifying_key(schema)
+        epoch = self._epochs.get(table, 0)
+        layouts = self._recording.layouts
+        for at, known in enumerate(layouts):
+            if (known.table, known.epoch, known.columns, known.types, known.key) == (
+                table,
+                epoch,
+                columns,
+                types,
+                key,
+            ):
+                return at
+        layouts.append(Layout(table=table, epoch=epoch, columns=columns, types=types, key=key))
+        return len(layouts) - 1
+
+
+def identifying_key(schema: TableSchema) -> tuple[str, ...] | None:
+    """Return the columns that identify a row: PRIMARY, else a UNIQUE key that has no NULL.
+
+    Empty where the table has no such key, None where that is unknown.
+    """
+    for unique in sorted(schema.unique_keys, key=lambda key: key.name != "PRIMARY"):
+        columns = [schema.columns[part.column] for part in unique.parts]
+        is_whole = not any(part.prefix_length for part in unique.parts)
+        if is_whole and (unique.name == "PRIMARY" or not any(c.nullable for c in columns)):
+            return tuple(column.name.lower() for column in columns)
+    return () if schema.keys_known and schema.keys_complete else None
+
+
+def truncated_tables(sql: str, default_schema: str) -> list[str]:
+    """Return the table that a TRUNCATE statement empties."""
+    words = sql.replace("`", "").replace(";", " ").split()
+    if not words or words[0].upper() != "TRUNCATE":
+        return []
+    rest = words[2:] if len(words) > 2 and words[1].upper() == "TABLE" else words[1:]
+    if not rest:
+        return []
+    return [rest[0] if "." in rest[0] else f"{default_schema}.{rest[0]}"]
+
+
+def _rolls_back(txn: LoggedTransaction) -> bool:
+    return any(sql.lstrip().upper().startswith("XA ROLLBACK") for sql in txn.statements)

@@ -1,0 +1,253 @@
+"""What ``paraply verify`` found, as plain data for every report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from paraply.properties.two_logs.judgement import End, Level
+from paraply.vocabulary.verdict import Verdict
+
+REQUIREMENTS: dict[str, Level] = {
+    "prefix": Level.PREFIX,
+    "batches": Level.BATCHES,
+    "atomic": Level.ATOMIC,
+    "per-key": Level.PER_KEY,
+    "final": Level.FINAL,
+}
+
+LEVEL_SENTENCES: dict[Level, str] = {
+    Level.PREFIX: "Every committed state of the target is a state of the source, in order, and "
+    "none is skipped.",
+    Level.BATCHES: "Every committed state of the target is a state of the source, in order; the "
+    "target commits several source transactions at once.",
+    Level.ATOMIC: "The target commits whole source transactions, in an order that respects common "
+    "rows; some of its states are no state of the source.",
+    Level.PER_KEY: "The versions of each row come in order; source transactions are torn apart.",
+    Level.FINAL: "Only the last state of the target is a state of the source.",
+    Level.UNDECIDED: "Versions of rows come out of order, and the target's log ends too early to "
+    "tell whether both would become equal.",
+    Level.DIVERGED: "The last state of the target is no state of the source.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionName:
+    """A transaction of one log: GTID, or place where it has none, and place (file:offset)."""
+
+    name: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowFinding:
+    """A row that differs, with the version of both sides and the transactions that left them."""
+
+    table: str
+    key: str
+    column: str = ""
+    """The first column that differs, empty where a row is missing."""
+    source_value: str = ""
+    target_value: str = ""
+    source: TransactionName | None = None
+    target: TransactionName | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WitnessFinding:
+    """Why a level is missed: the first state of the target that refutes it."""
+
+    level: str
+    text: str
+    target: TransactionName | None = None
+    target_number: int = 0
+    """The number of the target transaction among those judged, from 1."""
+    source: TransactionName | None = None
+    rows: tuple[RowFinding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StretchFinding:
+    """Consecutive target commits whose states are no state of the source."""
+
+    first: TransactionName
+    last: TransactionName
+    commits: int
+    seconds: float
+    healed: bool
+    """A later state is one of the source again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchFinding:
+    """A target commit that holds several source transactions, first to last."""
+
+    target: TransactionName
+    first: TransactionName
+    last: TransactionName
+    transactions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedFinding:
+    """One finding on transactions with the same name in both logs."""
+
+    rule: str
+    text: str
+    source: TransactionName | None = None
+    target: TransactionName | None = None
+    row: RowFinding | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why something is unknown, and how to find out."""
+
+    subject: str
+    reason: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideSummary:
+    """One log."""
+
+    files: tuple[str, ...]
+    server: str
+    transactions: int
+    judged: int
+    """Transactions that change judged rows."""
+    changes: int
+    """Net row changes in judged tables."""
+    first: TransactionName | None
+    last: TransactionName | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableSummary:
+    """A pair of tables, and how their rows are matched."""
+
+    source: str
+    target: str
+    columns: tuple[str, ...]
+    key: tuple[str, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class States:
+    """How often the target showed a state of the source."""
+
+    prefixes: int = 0
+    commits: int = 0
+    time_share: float | None = None
+    """Share of time in a state of the source; None where the log spans no time."""
+    longest: StretchFinding | None = None
+    stretches: list[StretchFinding] = field(default_factory=list)
+    stretch_count: int = 0
+    torn: int = 0
+    beyond_reach: int = 0
+    batches: list[BatchFinding] = field(default_factory=list)
+    batch_count: int = 0
+    """Target commits that advance by more than one source transaction."""
+    largest_batch: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class Delivery:
+    """Whether something was seen twice. Two logs cannot show more than that it was not."""
+
+    state_went_back: int = 0
+    key_went_back: int = 0
+    rewritten: int = 0
+    unknown_versions: int = 0
+
+    @property
+    def nothing_seen_twice(self) -> bool:
+        """Return whether no state, key or row came again."""
+        return not (self.state_went_back or self.key_went_back or self.rewritten)
+
+
+@dataclass(slots=True, kw_only=True)
+class Lag:
+    """How far the target was behind at its commits."""
+
+    transactions_max: int = 0
+    transactions_last: int = 0
+    seconds_median: float | None = None
+    seconds_max: float | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Names:
+    """What matching names (GTIDs) show."""
+
+    matched: int = 0
+    missing: int = 0
+    filtered: int = 0
+    lag: int = 0
+    errant: int = 0
+    errant_with_rows: int = 0
+    twice: int = 0
+    changed: int = 0
+    descents: int = 0
+    group_descents: int = 0
+    to_move: int = 0
+    not_prefix: int = 0
+    conflicting_inversions: int = 0
+    findings: list[NamedFinding] = field(default_factory=list)
+    is_faultless: bool = True
+
+
+@dataclass(slots=True, kw_only=True)
+class ExceptedRows:
+    """The level that all other rows reach."""
+
+    level: Level
+    rows: list[RowFinding]
+    is_minimal: bool
+    since: TransactionName | None
+
+
+@dataclass(slots=True, kw_only=True)
+class VerifyResult:
+    """The whole answer."""
+
+    verdict: Verdict
+    required: str
+    level: Level
+    mode: str
+    """``same transactions`` or ``other transactions``."""
+    source: SideSummary
+    target: SideSummary
+    tables: list[TableSummary]
+    states: States
+    end: End
+    end_name: TransactionName | None
+    """The source transaction whose prefix the last state is."""
+    is_drained: bool
+    delivery: Delivery
+    lag: Lag
+    witnesses: list[WitnessFinding]
+    except_rows: ExceptedRows | None
+    differing: list[RowFinding]
+    differing_count: int
+    drifted: list[RowFinding]
+    drifted_count: int
+    names: Names | None
+    unknown: list[Reason]
+    notes: list[str]
+    error_bound: float
+    window: int
+    reach: int
+    timeline: list[tuple[int, int | None, int]]
+    """Samples: target commit, its prefix (source commits), the furthest source commit shown."""
+
+    @property
+    def any_time(self) -> bool:
+        """Return whether readers of the target always see a state of the source (WL#4648)."""
+        return self.level >= Level.BATCHES
+
+    @property
+    def eventual(self) -> bool:
+        """Return whether the last state of the target is one of the source (WL#4648)."""
+        return self.end is not End.DIFFERENT and self.level is not Level.DIVERGED

@@ -1,0 +1,327 @@
+"""Sums up what the judges found as one result with a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from paraply.properties.two_logs.blame import Blame
+from paraply.properties.two_logs.identity import IdentityJudgement
+from paraply.properties.two_logs.judgement import End, Judgement, Level, Miss, Stretch
+from paraply.verifying.mapping import Plan
+from paraply.verifying.result import (
+    REQUIREMENTS,
+    BatchFinding,
+    Delivery,
+    ExceptedRows,
+    Lag,
+    Names,
+    Reason,
+    SideSummary,
+    States,
+    StretchFinding,
+    TableSummary,
+    VerifyResult,
+)
+from paraply.verifying.showing import (
+    ROWS_SHOWN,
+    RowsShown,
+    Side,
+    blame_why,
+    named_findings,
+    witness_shown,
+)
+from paraply.verifying.timing import (
+    Progress,
+    seconds_behind,
+    seconds_of,
+    time_share,
+    transactions_behind,
+)
+from paraply.vocabulary.counting import counted
+from paraply.vocabulary.verdict import Verdict
+
+if TYPE_CHECKING:
+    from paraply.verifying.pipeline import VerifyRequest
+
+STRETCHES_SHOWN = 20
+BATCHES_SHOWN = 20
+
+
+@dataclass(slots=True, kw_only=True)
+class Judged:
+    """What the judges returned."""
+
+    judgement: Judgement
+    excepted: Blame | None
+    names: IdentityJudgement | None
+    progress: Progress
+    plan: Plan
+    guessed_begin: str
+    error_bound: float
+
+
+def summed_up(
+    judged: Judged, source: Side, target: Side, rows: RowsShown, request: VerifyRequest
+) -> VerifyResult:
+    """Return the result with its verdict."""
+    judgement = judged.judgement
+    times = source.times_us(), target.times_us()
+    level = overall_level(judgement, is_drained=request.is_drained)
+    required = request.required or ("final" if judged.names is None else "prefix")
+    result = VerifyResult(
+        verdict=Verdict.UNKNOWN,
+        required=required,
+        level=level,
+        mode="other transactions" if judged.names is None else "same transactions",
+        source=_side(source, request.source),
+        target=_side(target, request.target),
+        tables=_tables(judged.plan),
+        states=_states(judged, source, target, times[1]),
+        end=judgement.end,
+        end_name=source.name(judgement.end_position) if judgement.end_position else None,
+        is_drained=judgement.is_drained or request.is_drained,
+        delivery=Delivery(
+            state_went_back=judgement.state_went_back,
+            key_went_back=judgement.key_went_back,
+            rewritten=judgement.rewritten,
+            unknown_versions=judgement.unknown_versions,
+        ),
+        lag=_lag(judged, times[0], times[1], source.judged),
+        witnesses=[
+            witness_shown(witness, source, target, rows)
+            for witness in judgement.witnesses
+            if witness.missed > level
+        ],
+        except_rows=_excepted(judged, target, rows),
+        differing=[
+            rows.row(key, why=blame_why(key, judgement))
+            for key in list(judgement.differing | judgement.conceded)[:ROWS_SHOWN]
+        ],
+        differing_count=len(judgement.differing | judgement.conceded),
+        drifted=[
+            rows.row(key, until=number, why="found changed outside of the target's log")
+            for key, number in list(judgement.found.items())[:ROWS_SHOWN]
+        ],
+        drifted_count=len(judgement.found),
+        names=None if judged.names is None else _names(judged.names, source, target, rows),
+        unknown=_unknown(judged, source, target),
+        notes=_notes(judged),
+        error_bound=judged.error_bound,
+        window=request.window,
+        reach=request.reach,
+        timeline=judged.progress.timeline(),
+    )
+    result.verdict = _verdict(result, judgement)
+    return result
+
+
+def overall_level(judgement: Judgement, *, is_drained: bool) -> Level:
+    """Return the level of all rows: conceded rows, and late ones of a drained target, diverge."""
+    is_late = judgement.end is End.DIFFERENT and is_drained
+    return Level.DIVERGED if judgement.conceded or is_late else judgement.level
+
+
+def _verdict(result: VerifyResult, judgement: Judgement) -> Verdict:
+    """Return the verdict, and add what keeps it from being decided to ``result.unknown``."""
+    required = REQUIREMENTS[result.required]
+    if result.level is Level.UNDECIDED and required is Level.FINAL:
+        _doubt(result, "the target's log ends before it had applied everything")
+    elif result.level < required:
+        only_cut_off = judgement.torn and judgement.torn == judgement.beyond_reach
+        if required is Level.ATOMIC and result.level < Level.ATOMIC and only_cut_off:
+            result.unknown.append(
+                Reason(
+                    subject="reach",
+                    reason=f"{judgement.torn:,} states may be whole transactions of further than "
+                    f"{result.reach} source steps ahead",
+                    remedy="raise --reach",
+                )
+            )
+        else:
+            return Verdict.VIOLATED
+    elif required is Level.FINAL and result.end is not End.EQUAL:
+        early = counted(result.lag.transactions_last, "transaction")
+        _doubt(result, f"the target's log ends {early} before the source's")
+    if result.names is not None and not result.names.is_faultless and required is not Level.FINAL:
+        return Verdict.VIOLATED
+    return Verdict.UNKNOWN if result.unknown else Verdict.HOLDS
+
+
+def _doubt(result: VerifyResult, reason: str) -> None:
+    remedy = "take the target's log later; with --drained, rows that are late count as lost"
+    result.unknown.append(Reason(subject="end", reason=reason, remedy=remedy))
+
+
+def _side(side: Side, files: tuple[str, ...]) -> SideSummary:
+    servers = [file.server_version for file in side.recording.report.files if file.server_version]
+    return SideSummary(
+        files=files,
+        server=servers[-1] if servers else "",
+        transactions=side.recording.transactions,
+        judged=side.judged,
+        changes=side.log.changes,
+        first=side.name(1) if side.judged else None,
+        last=side.name(side.judged) if side.judged else None,
+    )
+
+
+def _tables(made: Plan) -> list[TableSummary]:
+    return [
+        TableSummary(
+            source=pair.source,
+            target=pair.target,
+            columns=tuple(
+                column.source if column.source == column.target
+                else f"{column.source}={column.target}"
+                for column in pair.columns
+            ),
+            key=tuple(pair.columns[at].source for at in pair.key),
+        )
+        for pair in made.pairs
+    ]  # fmt: skip
+
+
+def _states(judged: Judged, source: Side, target: Side, times_us: Sequence[int]) -> States:
+    judgement, progress = judged.judgement, judged.progress
+
+    def shown(stretch: Stretch) -> StretchFinding:
+        return StretchFinding(
+            first=target.name(stretch.first),
+            last=target.name(stretch.last),
+            commits=stretch.length,
+            seconds=seconds_of(stretch, times_us),
+            healed=stretch.last < target.judged,
+        )
+
+    stretches = judgement.stretches
+    longest = max(stretches, key=lambda stretch: stretch.length, default=None)
+    batches = progress.steps()
+    return States(
+        prefixes=judgement.prefixes,
+        commits=judgement.target_commits,
+        time_share=time_share(times_us, progress.positions),
+        longest=None if longest is None else shown(longest),
+        stretches=[shown(stretch) for stretch in stretches[:STRETCHES_SHOWN]],
+        stretch_count=len(stretches),
+        torn=judgement.torn,
+        beyond_reach=judgement.beyond_reach,
+        batches=[
+            BatchFinding(
+                target=target.name(number),
+                first=source.name(first),
+                last=source.name(last),
+                transactions=last - first + 1,
+            )
+            for number, first, last in batches[:BATCHES_SHOWN]
+        ],
+        batch_count=len(batches),
+        largest_batch=max((last - first + 1 for _, first, last in batches), default=0),
+    )
+
+
+def _lag(
+    judged: Judged, source_us: Sequence[int], target_us: Sequence[int], source_commits: int
+) -> Lag:
+    positions = judged.progress.positions
+    seconds = seconds_behind(source_us, target_us, positions)
+    judgement = judged.judgement
+    at = judgement.end_position if judgement.end_position is not None else None
+    furthest = judged.progress.furthest[-1] if judged.progress.furthest else 0
+    return Lag(
+        transactions_max=transactions_behind(source_us, target_us, positions),
+        transactions_last=source_commits - (furthest if at is None else at),
+        seconds_median=seconds[len(seconds) // 2] if seconds else None,
+        seconds_max=seconds[-1] if seconds else None,
+    )
+
+
+def _excepted(judged: Judged, target: Side, rows: RowsShown) -> ExceptedRows | None:
+    excepted = judged.excepted
+    if excepted is None:
+        return None
+    first = judged.judgement
+    start = next(
+        (w.target for w in first.witnesses if w.why in (Miss.NO_PREFIX, Miss.WENT_BACK)), 0
+    )
+    return ExceptedRows(
+        level=excepted.judgement.level,
+        rows=[
+            rows.row(key, why=blame_why(key, first)) for key in sorted(excepted.keys)[:ROWS_SHOWN]
+        ],
+        is_minimal=excepted.is_minimal,
+        since=target.name(start) if start else None,
+    )
+
+
+def _names(names: IdentityJudgement, source: Side, target: Side, rows: RowsShown) -> Names:
+    return Names(
+        matched=names.matched,
+        missing=names.missing_count,
+        filtered=names.filtered,
+        lag=names.lag,
+        errant=names.errant_count,
+        errant_with_rows=names.errant_with_rows,
+        twice=names.twice_count,
+        changed=names.changed_count,
+        descents=names.descents,
+        group_descents=names.group_descents,
+        to_move=names.to_move,
+        not_prefix=names.not_prefix,
+        conflicting_inversions=names.inversion_count,
+        findings=named_findings(names, source, target, rows),
+        is_faultless=names.is_faultless,
+    )
+
+
+def _unknown(judged: Judged, source: Side, target: Side) -> list[Reason]:
+    found = [
+        Reason(subject=subject, reason=reason, remedy=remedy)
+        for subject, reason, remedy in judged.plan.unknown
+    ]
+    for side, name in ((source, "source"), (target, "target")):
+        for note, place in side.recording.notes.items():
+            found.append(
+                Reason(
+                    subject=f"{name} log, {place}",
+                    reason=note,
+                    remedy="judge logs without it (binlog_format=ROW, complete files)",
+                )
+            )
+        for file in side.recording.report.files:
+            found += [
+                Reason(subject=file.file, reason=diagnostic.text, remedy=diagnostic.remedy)
+                for diagnostic in file.diagnostics
+            ]
+    if judged.guessed_begin:
+        late, side = ("target", source) if judged.guessed_begin == "target" else ("source", target)
+        found.append(
+            Reason(
+                subject=f"{late} log",
+                reason=f"it seems to begin later, after {_last_skipped(side)} of the other log: "
+                f"{side.skipped:,} transactions before cannot be judged",
+                remedy="give the files before it, too",
+            )
+        )
+    return found
+
+
+def _last_skipped(side: Side) -> str:
+    return side.recorded(side.log.numbers[side.skipped - 1]).name
+
+
+def _notes(judged: Judged) -> list[str]:
+    made, judgement = judged.plan, judged.judgement
+    notes = list(made.notes)
+    if made.bookkeeping:
+        notes.append("tables that only the target has: " + ", ".join(made.bookkeeping))
+    if made.filtered:
+        notes.append("tables that the target filters, as confirmed: " + ", ".join(made.filtered))
+    if judgement.beyond_window:
+        notes.append("the source's log goes on for more than a window after the target's")
+    notes.append(
+        "dependencies through reads are in no log and are not judged; dependencies are changes of "
+        "a common row"
+    )
+    return notes

@@ -1,0 +1,124 @@
+"""What a log shows against a schema, or does not show, never leaves a verdict that holds."""
+
+from __future__ import annotations
+
+import pytest
+
+from paraply.auditing.pipeline import AuditRequest, audit
+from paraply.vocabulary.verdict import Verdict
+from tests.builders import column_specs as spec
+from tests.builders.binlog_writer import BinlogWriter, optional_metadata
+
+COLUMNS = [
+    spec.integer(4).named("id", nullable=False),
+    spec.integer(4).named("a"),
+]
+
+
+class Log:
+    """A log of MySQL in which the last transaction may overlap the one before."""
+
+    def __init__(self):
+        self.writer = BinlogWriter()
+        self.number = 0
+
+    def _begin(self, overlaps):
+        self.number += 1
+        before = self.number - 1 - overlaps
+        self.writer.gtid(self.number, last_committed=before, sequence_number=self.number)
+
+    def ddl(self, sql):
+        self._begin(False)
+        self.writer.query(sql)
+        return self
+
+    def rows(self, table, code, row, *, overlaps=False, metadata=b""):
+        self._begin(overlaps)
+        self.writer.query("BEGIN")
+        self.writer.table_map(COLUMNS, table=table, metadata=metadata)
+        self.writer.rows(code, COLUMNS, [row])
+        self.writer.xid(self.number)
+        return self
+
+    def insert(self, table, *row, **options):
+        return self.rows(table, 30, row, **options)
+
+    def delete(self, table, *row, **options):
+        return self.rows(table, 32, row, **options)
+
+    def audited(self, tmp_path, schema=None):
+        path = str(self.writer.save(tmp_path / "bin.000001"))
+        if schema is not None:
+            (tmp_path / "schema.sql").write_text(f"CREATE DATABASE test; USE test; {schema}")
+            schema = str(tmp_path / "schema.sql")
+        return audit(AuditRequest(files=(path,), schema=schema, engine="readable"))
+
+
+def overlapping(log, table="t"):
+    """Add two rows that are ordered, and two that share nothing and may overlap."""
+    log.insert(table, 1, 1).delete(table, 1, 1)
+    return log.insert(table, 2, 2).insert(table, 3, 3, overlaps=True)
+
+
+T = "CREATE TABLE t (id int PRIMARY KEY, a int)"
+
+
+def test_table_known_from_its_creation_holds(tmp_path):
+    assert overlapping(Log().ddl(T)).audited(tmp_path).verdict is Verdict.HOLDS
+
+
+def test_table_known_from_a_dump_holds(tmp_path):
+    assert overlapping(Log()).audited(tmp_path, T + ";").verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ALTER TABLE t ADD INDEX k (a)",
+        "ALTER TABLE t DROP INDEX gone",
+        "ALTER TABLE t MODIFY a int",
+        "RENAME TABLE u TO t",
+    ],
+)
+def test_dump_that_is_newer_than_a_statement_of_the_log_is_not_believed(tmp_path, statement):
+    now = "CREATE TABLE t (id int PRIMARY KEY, a int, KEY k (a));"
+    result = overlapping(Log()).ddl(statement).audited(tmp_path, now)
+    assert result.verdict is Verdict.UNKNOWN
+    assert any("may be newer" in text for text in result.assumptions)
+
+
+def test_tables_of_a_newer_dump_that_no_statement_changes_are_believed(tmp_path):
+    now = f"{T}; CREATE TABLE u (id int PRIMARY KEY);"
+    log = overlapping(Log()).ddl("ALTER TABLE u ADD PRIMARY KEY (id)")
+    result = log.audited(tmp_path, now)
+    assert result.verdict is Verdict.HOLDS
+    assert any("not taken from it: test.u" in text for text in result.assumptions)
+
+
+def test_create_if_not_exists_of_a_late_log_is_not_believed(tmp_path):
+    log = overlapping(Log().ddl(T.replace("TABLE", "TABLE IF NOT EXISTS")))
+    assert log.audited(tmp_path).verdict is Verdict.UNKNOWN
+
+
+def test_full_metadata_does_not_show_foreign_keys(tmp_path):
+    metadata = optional_metadata(COLUMNS, primary_key=[0])
+    log = Log().insert("p", 1, 1, metadata=metadata).delete("p", 1, 1, metadata=metadata)
+    log.insert("p", 2, 2, metadata=metadata)
+    log.insert("c", 3, 2, metadata=metadata, overlaps=True)
+    result = log.audited(tmp_path)
+    assert result.verdict is Verdict.UNKNOWN
+    assert any("foreign keys" in reason.reason for reason in result.unknown_because)
+
+
+def test_waiting_for_a_row_lock_of_a_parent_is_counted_and_no_conflict(tmp_path):
+    log = Log().ddl("CREATE TABLE p (id int PRIMARY KEY, a int)")
+    log.ddl("CREATE TABLE c (id int PRIMARY KEY, a int, FOREIGN KEY (a) REFERENCES p (id))")
+    log.insert("p", 1, 1).delete("p", 1, 1).insert("p", 2, 2)
+    log._begin(False)
+    log.writer.query("BEGIN")
+    log.writer.table_map(COLUMNS, table="p")
+    log.writer.rows(31, COLUMNS, [(2, 2), (2, 3)])
+    log.writer.xid(log.number)
+    result = log.insert("c", 9, 2, overlaps=True).audited(tmp_path)
+    assert result.verdict is Verdict.HOLDS
+    assert result.may_wait == 1

@@ -1,0 +1,235 @@
+"""Random schemas, data and pairs of transactions, by family.
+
+A case is SQL as text. What a server refuses is left out by the recorder, so a case may hold
+statements that do not apply, and any part of a case is a case.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+FAMILIES = ("keys", "types", "foreign", "ddl", "flags")
+
+_ACTIONS = (
+    "",
+    "ON DELETE CASCADE",
+    "ON DELETE SET NULL",
+    "ON DELETE CASCADE ON UPDATE CASCADE",
+    "ON UPDATE CASCADE",
+    "ON DELETE RESTRICT",
+    "ON DELETE SET NULL ON UPDATE CASCADE",
+)
+_TEXTS = ("'a'", "'A'", "'a '", "'ä'", "'b'", "'ab'", "'ss'", "'ß'", "''")
+_TYPES = {
+    "int": ("1", "2", "3", "4"), "tinyint unsigned": ("1", "2", "200", "255"),
+    "bigint": ("-1", "1", "9000000000", "2"), "decimal(8,2)": ("1", "1.00", "2.50", "-3"),
+    "double": ("0", "-0.0", "1.5", "2"), "date": ("'2020-01-01'", "'2020-01-02'", "'2021-01-01'"),
+    "datetime(3)": ("'2020-01-01 00:00:00'", "'2020-01-01 00:00:00.5'", "'2021-05-05 01:02:03'"),
+    "time": ("'12:00:00'", "'-01:00:00'", "'12:00:01'"), "year": ("2000", "2001", "1999"),
+    "enum('x','y','z')": ("'x'", "'y'", "'z'"), "bit(5)": ("1", "2", "3"),
+    "binary(4)": ("'a'", "'b'", "0x6100"), "varbinary(8)": ("'a'", "'b'", "'a '"),
+}  # fmt: skip
+_COLLATIONS = {
+    "mariadb": ("utf8mb4_general_ci", "utf8mb4_bin", "latin1_swedish_ci", "utf8mb4_nopad_bin",
+                "utf8mb4_unicode_ci", "latin1_german2_ci", "utf8mb4_unicode_520_nopad_ci",
+                "utf8mb4_uca1400_nopad_ai_ci"),
+    "mysql": ("utf8mb4_0900_ai_ci", "utf8mb4_bin", "latin1_swedish_ci", "utf8mb4_0900_bin",
+              "utf8mb4_general_ci", "utf8mb4_0900_as_cs", "latin1_german2_ci"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: its columns and keys, each as SQL, and the values that rows are drawn from."""
+
+    name: str
+    elements: tuple[str, ...]
+    values: dict[str, tuple[str, ...]]
+    options: str = ""
+
+    def sql(self) -> str:
+        """Return CREATE TABLE."""
+        return f"CREATE TABLE {self.name} ({', '.join(self.elements)}) ENGINE=InnoDB{self.options}"
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """Statements that run in one transaction; ``checked`` is foreign_key_checks."""
+
+    statements: tuple[str, ...]
+    checked: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A schema, rows, and pairs of transactions with schema changes before each."""
+
+    family: str
+    setup: tuple[str, ...]
+    data: tuple[str, ...]
+    steps: tuple[tuple[tuple[str, ...], Transaction, Transaction], ...]
+    image: str = "FULL"
+
+
+@dataclass(slots=True)
+class _Drawing:
+    """Draws one case."""
+
+    random: random.Random
+    flavour: str
+    family: str
+    tables: list[Table] = field(default_factory=list)
+
+    def case(self, pairs: int) -> Case:
+        draw = self.random
+        if self.family in ("foreign", "flags"):
+            self._draw_family()
+        else:
+            for number in range(draw.choice((1, 1, 2))):
+                self.tables.append(self._table(number))
+        data = [self._insert(draw.choice(self.tables)) for _ in range(draw.randint(6, 12))]
+        if self.family in ("foreign", "flags"):
+            # Parents first, so that most rows find theirs.
+            data = [self._row(table, number) for table in self.tables for number in (1, 2, 3)]
+        setup = tuple(table.sql() for table in self.tables)
+        steps = []
+        for _ in range(pairs):
+            changes = self._changes() if self.family == "ddl" else ()
+            steps.append((changes, self._transaction(), self._transaction()))
+        image = (
+            draw.choice(("FULL", "FULL", "MINIMAL", "NOBLOB"))
+            if self.family == "flags"
+            else ("FULL" if draw.random() < 0.85 else "MINIMAL")
+        )
+        return Case(self.family, setup, tuple(data), tuple(steps), image)
+
+    def _table(self, number: int) -> Table:
+        draw = self.random
+        elements, values = [], {}
+        for at in range(draw.randint(2, 4)):
+            name = f"c{at}"
+            if self.family == "types" and draw.random() < 0.75:
+                sql, values[name] = self._typed()
+            else:
+                sql, values[name] = "int", ("1", "2", "3", "4")
+            elements.append(f"{name} {sql}{' NOT NULL' if draw.random() < 0.4 else ''}")
+            if "NOT NULL" not in elements[-1]:
+                values[name] += ("NULL",)
+        names = list(values)
+        if draw.random() < 0.9:
+            elements.append(f"PRIMARY KEY ({self._parts(names, values)})")
+        for at in range(draw.choice((0, 1, 1, 2))):
+            elements.append(f"UNIQUE u{at} ({self._parts(names, values)})")
+        return Table(f"t{number}", tuple(elements), values)
+
+    def _typed(self) -> tuple[str, tuple[str, ...]]:
+        draw = self.random
+        if draw.random() < 0.5:
+            collation = draw.choice(_COLLATIONS[self.flavour])
+            charset = collation.split("_")[0]
+            length = draw.choice((4, 8))
+            kind = draw.choice(("varchar", "char"))
+            sql = f"{kind}({length}) CHARACTER SET {charset} COLLATE {collation}"
+            return sql, tuple(draw.sample(_TEXTS, 5))
+        return draw.choice(list(_TYPES.items()))
+
+    def _parts(self, names: list[str], values: dict[str, tuple[str, ...]]) -> str:
+        return ", ".join(self.random.sample(names, self.random.choice((1, 1, 2))))
+
+    def _draw_family(self) -> None:
+        """Draw tables that refer to one another: chains, diamonds, circles of one table."""
+        draw = self.random
+        pool = ("1", "2", "3", "4")
+        for number in range(draw.randint(2, 4)):
+            elements = ["id int PRIMARY KEY", "v int", "u int"]
+            values = {"id": pool, "v": ("1", "2", "3"), "u": (*pool, "NULL")}
+            if draw.random() < 0.4:
+                elements.append("UNIQUE uu (u)")
+            parents = draw.sample(range(number), min(number, draw.choice((1, 1, 2))))
+            if draw.random() < 0.15:
+                parents.append(number)
+            for parent in parents:
+                elements += [
+                    f"p{parent} int",
+                    f"FOREIGN KEY (p{parent}) REFERENCES t{parent} (id) {draw.choice(_ACTIONS)}",
+                ]
+                values[f"p{parent}"] = ("1", "2", "3", "1", "2", "NULL")
+            self.tables.append(Table(f"t{number}", tuple(elements), values))
+
+    def _value(self, table: Table, column: str) -> str:
+        return self.random.choice(table.values[column])
+
+    def _row(self, table: Table, number: int) -> str:
+        others = [column for column in table.values if column != "id"]
+        row = ", ".join(self._value(table, column) for column in others)
+        return f"INSERT INTO {table.name} (id, {', '.join(others)}) VALUES ({number}, {row})"
+
+    def _insert(self, table: Table, verb: str = "INSERT") -> str:
+        columns = list(table.values)
+        row = ", ".join(self._value(table, column) for column in columns)
+        return f"{verb} INTO {table.name} ({', '.join(columns)}) VALUES ({row})"
+
+    def _statement(self) -> str:
+        draw = self.random
+        table = draw.choice(self.tables)
+        kind = draw.random()
+        if kind < 0.3:
+            return self._insert(table, "REPLACE" if draw.random() < 0.25 else "INSERT")
+        at, changed = draw.choice(list(table.values)), draw.choice(list(table.values))
+        where = f"WHERE {at} = {self._value(table, at)}".replace("= NULL", "IS NULL")
+        if kind < 0.6:
+            return f"DELETE FROM {table.name} {where}"
+        return f"UPDATE {table.name} SET {changed} = {self._value(table, changed)} {where}"
+
+    def _transaction(self) -> Transaction:
+        count = self.random.choice((1, 1, 1, 2))
+        unchecked = self.family == "flags" and self.random.random() < 0.4
+        return Transaction(tuple(self._statement() for _ in range(count)), not unchecked)
+
+    def _changes(self) -> tuple[str, ...]:
+        return tuple(self._change() for _ in range(self.random.choice((0, 1, 1, 2))))
+
+    def _change(self) -> str:
+        draw = self.random
+        number = draw.randrange(len(self.tables))
+        table = self.tables[number]
+        name, at = table.name, draw.choice(list(table.values))
+        fresh = f"n{draw.randint(0, 2)}"
+        kind = draw.randrange(9)
+        if kind in (0, 1):
+            values = {k if k != at else fresh: v for k, v in table.values.items()}
+            also = f", ADD COLUMN {at} int" if kind else ""
+            if kind:
+                values[at] = ("1", "2", "NULL")
+            self.tables[number] = replace(table, values=values)
+            return f"ALTER TABLE {name} RENAME COLUMN {at} TO {fresh}{also}"
+        if kind == 2:
+            return f"ALTER TABLE {name} DROP COLUMN {at}, ADD COLUMN {at} int"
+        if kind == 3:
+            return f"ALTER TABLE {name} ADD UNIQUE x{draw.randint(0, 2)} ({at})"
+        if kind == 4:
+            return f"ALTER TABLE {name} DROP INDEX {draw.choice(('u0', 'u1', 'x0', 'x1'))}"
+        if kind == 5:
+            return f"ALTER TABLE {name} MODIFY {at} int {draw.choice(('FIRST', ''))}"
+        if kind == 6:
+            return f"CREATE TABLE IF NOT EXISTS {name} (id int PRIMARY KEY)"
+        if kind == 7:
+            return f"ALTER TABLE {name} {draw.choice(('ENABLE KEYS', 'COMMENT 1', 'FORCE'))}"
+        other = f"t{draw.randint(0, 2)}"
+        if not any(each.name == other for each in self.tables):
+            self.tables[number] = replace(table, name=other)
+        return f"RENAME TABLE {name} TO {other}"
+
+
+def draw_case(
+    seed: int,
+    number: int,
+    flavour: str,
+    pairs: int = 8,
+    families: Sequence[str] = FAMILIES,
+) -> Case:
+    """Return case ``number`` of a run; families take turns."""
+    family = families[number % len(families)]
+    return _Drawing(random.Random(f"{seed}:{number}:{flavour}"), flavour, family).case(pairs)

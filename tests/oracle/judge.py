@@ -1,0 +1,110 @@
+"""The audit of one recorded pair in each state of knowledge, held against the truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from paraply.auditing.pipeline import AuditRequest, audit
+from paraply.vocabulary.audit_result import AuditResult
+from paraply.vocabulary.errors import ParaplyError
+from tests.oracle.recorder import RecordedPair, forge
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What the audit is given besides the rows."""
+
+    name: str
+    from_creation: bool
+    full: bool
+    dump: str = ""
+    """``before`` the pairs or ``after`` them."""
+
+
+KNOWLEDGE = (
+    Knowledge("created", True, False),
+    Knowledge("created, full", True, True),
+    Knowledge("dump before", False, False, "before"),
+    Knowledge("dump after", False, True, "after"),
+    Knowledge("created, dump after", True, False, "after"),
+    Knowledge("late, full", False, True),
+    Knowledge("late", False, False),
+)
+"""States of knowledge; the first three tell all that the audit needs."""
+COMPLETE = frozenset({"created", "created, full", "dump before"})
+
+_NO_EVIDENCE = ("nothing shows that conflicts", "never put to the test")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the audit said of a pair, and whether the server disagrees."""
+
+    knowledge: str
+    word: str
+    """``holds``, ``may wait``, ``unknown``, ``violated`` or ``refused``."""
+    reasons: tuple[str, ...] = ()
+    disagreement: str = ""
+    """``unsound``, ``false alarm`` or ``replay``; empty where there is none."""
+
+
+def judge(pair: RecordedPair, folder: Path, *, is_mariadb: bool) -> list[Answer]:
+    """Return one answer per state of knowledge."""
+    found = []
+    for knowledge in KNOWLEDGE:
+        log = folder / "oracle.000001"
+        log.write_bytes(
+            forge(
+                pair,
+                from_creation=knowledge.from_creation,
+                full=knowledge.full,
+                is_mariadb=is_mariadb,
+            )
+        )
+        schema = None
+        if knowledge.dump:
+            schema = folder / "schema.sql"
+            schema.write_text(pair.dump_before if knowledge.dump == "before" else pair.dump_after)
+        request = AuditRequest(
+            files=(str(log),), schema=None if schema is None else str(schema), engine="readable"
+        )
+        try:
+            result = audit(request)
+        except ParaplyError as fault:
+            found.append(Answer(knowledge.name, "refused", (fault.text,)))
+        else:
+            found.append(_answer(knowledge.name, result, pair))
+    return found
+
+
+def _answer(name: str, result: AuditResult, pair: RecordedPair) -> Answer:
+    reasons = tuple(
+        reason.reason
+        for reason in result.unknown_because
+        if not any(text in reason.reason for text in _NO_EVIDENCE)
+    )
+    if any(violation.certain for violation in result.violations):
+        word = "violated"
+    elif reasons:
+        word = "unknown"
+    else:
+        word = "may wait" if result.may_wait else "holds"
+    disagreement = ""
+    if result.replay.findings:
+        disagreement = "replay"
+        reasons = tuple(finding.message for finding in result.replay.findings)
+    elif pair.truth.answer == "conflict" and word in ("holds", "may wait"):
+        disagreement = "unsound"
+    elif pair.truth.answer == "commute" and word == "violated" and not _is_one_row(result):
+        disagreement = "false alarm"
+        reasons = tuple(f"{v.table} {v.index}" for v in result.violations)
+    return Answer(name, word, reasons, disagreement)
+
+
+def _is_one_row(result: AuditResult) -> bool:
+    """Return whether both transactions change one row: an order is always kept there."""
+    return all(
+        violation.index in ("PRIMARY", "SEQUENCE") and "child row" not in violation.consequence
+        for violation in result.violations
+    )

@@ -1,0 +1,69 @@
+"""A short run of the oracle with a fresh seed, and its parts without a server."""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+from dataclasses import replace
+
+import pytest
+
+from tests.oracle.generator import FAMILIES, Transaction, draw_case
+from tests.oracle.run import FALSE_ALARMS_MAX, FLAVOURS, Tally, run
+from tests.oracle.shrinking import shrink
+
+PAIRS = int(os.environ.get("PARAPLY_ORACLE_PAIRS", "1000"))
+SECONDS = float(os.environ.get("PARAPLY_ORACLE_SECONDS", "150"))
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("flavour", sorted(FLAVOURS))
+def test_audit_agrees_with_the_server(flavour, capsys):
+    seed = secrets.randbits(32)
+    with capsys.disabled():
+        print(f"\nreplay: python -m tests.oracle --flavour {flavour} --seed {seed}")
+        tally = run(flavour, seed, pairs=PAIRS, seconds=SECONDS)
+        print(tally.table())
+    assert tally.pairs >= 20, "the server was too slow to show anything"
+    assert {"conflict", "commute"} <= tally.truth.keys()
+    wrong = [d for d in tally.disagreements if d["kind"] != "false alarm"]
+    assert wrong == []
+    assert tally.count("false alarm") <= max(1, FALSE_ALARMS_MAX * tally.pairs)
+
+
+@pytest.mark.parametrize("flavour", sorted(FLAVOURS))
+def test_cases_come_from_the_seed_alone_and_families_take_turns(flavour):
+    cases = [draw_case(7, number, flavour) for number in range(10)]
+    assert cases == [draw_case(7, number, flavour) for number in range(10)]
+    assert [case.family for case in cases] == [*FAMILIES, *FAMILIES]
+    assert cases != [draw_case(8, number, flavour) for number in range(10)]
+
+
+def test_shrinking_keeps_only_what_the_disagreement_needs():
+    case = draw_case(3, 2, "mariadb")
+    _, one, two = case.steps[0]
+    needed = random.Random(1).choice(one.statements)
+
+    def still(smaller):
+        return any(needed in pair[0].statements for pair in [step[1:] for step in smaller.steps])
+
+    found = shrink(replace(case, image="MINIMAL"), still, 60)
+    assert found.setup == found.data == ()
+    assert found.image == "FULL"
+    assert [(len(s[0]), s[1]) for s in found.steps] == [(0, Transaction((needed,)))]
+    assert len(found.steps[0][2].statements) == 1
+    assert two.checked or found.steps[0][2].checked
+
+
+def test_tally_goes_on_from_its_file(tmp_path):
+    tally = Tally("mysql", 5, cases=3, pairs=9)
+    tally.answers["late | conflict | unknown"] += 4
+    tally.answers["late | commute | holds"] += 1
+    tally.disagreements.append({"kind": "unsound", "knowledge": "late"})
+    tally.save(tmp_path / "tally.json")
+    again = Tally.resumed(tmp_path / "tally.json", "mysql", 0)
+    assert again == tally
+    assert again.unknown_share("late") == 0.8
+    assert again.count("unsound") == 1
+    assert "late" in again.table()

@@ -1,0 +1,133 @@
+"""A verdict never hides what it could not decide."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from paraply.judging.checking import properties_of_history
+from paraply.properties.apply.parallel_apply import no_conflicting_parallel_apply
+from paraply.properties.registry import (
+    Evidence,
+    Exemption,
+    any_history,
+    property_named,
+    registered_properties,
+    verdict_of,
+)
+from paraply.vocabulary.events import EventKind
+from paraply.vocabulary.history import EvidenceTier
+from paraply.vocabulary.notation_parser import parse_history
+from paraply.vocabulary.verdict import Verdict
+
+WINDOWS_OVERLAP = """
+T1{a} 2<1 | T2{a} 3<1
+| begun T1@w1 ; begun T2@w2 ; engine_committed T1@w1 ; engine_committed T2@w2 ; stopped
+"""
+WINDOWS_APART = """
+T1{a} 2<1 | T2{b} 3<1 | T3{a} 4<2
+| begun T1@w1 ; begun T2@w2 ; engine_committed T1@w1 ; begun T3@w1
+; engine_committed T2@w2 ; engine_committed T3@w1 ; stopped
+"""
+PAIRS = property_named("no_conflicting_parallel_apply")
+
+
+def windows(text, *, dialect="", tier=EvidenceTier.COMMIT_WINDOWS):
+    history = parse_history(text)
+    return replace(history, header=replace(history.header, tier=tier, dialect=dialect))
+
+
+def test_windows_of_conflicting_transactions_that_overlap_are_a_breach():
+    history = windows(WINDOWS_OVERLAP)
+    (breach,) = no_conflicting_parallel_apply(history)
+    assert str(breach) == "r1: T2 began before T1 had committed; both write a"
+    assert verdict_of(history, PAIRS) is Verdict.VIOLATED
+
+
+def test_windows_of_conflicting_transactions_that_do_not_overlap_are_decided():
+    history = windows(WINDOWS_APART)
+    assert PAIRS.evidence(history) == Evidence(relevant=1, decided=1)
+    assert verdict_of(history, PAIRS) is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("dialect", ["optimistic", "aggressive_non_transactional"])
+def test_windows_do_not_decide_where_transactions_may_wait_for_a_row(dialect):
+    history = windows(WINDOWS_OVERLAP, dialect=dialect)
+    assert PAIRS.evidence(history).reason == "0 of 1: no row_applied of T2 on a"
+    assert verdict_of(history, PAIRS) is Verdict.UNKNOWN
+
+
+def test_windows_in_inverted_commit_order_are_a_breach_even_where_transactions_may_wait():
+    inverted = WINDOWS_OVERLAP.replace(
+        "engine_committed T1@w1 ; engine_committed T2@w2",
+        "engine_committed T2@w2 ; engine_committed T1@w1",
+    )
+    assert verdict_of(windows(inverted, dialect="optimistic"), PAIRS) is Verdict.VIOLATED
+
+
+def test_row_change_that_is_missing_beside_others_leaves_its_pair_unknown():
+    history = parse_history(
+        """
+        T1{a} 2<1 | T2{a b} 3<1 | T3{b} 4<3
+        | begun T1@w1 ; begun T2@w2 ; row_applied T1@w1 {a} ok ; row_applied T2@w2 {b} ok
+        ; engine_committed T1@w1 ; engine_committed T2@w2
+        ; begun T3@w1 ; row_applied T3@w1 {b} ok ; engine_committed T3@w1 ; stopped
+        """
+    )
+    evidence = PAIRS.evidence(history)
+    assert evidence == Evidence(relevant=2, decided=1, missing="no row_applied of T2 on a")
+    assert verdict_of(history, PAIRS) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("commits", "expected"),
+    [
+        ("engine_committed T1 ; engine_committed T2", Verdict.UNKNOWN),
+        ("engine_committed T2 ; engine_committed T1", Verdict.VIOLATED),
+    ],
+)
+def test_commits_alone_decide_a_pair_only_where_they_are_inverted(commits, expected):
+    history = windows(f"T1{{a}} 2<1 | T2{{a}} 3<1 | {commits}", tier=EvidenceTier.COMMIT_ORDER)
+    assert verdict_of(history, PAIRS) is expected
+
+
+def test_start_that_is_not_recorded_leaves_last_committed_unknown():
+    text = "T1{a} 2<1 | T2{b} 3<2 | engine_committed T1 ; engine_committed T2"
+    history = windows(text, tier=EvidenceTier.COMMIT_ORDER)
+    prop = property_named("starts_respect_last_committed")
+    assert prop.evidence(history).reason == "0 of 2: no begun of T1 at r1"
+
+
+def test_evidence_of_several_histories_adds_up():
+    total = Evidence(relevant=3, decided=2, missing="x") + Evidence(relevant=2, decided=2)
+    assert (str(total), total.verdict) == ("4 of 5", Verdict.UNKNOWN)
+    assert total.reason == "4 of 5: x"
+
+
+def test_property_named_is_judged_where_it_is_exempt_and_one_of_all_is_not():
+    prop = next(one for one in registered_properties() if one.name == PAIRS.name)
+    exempt = prop.except_where([Exemption(applies=any_history, because="no reason")])
+    history = windows(WINDOWS_OVERLAP)
+    assert prop.violations(history)
+    assert not exempt.violations(history)
+    assert exempt.evidence(history) == Evidence()
+    assert property_named(PAIRS.name).violations(history)
+
+
+def test_every_vocabulary_and_exemption_says_what_it_is():
+    for prop in registered_properties():
+        assert prop.of is not any_history, prop.name
+        assert all(one.because for one in prop.exemptions), prop.name
+
+
+def test_history_of_a_known_subject_is_judged_by_whatever_understands_it():
+    history = parse_history(
+        "subject=group dialect=mysql_8_4 | T1{a} gtid=g:1 origin=r1 | submitted T1@r1"
+        " ; certified T1@r1 positive ; engine_committed T1@r1 ; engine_committed T1@r1"
+    )
+    names = {prop.name for prop in properties_of_history(history)}
+    assert "no_event_is_applied_twice" in names
+    (breach,) = property_named("no_event_is_applied_twice").violations(history)
+    assert str(breach) == "r1 applied T1 twice"
+    assert EventKind.CERTIFIED in history.kinds
