@@ -5,6 +5,7 @@ The commands that name them are the same each time, wherever the servers' own di
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 from ci.check import ROOT
 from paraply.adapters.live.pair.windows import OPTIONS as WINDOW_OPTIONS
 from paraply.adapters.servers import ServerRoom, find_mariadb, find_mysql, replicate
+from paraply.adapters.servers.existing import PASSWORD_VARIABLE
 
 _FAMILIES = {
     "mariadb": (find_mariadb, ("--slave-parallel-threads=8", "--slave-parallel-mode=optimistic")),
@@ -52,6 +54,7 @@ def servers_named_in(command: str) -> Iterator[None]:
                 socket.unlink(missing_ok=True)
                 socket.symlink_to(server.socket)
                 stack.callback(socket.unlink)
+                os.environ[PASSWORD_VARIABLE] = server.password
             for replica in replicas:
                 replicate(source, replica)
         yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import time
@@ -229,6 +230,7 @@ def test_outside_applier_keeps_the_gtids_of_every_server_and_domain(mariadb):
         subprocess.run(
             [*mariadb.tool("mariadb"), "--no-defaults", f"--socket={restored.socket}", "-uroot"],
             input=statements, check=True, timeout=60,
+            env={**os.environ, "MYSQL_PWD": restored.password},
         )  # fmt: skip
         both = [
             sorted(str(server.query("SELECT @@gtid_binlog_state")[0][0]).split(","))

@@ -14,8 +14,8 @@ import pytest
 
 import paraply.properties.all
 from paraply.adapters.binlog.transactions import read_transactions
+from paraply.adapters.live.galera.history import cluster_history
 from paraply.adapters.live.galera.log import read_provider_log
-from paraply.adapters.live.galera.told import cluster_history
 from paraply.adapters.live.galera.windows import seen_inside
 from paraply.adapters.live.observed import Member
 from paraply.adapters.live.source_log import Keys

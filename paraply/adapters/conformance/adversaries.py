@@ -131,10 +131,10 @@ class Adversary(Enum):
     """The strategies, by name."""
 
     UNIFORM = "uniform"
-    STARVE_WORKER = "starve a worker"
+    LATEST_FIRST = "latest first"
     STARVE_TRANSACTION = "starve a transaction"
     PRIORITIES = "priorities"
-    LATEST_FIRST = "latest first"
+    STARVE_WORKER = "starve a worker"
     DELAYED = "answers delayed"
 
 

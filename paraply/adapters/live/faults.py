@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from paraply.adapters.live.forging import forge_commit_ids
-from paraply.adapters.live.pair.lab import Fault
-from paraply.adapters.live.pair.strikes import (
+from paraply.adapters.live.pair.faults import (
     by_name,
     cut_relay_log,
     cut_source_log,
@@ -12,6 +11,7 @@ from paraply.adapters.live.pair.strikes import (
     kill_replica,
     kill_source,
 )
+from paraply.adapters.live.pair.lab import Fault
 
 _forge = forging(forge_commit_ids, "were given one commit id")
 FAULTS = by_name(

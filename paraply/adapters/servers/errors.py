@@ -86,3 +86,8 @@ NETWORK_REFUSED = register(
     "servers cannot be given a network of their own: {reason}",
     "run as root, with iproute2 installed, where network namespaces are allowed (unshare -n true)",
 )
+NO_ACCOUNT = register(
+    "P618",
+    "servers do not run as root, and the system has no account {accounts}",
+    "create the account, or run paraply as a user who is not root",
+)

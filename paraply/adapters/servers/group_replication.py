@@ -7,6 +7,7 @@ they say of the group they are in.
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -28,7 +29,7 @@ GROUP_NAME = str(UUID(int=0xAAAAAAAA_AAAA_4AAA_8AAA_AAAAAAAAAAAA))
 APPLIER_CHANNEL = "group_replication_applier"
 _JOIN_SECONDS_MAX = 90
 _USER = "repl"
-_PASSWORD = "repl-password"  # a throw-away account, which only members reach
+_PASSWORD = secrets.token_hex(16)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from typing import Any
 
@@ -12,7 +13,7 @@ from paraply.adapters.servers.server import Server
 from paraply.vocabulary.errors import ParaplyError
 
 _USER = "repl"
-_PASSWORD = "repl-password"  # a throw-away account on the loopback interface
+_PASSWORD = secrets.token_hex(16)
 
 
 def replicate(source: Server, replica: Server, *, port: int = 0) -> None:

@@ -16,6 +16,7 @@ from paraply.adapters.servers.installation import Installation
 from paraply.adapters.servers.link import Link
 from paraply.adapters.servers.network import PrivateNetwork
 from paraply.adapters.servers.server import Server, ServerSettings
+from paraply.adapters.servers.unprivileged import give, server_account
 
 _PREFIX = "paraply-"
 
@@ -39,8 +40,7 @@ class ServerRoom:
             self.directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
         else:
             self.directory = temporary_folder(_PREFIX, parent)
-        # A server that runs as another user must be able to reach its own directory.
-        self.directory.chmod(0o755)
+        give(self.directory, server_account())
         self.servers: list[Server] = []
         self.links: list[Link] = []
         self._networks: list[PrivateNetwork] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -23,6 +24,7 @@ from paraply.adapters.servers.network import Host
 from paraply.adapters.servers.ports import LOOPBACK, free_port
 from paraply.adapters.servers.process import ServerProcess
 from paraply.adapters.servers.reachable import Reachable
+from paraply.adapters.servers.unprivileged import give, reachable, server_account
 from paraply.vocabulary.errors import ParaplyError
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ _TOOL_SECONDS_MAX = 120
 _CONNECT_SECONDS_MAX = 60
 """A server that is not there refuses at once; this is for one too busy to shake hands."""
 _PORT_ATTEMPTS_MAX = 4
+ROOT_PASSWORD = secrets.token_hex(16)
+"""Of the account root at every server of this process: data directories are copied."""
 
 
 class ServerSettings(TypedDict, total=False):
@@ -44,7 +48,6 @@ class ServerSettings(TypedDict, total=False):
     name: str
     server_id: int
     options: Sequence[str]
-    run_as: str | None
     server_uuid: str
     host: Host | None
 
@@ -53,9 +56,9 @@ class Server(Reachable):
     """A server in a directory of its own, on a Unix socket and on 127.0.0.1 or its own host.
 
     ``options`` are added to its command line after the project's own and so win over them; a
-    cluster node or a group member is a server with more options. ``run_as`` is the system user
-    it runs as when we are root (some cluster tools refuse root). ``server_uuid`` names a MySQL
-    server in GTIDs; empty lets it choose one.
+    cluster node or a group member is a server with more options. Where the caller is root it runs
+    as :func:`server_account`. ``server_uuid`` names a MySQL server in GTIDs; empty lets it choose
+    one.
     """
 
     def __init__(
@@ -66,19 +69,20 @@ class Server(Reachable):
         name: str = "server",
         server_id: int = 1,
         options: Sequence[str] = (),
-        run_as: str | None = None,
         server_uuid: str = "",
         host: Host | None = None,
     ) -> None:
         self.host = host
         """Its place in a private network, if it is in one."""
         self.address = LOOPBACK if host is None else host.address
-        self.installation = installation
+        self.installation = reachable(installation)
         self.directory = directory
         self.name = name
         self.server_id = server_id
         self.options = tuple(options)
-        self.run_as = run_as if os.geteuid() == 0 else None
+        self.run_as = server_account()
+        self.password = ROOT_PASSWORD
+        """Of the account root, which connects over the socket."""
         self.server_uuid = server_uuid
         self.port = 0
         self._process: ServerProcess | None = None
@@ -87,6 +91,11 @@ class Server(Reachable):
     def datadir(self) -> Path:
         """Return the data directory."""
         return self.directory / "data"
+
+    @property
+    def files(self) -> Path:
+        """Return the one directory in which statements may read and write files."""
+        return self.directory / "files"
 
     @property
     def socket(self) -> Path:
@@ -117,7 +126,9 @@ class Server(Reachable):
 
     def initialise(self, template: Path | None = None) -> None:
         """Create the data directory, by copying ``template`` where one is given."""
-        (self.directory / "tmp").mkdir(parents=True, exist_ok=True)
+        for folder in (self.directory, self.directory / "tmp", self.files):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        give(self.directory, self.run_as)
         if template is not None:
             shutil.copytree(template, self.datadir)
             (self.datadir / "auto.cnf").unlink(missing_ok=True)  # Its UUID must not repeat.
@@ -126,24 +137,32 @@ class Server(Reachable):
         if self.server_uuid and not self.is_mariadb:
             text = f"[auto]\nserver-uuid={self.server_uuid}\n"
             (self.datadir / "auto.cnf").write_text(text, encoding="ascii")
-        if self.run_as is not None:
-            for path in (self.directory, *self.directory.rglob("*")):
-                shutil.chown(path, self.run_as, self.run_as)
+        give(self.directory, self.run_as)
 
     def _run_initialisation(self) -> None:
         common = [f"--datadir={self.datadir}", f"--tmpdir={self.directory / 'tmp'}"]
-        common += self._user_option()
+        accounts = self.directory / "tmp" / "accounts.sql"
+        accounts.touch(mode=0o600)
+        accounts.write_text(_MARIADB_ACCOUNTS if self.is_mariadb else _MYSQL_ACCOUNTS)
+        give(accounts, self.run_as)
         if self.is_mariadb:
             command = (
                 *self.installation.tool("mariadb-install-db"),
                 "--no-defaults",
                 "--auth-root-authentication-method=normal",
                 "--skip-test-db",
+                f"--extra-file={accounts}",
                 "--innodb-log-file-size=32M",
                 *common,
             )
         else:
-            command = (*self.installation.server_command(), "--initialize-insecure", *common)
+            command = (
+                *self.installation.server_command(),
+                "--initialize-insecure",
+                f"--init-file={accounts}",
+                f"--secure-file-priv={self.files}",
+                *common,
+            )
         with self.log.open("ab") as log:
             try:
                 done = subprocess.run(
@@ -153,6 +172,10 @@ class Server(Reachable):
                     stderr=subprocess.STDOUT,
                     timeout=_INITIALISE_SECONDS_MAX,
                     check=False,
+                    cwd=self.directory,
+                    user=self.run_as,
+                    group=self.run_as,
+                    extra_groups=() if self.run_as else None,
                 )
             except (OSError, subprocess.TimeoutExpired) as reason:
                 raise ParaplyError(
@@ -163,6 +186,7 @@ class Server(Reachable):
             raise ParaplyError(
                 INITIALISATION_FAILED, where=str(self.log), reason=" / ".join(lines[-3:])
             )
+        accounts.unlink()
 
     def start(self, *, start_seconds_max: float = _START_SECONDS_MAX) -> None:
         """Start, and return once a connection works; a taken port is exchanged for another."""
@@ -199,7 +223,6 @@ class Server(Reachable):
         family = _MARIADB_OPTIONS if self.is_mariadb else _MYSQL_OPTIONS
         return (
             *self.installation.server_command(),
-            *self._user_option(),
             f"--datadir={self.datadir}",
             f"--tmpdir={self.directory / 'tmp'}",
             f"--socket={self.socket}",
@@ -207,15 +230,10 @@ class Server(Reachable):
             f"--port={self.port}",
             f"--bind-address={self.address}",
             f"--server-id={self.server_id}",
+            f"--secure-file-priv={self.files}",
             *family,
             *self.options,
         )
-
-    def _user_option(self) -> tuple[str, ...]:
-        if os.geteuid() != 0:
-            return ()
-        # A process that already runs as run_as ignores the option; only root must be told.
-        return (f"--user={self.run_as or 'root'}",)
 
     def _wait_until_answering(self, seconds_max: float) -> str | None:
         """Return None once a connection works, else why it never will."""
@@ -263,6 +281,7 @@ class Server(Reachable):
         settings: dict[str, Any] = {
             "unix_socket": str(self.socket),
             "user": "root",
+            "password": self.password,
             "charset": "utf8mb4",
             "autocommit": True,
             "connect_timeout": _CONNECT_SECONDS_MAX,
@@ -279,6 +298,7 @@ class Server(Reachable):
         done = subprocess.run(
             [*command, "--no-defaults", *options],
             capture_output=True,
+            env={**os.environ, "MYSQL_PWD": self.password},
             timeout=_TOOL_SECONDS_MAX,
             check=False,
         )
@@ -293,6 +313,12 @@ class Server(Reachable):
         return done.stdout
 
 
+_MARIADB_ACCOUNTS = f"""\
+UPDATE mysql.global_priv SET Priv = JSON_SET(Priv, '$.plugin', 'mysql_native_password',
+  '$.authentication_string', PASSWORD('{ROOT_PASSWORD}')) WHERE User = 'root';
+DELETE FROM mysql.global_priv WHERE User = '' OR User = 'root' AND Host <> 'localhost';
+"""
+_MYSQL_ACCOUNTS = f"ALTER USER 'root'@'localhost' IDENTIFIED BY '{ROOT_PASSWORD}';\n"
 _COMMON_OPTIONS = (
     "--skip-name-resolve",
     "--log-bin=bin",
@@ -310,7 +336,6 @@ _MYSQL_OPTIONS = (
     *_COMMON_OPTIONS,
     "--innodb-redo-log-capacity=33554432",
     "--mysqlx=OFF",
-    "--secure-file-priv=",
     "--gtid-mode=ON",
     "--enforce-gtid-consistency=ON",
     "--table-open-cache=400",

@@ -10,6 +10,7 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from random import Random
 
 from paraply.adapters.conformance.cases import cases_named
@@ -23,6 +24,7 @@ from paraply.conforming.suite import CaseResult, Conformance, Result
 
 RUN_CPU_SECONDS = 5.0
 """Processor time of one case after which a mutant hangs."""
+FIRST_SCHEDULES = 4
 CASES_AFTER_NOTICED = 10
 """Cases that may still fail after one has become unknown."""
 _MACHINERY = frozenset({"RuleApplier"})
@@ -78,6 +80,7 @@ class _Mutant:
     mutation: Mutation
 
 
+@lru_cache(maxsize=2)
 def mutants(seed: int = 0) -> list[_Mutant]:
     """Return every mutant, in an order in which each beginning is a random sample."""
     found = [
@@ -88,12 +91,14 @@ def mutants(seed: int = 0) -> list[_Mutant]:
     return Random(seed).sample(found, len(found))
 
 
-def judged_mutants(*, schedules: int, seed: int, processes: int) -> Iterator[tuple[Judged, int]]:
-    """Yield each mutant with its fate, and how many there are."""
+def judged_mutants(
+    *, schedules: int, seed: int, processes: int, sample: int | None = None
+) -> Iterator[tuple[Judged, int]]:
+    """Yield mutants with their fate, and how many there are; ``sample`` draws so many of them."""
     global _jobs
     _jobs = _Jobs(mutants(seed), _shuffled(cases_named([]), seed), schedules, seed)
     with multiprocessing.get_context("fork").Pool(processes) as pool:
-        for one in pool.imap(_judge_numbered, range(len(_jobs.mutants))):
+        for one in pool.imap(_judge_numbered, range(len(_jobs.mutants))[:sample]):
             yield one, len(_jobs.mutants)
 
 
@@ -107,8 +112,8 @@ class _Jobs:
 
 _jobs: _Jobs
 """Inherited by the processes, as syntax trees and logs need not be sent then."""
-_unchanged: dict[str, dict[str, tuple[Result, list[int]]]] = {}
-"""Of each rule: result and run hashes of each case, computed once in a process."""
+_unchanged: dict[tuple[str, str, int], tuple[Result, list[int]]] = {}
+"""Of rule, case and number of schedules: result and run hashes, computed once in a process."""
 
 
 def _judge_numbered(number: int) -> Judged:
@@ -116,7 +121,14 @@ def _judge_numbered(number: int) -> Judged:
 
 
 def judge(mutant: _Mutant, cases: Sequence[Case], *, schedules: int, seed: int) -> Judged:
-    """Run the suite on a mutant until a case fails."""
+    """Run the suite on a mutant until a case fails: with few schedules first, which is enough."""
+    first = _judge(mutant, cases, schedules=min(FIRST_SCHEDULES, schedules), seed=seed)
+    if first.fate in (Fate.CAUGHT, Fate.INVALID) or schedules <= FIRST_SCHEDULES:
+        return first
+    return _judge(mutant, cases, schedules=schedules, seed=seed)
+
+
+def _judge(mutant: _Mutant, cases: Sequence[Case], *, schedules: int, seed: int) -> Judged:
     target, mutation = mutant.target, mutant.mutation
 
     def judged(fate: Fate, case: str = "") -> Judged:
@@ -185,8 +197,8 @@ class _Watched(Conformance):
 
 
 def _of_the_unchanged(rule: str, case: Case, schedules: int, seed: int) -> tuple[Result, list[int]]:
-    known = _unchanged.setdefault(rule, {})
-    if case.id not in known:
+    key = rule, case.id, schedules
+    if key not in _unchanged:
         conformance = _Watched(
             InlineLauncher(getattr(correct, rule)),
             schedules=schedules,
@@ -196,8 +208,8 @@ def _of_the_unchanged(rule: str, case: Case, schedules: int, seed: int) -> tuple
         conformance.meet()
         conformance.hashes.clear()
         result: CaseResult = conformance.with_hindsight(conformance.run_case(case))
-        known[case.id] = result.result, list(conformance.hashes)
-    return known[case.id]
+        _unchanged[key] = result.result, list(conformance.hashes)
+    return _unchanged[key]
 
 
 def _launcher(target: Target, tree: ast.Module) -> InlineLauncher:

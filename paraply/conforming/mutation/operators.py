@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass
 
 _COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
@@ -63,21 +63,35 @@ def mutations(source: str, classes: frozenset[str]) -> Iterator[Mutation]:
     """Yield every mutation of the methods of some classes, each program once."""
     tree = ast.parse(source)
     _without_docstrings(tree)
-    seen = {ast.dump(tree)}
     for top in tree.body:
         if not isinstance(top, ast.ClassDef) or top.name not in classes:
             continue
         for function in [one for one in top.body if isinstance(one, ast.FunctionDef)]:
+            seen = {ast.dump(function)}
             for node in _statements(function):
                 for before, after in _changes(node):
-                    changed = _replaced(tree, node, after)
+                    changed = _replaced(function, node, after)
                     text = ast.dump(changed)
                     if text in seen:
                         continue
                     seen.add(text)
-                    what = f"`{_short(before)}` → `{_short(after)}`"
-                    line = getattr(node, "lineno", function.lineno)
-                    yield Mutation(f"{top.name}.{function.name}", line, what, changed)
+                    yield Mutation(
+                        place=f"{top.name}.{function.name}",
+                        line=getattr(node, "lineno", function.lineno),
+                        what=f"`{_short(before)}` → `{_short(after)}`",
+                        tree=_with_function(tree, top, function, changed),
+                    )
+
+
+def _with_function(
+    tree: ast.Module, top: ast.ClassDef, function: ast.FunctionDef, changed: ast.FunctionDef
+) -> ast.Module:
+    """Return the module with another function; all else is shared with the given tree."""
+    other = copy(top)
+    other.body = [changed if one is function else one for one in top.body]
+    module = copy(tree)
+    module.body = [other if one is top else one for one in tree.body]
+    return module
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
@@ -150,10 +164,10 @@ class _Replace(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-def _replaced(tree: ast.Module, node: ast.AST, put: ast.AST) -> ast.Module:
-    numbers = {id(one): at for at, one in enumerate(_preorder(tree))}
-    changed = _Replace(numbers[id(node)], put).visit(deepcopy(tree))
-    assert isinstance(changed, ast.Module)
+def _replaced(function: ast.FunctionDef, node: ast.AST, put: ast.AST) -> ast.FunctionDef:
+    numbers = {id(one): at for at, one in enumerate(_preorder(function))}
+    changed = _Replace(numbers[id(node)], put).visit(deepcopy(function))
+    assert isinstance(changed, ast.FunctionDef)
     return ast.fix_missing_locations(changed)
 
 

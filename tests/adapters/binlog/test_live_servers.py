@@ -185,7 +185,11 @@ def test_driver_that_streams_from_the_server_sees_the_same_rows(source):
     _new_log(source, *STATEMENTS)
     path = source.binary_logs()[-1]
     stream = replication.BinLogStreamReader(
-        connection_settings={"unix_socket": str(source.socket), "user": "root", "passwd": ""},
+        connection_settings={
+            "unix_socket": str(source.socket),
+            "user": "root",
+            "passwd": source.password,
+        },
         server_id=4711,
         log_file=path.name,
         log_pos=4,

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from paraply.adapters.binlog.transactions import read_transactions
 from paraply.adapters.live.galera.cut import NEEDS_NETWORK, QUICK, Struck, cut_off
+from paraply.adapters.live.galera.history import cluster_history, reference_of
 from paraply.adapters.live.galera.log import OPTIONS as LOG_OPTIONS
 from paraply.adapters.live.galera.log import PROVIDER_OPTIONS as LOG_PROVIDER_OPTIONS
 from paraply.adapters.live.galera.log import provider_log_of
-from paraply.adapters.live.galera.told import cluster_history, reference_of
 from paraply.adapters.live.galera.windows import NOTHING_SEEN, seen_inside
 from paraply.adapters.live.group.confirmations import NOBODY_CUT_OFF
 from paraply.adapters.live.observed import Final, Member, Snapshot
@@ -85,7 +85,6 @@ class GaleraLab:
                 # One number for all: it is part of the GTIDs that the members must agree on.
                 server_id=1,
                 options=self._options(number, ports),
-                run_as="mysql",
                 host=hosts[number],
             )
             self.members.append(server)

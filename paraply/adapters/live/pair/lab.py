@@ -1,4 +1,4 @@
-"""A source and its replicas: what the labs of both families have in common, and what strikes them.
+"""A source and its replicas: the parts that both families share, and their faults.
 
 A lab knows which fault its rounds have; a fault knows the lab only as what is said here.
 """

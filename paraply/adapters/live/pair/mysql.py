@@ -76,8 +76,8 @@ class MysqlLab(PairLab):
     def round(self, number: int) -> LiveRound:
         """Run the load, let the replicas catch up, and tell what was seen.
 
-        Where nothing strikes under load, the replicas begin with a backlog: an applier that keeps
-        up has nothing to do at once.
+        Where no fault is injected under load, the replicas begin with a backlog: an applier that
+        keeps up has nothing to do at once.
         """
         request = self.request
         seed = request.seed + number - 1

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from paraply.adapters.live.forging import forge_last_committed
-from paraply.adapters.live.pair.lab import Fault
-from paraply.adapters.live.pair.strikes import (
+from paraply.adapters.live.pair.faults import (
     by_name,
     cut_relay_log,
     cut_source_log,
     forging,
     kill_replica,
 )
+from paraply.adapters.live.pair.lab import Fault
 
 _forge = forging(forge_last_committed, "were made to depend on the first alone")
 

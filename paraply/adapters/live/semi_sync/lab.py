@@ -11,9 +11,9 @@ from contextlib import suppress
 
 from paraply.adapters.binlog.transactions import read_transactions
 from paraply.adapters.live.observed import Tag
-from paraply.adapters.live.pair.strikes import wait_until
-from paraply.adapters.live.semi_sync.told import Moment, MomentKind, semi_sync_history
-from paraply.adapters.live.semi_sync.ways import MARIADB_WAYS, Waiter, Way
+from paraply.adapters.live.pair.faults import wait_until
+from paraply.adapters.live.semi_sync.history import Moment, MomentKind, semi_sync_history
+from paraply.adapters.live.semi_sync.loss import MARIADB_WAYS, Waiter, Way
 from paraply.adapters.live.source_log import JOURNAL, Keys, source_log
 from paraply.adapters.live.target import LiveRequest, LiveRound
 from paraply.adapters.live.translation import SOURCE, Run

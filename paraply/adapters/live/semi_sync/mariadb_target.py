@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from paraply.adapters.live.semi_sync.ways import MARIADB_WAYS, Way
+from paraply.adapters.live.semi_sync.loss import MARIADB_WAYS, Way
 from paraply.adapters.live.target import LiveTarget
 
 _SEEN = "visible_only_after_acknowledgement"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from paraply.adapters.live.semi_sync.history import Moment, MomentKind
 from paraply.adapters.live.semi_sync.lab import ALONE_MS, SemiSyncLab, rounds_of
-from paraply.adapters.live.semi_sync.told import Moment, MomentKind
-from paraply.adapters.live.semi_sync.ways import MYSQL_WAYS
+from paraply.adapters.live.semi_sync.loss import MYSQL_WAYS
 from paraply.adapters.live.target import LiveRequest, LiveRound
 from paraply.adapters.live.workload import schema_name
 from paraply.adapters.servers import find_mysql

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from paraply.adapters.live.semi_sync.loss import MYSQL_WAYS
 from paraply.adapters.live.semi_sync.mariadb_target import documented_of
-from paraply.adapters.live.semi_sync.ways import MYSQL_WAYS
 from paraply.adapters.live.target import LiveTarget
 
 MYSQL_SEMI_SYNC = LiveTarget(

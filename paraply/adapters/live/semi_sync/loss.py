@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from paraply.adapters.live.observed import Tag
-from paraply.adapters.live.semi_sync.told import MomentKind
+from paraply.adapters.live.semi_sync.history import MomentKind
 from paraply.adapters.live.workload import schema_name
 from paraply.adapters.servers.binlog_dump import log_end
 from paraply.adapters.servers.replication import receive_from

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import paraply.properties.all
-from paraply.adapters.live.semi_sync.told import Moment, MomentKind, semi_sync_history
+from paraply.adapters.live.semi_sync.history import Moment, MomentKind, semi_sync_history
 from paraply.adapters.live.source_log import Keys, source_log
 from paraply.properties.registry import property_named, verdict_of
 from paraply.vocabulary.verdict import Verdict

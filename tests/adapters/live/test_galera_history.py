@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import paraply.properties.all
+from paraply.adapters.live.galera.history import cluster_history, reference_of
 from paraply.adapters.live.galera.log import Committed, ProviderLog, SentWriteSet
-from paraply.adapters.live.galera.told import cluster_history, reference_of
 from paraply.adapters.live.galera.windows import NOTHING_SEEN, SeenInside, seen_inside
 from paraply.adapters.live.observed import CutOff, Member
 from paraply.adapters.live.source_log import Keys

@@ -1,4 +1,4 @@
-"""Blows that fall on any pair of servers, of either family, at moments spread over a round."""
+"""Faults for a source-replica pair of either family, injected at moments spread over a round."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from paraply.vocabulary.errors import ParaplyError
 if TYPE_CHECKING:
     from paraply.adapters.servers.server import Server
 
-_STRIKES = 3
-"""How often a fault strikes in a round."""
+_REPEATS = 3
+"""How often a fault is injected in a round."""
 _HOLD_S = 1.0
 _WAITS_FOR_ITS_TURN = ("Waiting for prior transaction", "Waiting for preceding transaction")
 """What MariaDB and MySQL call it."""
@@ -36,19 +36,18 @@ _STOP_AFTER_KILL_SECONDS_MAX = 10
 _PATIENCE_S = 60.0
 
 
-def strike(lab: PairLab, clients: Clients, dice: random.Random, blow: Callable[[], object]) -> None:
-    """Strike at moments spread over the round, none of them foreseeable to the servers.
-
-    Once at least: also where the load ended before anybody looked again.
-    """
-    share = lab.request.transactions // (_STRIKES + 1)
+def repeat_fault(
+    lab: PairLab, clients: Clients, dice: random.Random, fault: Callable[[], object]
+) -> None:
+    """Inject a fault at random moments spread over the round, at least once."""
+    share = lab.request.transactions // (_REPEATS + 1)
     began = len(clients.load.confirmed)
-    for number in range(1, _STRIKES + 1):
-        clients.wait_for(began + number * share, lab.request.duration_s / _STRIKES)
+    for number in range(1, _REPEATS + 1):
+        clients.wait_for(began + number * share, lab.request.duration_s / _REPEATS)
         if number > 1 and clients.have_ended:
             break
         time.sleep(dice.random() * 0.05)
-        blow()
+        fault()
 
 
 def restart_of(lab: PairLab, *, is_crash: bool) -> Restart:
@@ -71,11 +70,11 @@ def kill_replica(
     """Kill the first replica, and start it again."""
     notes: list[str] = []
 
-    def blow() -> None:
+    def fault() -> None:
         lab.replicas[0].kill()
         _come_back(lab, members, notes)
 
-    strike(lab, clients, dice, blow)
+    repeat_fault(lab, clients, dice, fault)
     return notes
 
 
@@ -86,13 +85,13 @@ def cut_relay_log(
     replica = lab.replicas[0]
     notes: list[str] = []
 
-    def blow() -> None:
+    def fault() -> None:
         replica.kill()
         lost = cut_tail(sorted(replica.datadir.glob("*relay-bin.[0-9]*"))[-1], dice)
         notes.append(f"{lost} bytes of the relay log were lost")
         _come_back(lab, members, notes)
 
-    strike(lab, clients, dice, blow)
+    repeat_fault(lab, clients, dice, fault)
     return notes
 
 
@@ -128,7 +127,7 @@ def stop_and_start(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
     """Stop the first replica's applier in good order, and let it go on."""
-    strike(lab, clients, dice, lambda: _stop_and_start(lab, members, _STOP_SECONDS_MAX))
+    repeat_fault(lab, clients, dice, lambda: _stop_and_start(lab, members, _STOP_SECONDS_MAX))
     return ()
 
 
@@ -150,7 +149,7 @@ def kill_waiter(
     killed = 0
     notes: list[str] = []
 
-    def blow() -> None:
+    def fault() -> None:
         nonlocal killed
         struck = None
         for _ in range(_WAITER_TRIES):
@@ -172,7 +171,7 @@ def kill_waiter(
             replica.kill()
             _come_back(lab, members, notes)
 
-    strike(lab, clients, dice, blow)
+    repeat_fault(lab, clients, dice, fault)
     done = counted(
         killed, "worker that waited for its turn was killed",
         "workers that waited for their turn were killed",
@@ -229,11 +228,11 @@ def kill_source(
 ) -> Sequence[str]:
     """Kill the source and start it again."""
 
-    def blow() -> None:
+    def fault() -> None:
         lab.source.kill()
         lab.source.start()
 
-    strike(lab, clients, dice, blow)
+    repeat_fault(lab, clients, dice, fault)
     return ()
 
 
@@ -243,14 +242,14 @@ def freeze_replica(
     """Stop the first replica in its tracks, and let it go."""
     replica = lab.replicas[0]
 
-    def blow() -> None:
+    def fault() -> None:
         replica.freeze()
         try:
             time.sleep(dice.random() * _HOLD_S)
         finally:
             replica.thaw()
 
-    strike(lab, clients, dice, blow)
+    repeat_fault(lab, clients, dice, fault)
     return ()
 
 
@@ -259,11 +258,11 @@ def hold_rows(
 ) -> Sequence[str]:
     """Stall the worker that needs a hot row, and let those behind it run into the gate."""
 
-    def blow() -> None:
+    def fault() -> None:
         with _held_row(lab, dice.randint(1, HOT_ROWS)):
             time.sleep(_HOLD_S)
 
-    strike(lab, clients, dice, blow)
+    repeat_fault(lab, clients, dice, fault)
     return ()
 
 
@@ -286,7 +285,7 @@ def cut_network(
     if link is None:
         raise ValueError("the first replica follows its source over no link")
 
-    def blow() -> None:
+    def fault() -> None:
         try:
             link.silence()
             time.sleep(dice.random() * _HOLD_S)
@@ -295,7 +294,7 @@ def cut_network(
         finally:
             link.mend()
 
-    strike(lab, clients, dice, blow)
+    repeat_fault(lab, clients, dice, fault)
     return ()
 
 
@@ -304,7 +303,7 @@ def flush_relay_logs(
 ) -> Sequence[str]:
     """Let the first replica go on in a new relay log."""
     replica = lab.replicas[0]
-    strike(lab, clients, dice, lambda: replica.run(["FLUSH NO_WRITE_TO_BINLOG RELAY LOGS"]))
+    repeat_fault(lab, clients, dice, lambda: replica.run(["FLUSH NO_WRITE_TO_BINLOG RELAY LOGS"]))
     return ()
 
 

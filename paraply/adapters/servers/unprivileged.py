@@ -1,0 +1,72 @@
+"""The account and the programs of our servers where the caller is root.
+
+A server that runs as root writes files as root for each account that may write files. So servers
+run as a system account without rights, below directories that only it and root can enter.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from paraply.adapters.servers.caretaker import temporary_folder
+from paraply.adapters.servers.errors import NO_ACCOUNT
+from paraply.adapters.servers.installation import Installation
+from paraply.vocabulary.errors import ParaplyError
+
+_ACCOUNTS = ("mysql", "nobody")
+_OTHERS_MAY_ENTER = 0o001
+
+
+@cache
+def server_account() -> str | None:
+    """Return the account that servers run as; None for a caller who is not root.
+
+    Raises ``ParaplyError`` P618 where the system has no such account.
+    """
+    if os.geteuid() != 0:
+        return None
+    for name in _ACCOUNTS:
+        with suppress(KeyError):
+            return pwd.getpwnam(name).pw_name
+    raise ParaplyError(NO_ACCOUNT, accounts=" or ".join(_ACCOUNTS))
+
+
+def give(path: Path, account: str | None) -> None:
+    """Give a directory and all that is in it to an account."""
+    if account is not None:
+        for one in (path, *path.rglob("*")):
+            if not one.is_symlink():
+                shutil.chown(one, account, account)
+
+
+@cache
+def reachable(installation: Installation) -> Installation:
+    """Return the installation where :func:`server_account` can read it, linked or copied if not."""
+    basedir = installation.basedir
+    if basedir is None or server_account() is None:
+        return installation
+    if all(folder.stat().st_mode & _OTHERS_MAY_ENTER for folder in (basedir, *basedir.parents)):
+        return installation
+    room = temporary_folder("paraply-programs-")
+    room.chmod(0o755)
+    copy = room / "tree"
+    shutil.copytree(basedir, copy, symlinks=True, copy_function=_link_or_copy)
+    return replace(
+        installation,
+        basedir=copy,
+        server_binary=copy / installation.server_binary.relative_to(basedir),
+        launcher=tuple(word.replace(str(basedir), str(copy)) for word in installation.launcher),
+    )
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # Another file system.
+        shutil.copy2(source, target)
