@@ -75,7 +75,7 @@ def measure(
 def table(record: dict[str, Any]) -> list[str]:
     """Return the record as a Markdown table."""
     lines = [
-        "| judge | obligations | seeds | other orders | asked | failed | CPU s | slowest, s |",
+        "| judge | obligations | seeds | other orders | asked | failed | all, s | slowest, s |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for judge, row in record.items():

@@ -27,6 +27,7 @@ from paraply.models.judging.bounded import breach_of
 from paraply.models.judging.proving import refute, safety_statement
 from paraply.models.judging.traces import replay, stored_runs, to_data
 from paraply.models.language.system import System
+from paraply.proving.assistant import stored_record as stored_coq
 from paraply.proving.stability import stored as stored_stability
 from paraply.proving.stability import table
 from paraply.reporting.proof_text import run_lines
@@ -190,6 +191,18 @@ def readme_page() -> str:
         "", "[DROPPING.md](DROPPING.md) says what happens to the proofs when a guard, an "
         "assumption or an invariant is left out; [FOUND.md](FOUND.md), for which statements a "
         "machine finds the invariants by itself.", "",
+        "## Coq", "",
+        "`make coq` writes every system as a Coq file and has Coq check it: definitions, a lemma "
+        "for each obligation, and for each statement a theorem about **all runs** that rests on no "
+        "axiom. [`coq/Foundation.v`](coq/Foundation.v) is written by hand: runs, the rule of "
+        "invariants, and a checker of ground refutations with its proof. The definitions "
+        "(`coq/M_*.v`) are what a reviewer compares with a model; they are compared byte for byte "
+        "with what the model yields, and the theorems, by name, statement and number, with "
+        "`coq/claims.txt`. The lemmas are made from the certificates and not kept. There a "
+        "chosen function is an argument of the step, so what the models mean by choice is Coq's "
+        "own. A reader who trusts Coq and has read the definitions need not trust the "
+        "obligations, the kernel or the solvers.", "",
+        *coq_table(), "",
         "## What is trusted", "",
         "That the models are close enough to the servers (each page says how far); that the "
         "obligations are the right ones (`paraply/models/language/system.py`; tests compare them "
@@ -203,6 +216,19 @@ def readme_page() -> str:
         "shows the same.", "",
     ]  # fmt: skip
     return "\n".join(lines)
+
+
+def coq_table() -> list[str]:
+    """Return what Coq checked of each system, as a Markdown table."""
+    lines = [
+        "| Coq file | theorems | obligations | lines | CPU s |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for module, row in stored_coq().items():
+        cells = (row["theorems"], row["obligations"], f"{row['lines']:,}", row["cpu_s"])
+        link = f"[{module}](coq/{module}.v)"
+        lines.append(f"| {link} | {' | '.join(map(str, cells))} |")
+    return lines
 
 
 def pages() -> dict[str, str]:
