@@ -1,7 +1,4 @@
-"""`make check`: everything that must be true of the source before a test is worth running.
-
-Runs every check even when one fails, so that one run shows all there is to mend.
-"""
+"""`make check`: run every static check, even if one fails, and print all findings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""`make docs`: every page of the project as a static site in build/site, its links checked.
+"""`make docs`: build every page as a static site in build/site, and check its links.
 
-The pages stay where they are read in the source tree; here they are gathered into one folder, and
-links to what is not a page (code, data) become plain text. A link that leads nowhere fails.
+Pages are copied into one folder. Links to code and data become plain text. A broken link fails the
+build.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def pages() -> dict[Path, Path]:
 
 
 def gathered(text: str, page: Path, known: set[Path]) -> tuple[str, list[str]]:
-    """Return a page with links as the site has them, and those that lead nowhere.
+    """Return a page with the links of the site, and the broken links.
 
-    ``page`` is where it is in the source tree, ``known`` all that the site has, both relative to
-    the root.
+    ``page`` is its path in the source tree, ``known`` all paths of the site, both relative to the
+    root.
     """
     broken: list[str] = []
 

@@ -1,11 +1,11 @@
-"""Run every live target long enough to mean something, and store what came out.
+"""Run every live target and store the results.
 
 ``python -m ci.live_results [--only TARGET...] [--list] [--out DIR]`` takes over an hour with all
-servers. Each mode runs healthy until it has at least 20,000 transactions, then with several domains
-and replicas, then under every fault of the target; ``--list`` only prints the commands. Servers
-for ``--dsn`` are started first, at sockets of fixed names. Results go into docs/live-results.jsonl,
-and its page is written again; histories that break something stay in the folder. What no server is
-there for is named and left out.
+servers. Each mode runs healthy for at least 20,000 transactions, then with several domains and
+replicas, then under every fault of the target; ``--list`` only prints the commands. Servers for
+``--dsn`` are started first, at sockets of fixed names. Results go into docs/live-results.jsonl, and
+its page is written again; histories with a violation stay in the folder. Targets without a server
+are named and skipped.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Record small real binary logs from real servers, and the truth beside them.
+"""Record small binary logs from real servers, with the true data.
 
-    python -m ci.record_binlogs [--seed 1] [--only SCENARIO ...] [--flavour mariadb|mysql]
+python -m ci.record_binlogs [--seed 1] [--only SCENARIO ...] [--flavour mariadb|mysql]
 
-Writes ``tests/fixtures/binlogs/<server-version>/<scenario>/``; the README there says what each
-file is. What the clients do follows from the seed; how their threads interleave does not, so a
-new recording holds the same kinds of transactions in another order.
+Writes ``tests/fixtures/binlogs/<server-version>/<scenario>/``; the README there describes the
+files. The seed determines the clients' statements but not their interleaving, so a new recording
+has the same kinds of transactions in another order.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Record what collations hold equal, from a live MariaDB and a live MySQL.
+"""Record the equalities of collations from a live MariaDB and a live MySQL.
 
-Writes ``paraply/adapters/binlog/collation_data/``; the README there documents the format. Nothing
-is computed from Unicode tables of our own: every number comes from ``WEIGHT_STRING`` of a server.
+Writes ``paraply/adapters/binlog/collation_data/``; the README there documents the format. Every
+number comes from ``WEIGHT_STRING`` of a server, none from Unicode tables.
 
-    python -m ci.record_collations [--mariadb-basedir DIR] [--mysql-basedir DIR] [--out DIR]
+python -m ci.record_collations [--mariadb-basedir DIR] [--mysql-basedir DIR] [--out DIR]
 
-It takes some ten minutes.
+It takes about ten minutes.
 """
 
 from __future__ import annotations

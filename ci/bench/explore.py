@@ -1,8 +1,8 @@
-"""Exploring the reference implementation: histories and steps a second, against state machines.
+"""Histories and steps per second of the reference implementation, against state machines.
 
-Each contestant runs and judges the same number of histories by the properties that speak of the
-subject: random schedules of one seed, and a Hypothesis machine without shrinking. Running alone,
-without judging, is shown beside it.
+Each contestant runs and judges the same number of histories by the subject's properties: random
+schedules of one seed, and a Hypothesis machine without shrinking. Running without judging is
+measured separately.
 """
 
 from __future__ import annotations

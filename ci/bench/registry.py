@@ -33,7 +33,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """A ratio or bound that was promised, and what came out."""
+    """A promised ratio or bound, and the measured one."""
 
     name: str
     wanted: float

@@ -1,1 +1,1 @@
-"""Scenarios recorded by ``ci/record_binlogs.py``: what is run, and the truth kept beside it."""
+"""Scenarios of ``ci/record_binlogs.py``: the load, and the recorded truth."""

@@ -20,7 +20,7 @@ RETRIED = frozenset({1062, 1205, 1213, 1451, 1452, 3101})
 
 
 def server_uuid(seed: int, scenario: str, role: str) -> str:
-    """Return the UUID a MySQL server of a recording bears in GTIDs."""
+    """Return the server UUID in the GTIDs of a recording."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, f"paraply {seed} {scenario} {role}"))
 
 
@@ -72,10 +72,10 @@ class Session:
         meanwhile: Callable[[], None] | None = None,
         **arguments: Any,
     ) -> None:
-        """Run ``clients`` threads of ``transactions`` each, and ``meanwhile`` beside them.
+        """Run ``clients`` threads of ``transactions`` each, concurrently with ``meanwhile``.
 
-        Each client draws from its own generator, seeded by the session's seed and its number; how
-        the threads interleave is the machine's choice and not repeatable.
+        Each client has its own generator, seeded by the session's seed and its number. The
+        interleaving is not repeatable.
         """
         failures: list[BaseException] = []
 

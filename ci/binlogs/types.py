@@ -154,7 +154,7 @@ def mysql_json_scalars() -> Values:
 
 
 def all_types(session: Session) -> dict[str, dict[str, Values]]:
-    """Return the types this server has, by the table they stand in."""
+    """Return the types that this server supports, by table."""
     found = {
         "integers": integer_types(),
         "numbers": number_types(),

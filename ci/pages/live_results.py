@@ -1,9 +1,8 @@
-"""docs/live-results.md: what live runs gave, from the results stored beside it.
+"""The tables of docs/live-results.md, from the stored results.
 
-``python -m ci.pages.live_results --add FILE...`` takes results of ``paraply live --json`` in,
-each in place of an older one of the same target, mode, fault and layout, and writes the page;
-``--write`` and ``--check`` are those of every generated page. Exit code 3 where a file has no such
-results, with nothing stored.
+``--add FILE...`` takes results of ``paraply live --json``, each replacing one with the same target,
+mode, fault and layout, and writes the page. Exit code 3 for a file without results; nothing is
+stored then.
 """
 
 from __future__ import annotations

@@ -81,6 +81,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="dump of the table definitions (mysqldump --no-data), for keys the log does not tell",
     )
     parser.add_argument(
+        "--dsn",
+        metavar="URL",
+        help="read the definitions from a server instead, mysql://user:password@host (only reads)",
+    )
+    parser.add_argument(
         "--workers",
         metavar="LIST",
         default=WORKERS_DEFAULT,
@@ -162,6 +167,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Audit, report, and return the exit code."""
     BUDGET.bytes = arguments.memory
+    if arguments.dsn is None:
+        return _run(arguments, [])
+    if arguments.schema is not None:
+        reason = "--schema and --dsn both give definitions"
+        raise ParaplyError(USAGE, reason=reason, command="paraply audit")
+    # Imported only here: most audits ask no server.
+    from paraply.auditing.server_schema import schema_file
+
+    with schema_file(arguments.dsn) as (arguments.schema, server):
+        variables = ", ".join(f"{name}={value}" for name, value in server.variables.items())
+        return _run(
+            arguments,
+            [
+                f"the definitions are those of the server now ({variables})",
+                f"the server was asked {counted(len(server.asked), 'statement')}, all of them "
+                "SHOW or SELECT of information_schema",
+            ],
+        )
+
+
+def _run(arguments: argparse.Namespace, assumptions: Sequence[str]) -> int:
     request = AuditRequest(
         files=tuple(arguments.files),
         schema=arguments.schema,
@@ -196,6 +222,7 @@ def run(arguments: argparse.Namespace) -> int:
         with progress("reading", total=bytes_total(request.files)) as advance:
             result = audit(request, advance)
 
+    result.assumptions += assumptions
     renderers = {
         "json": lambda: render_json(result),
         "html": lambda: render_html(result),

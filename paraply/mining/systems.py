@@ -95,6 +95,8 @@ class System:
     @property
     def properties(self) -> tuple[Property, ...]:
         """Return the judges themselves; what catches the mutant judges every history."""
+        if not self.is_ours:
+            return tuple(map(property_named, self.judges))
         applicable = {prop.name: prop for prop in properties_about(self.runner)}
         sought = self.goals if self.mutant else frozenset()
         return tuple(

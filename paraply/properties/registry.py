@@ -1,9 +1,8 @@
-"""Properties: what must be true of every history, and what must be reached by some.
+"""Properties: facts that hold for every history, and situations that some history must reach.
 
-An ALWAYS property is a pure function from a history to the breaches it finds. Its *witness* counts
-the situations that the property judges, and its *gaps* are the situations that the history cannot
-decide because something was not recorded. HOLDS requires a situation and no gap. A SOMETIMES
-property is a situation with a name: a campaign that never reaches it has not tested it.
+An ALWAYS property is a pure function from a history to its breaches. Its *witness* returns whether
+the situation of the property occurred; without it the verdict is UNKNOWN. A SOMETIMES property is
+such a situation under its own name: a campaign that never reaches it has not tested.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from enum import Enum
 from paraply.vocabulary.errors import ParaplyError, register
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
+from paraply.vocabulary.transactions import TransactionKind
 from paraply.vocabulary.verdict import Verdict
 
 UNKNOWN_PROPERTY = register(
@@ -124,7 +124,8 @@ class Property:
         witness: how many situations it judges; for SOMETIMES, the situation.
         of: the vocabulary that it understands; it applies to every history that has it.
         exemptions: histories to which it does not apply all the same.
-        gaps: situations that it cannot judge in a history, by what is missing.
+        needs: kinds of events without which none of its situations is decidable.
+        gaps: single situations that a history cannot decide, by what is missing.
         is_safety: False for properties of precision and speed, which a correct but slower
             subject may break.
     """
@@ -138,6 +139,7 @@ class Property:
     is_safety: bool = True
     of: Vocabulary = any_history
     exemptions: tuple[Exemption, ...] = ()
+    needs: tuple[EventKind, ...] = ()
     gaps: tuple[Gap, ...] = ()
 
     @property
@@ -168,9 +170,11 @@ class Property:
             return NO_EVIDENCE
         decided = int(self.witness(history))
         missing = [text for gap in self.gaps for text in gap(history)]
-        return Evidence(
-            relevant=decided + len(missing), decided=decided, missing=missing[0] if missing else ""
-        )
+        relevant = decided + len(missing)
+        absent = [f"no {kind.value} events" for kind in self.needs if kind not in history.kinds]
+        if absent and decided:
+            decided, missing = 0, absent
+        return Evidence(relevant=relevant, decided=decided, missing=missing[0] if missing else "")
 
 
 _LAST: list[tuple[History, dict[Vocabulary, bool]]] = []
@@ -186,13 +190,23 @@ def _understands(vocabulary: Vocabulary, history: History) -> bool:
     return known[vocabulary]
 
 
+_ABSENT: tuple[object, ...] = (None, "", (), frozenset())
+
+
+def write_sets(history: History) -> Iterator[str]:
+    """Yield the transactions that change rows and whose write set is not recorded."""
+    for one in history.transactions:
+        if one.kind is TransactionKind.ROWS and not one.write_set:
+            yield f"no write set of T{one.id}"
+
+
 def fields(kind: EventKind, *names: str, where: Callable[[Event], bool] | None = None) -> Gap:
     """Return the gap of events of a kind that lack one of the fields named."""
 
     def lacking(history: History) -> Iterator[str]:
         for event in history.events_of(kind):
             if where is None or where(event):
-                missing = [name for name in names if getattr(event, name) in (None, "", ())]
+                missing = [name for name in names if getattr(event, name) in _ABSENT]
                 if missing:
                     yield f"{kind.value} without {' and '.join(missing)}"
 
@@ -227,6 +241,7 @@ def always(
     is_safety: bool = True,
     of: Vocabulary = any_history,
     exemptions: Iterable[Exemption] = (),
+    needs: Iterable[EventKind] = (),
     gaps: Iterable[Gap] = (),
 ) -> Callable[[Check], Check]:
     """Register the decorated check as a property that every history must have.
@@ -246,6 +261,7 @@ def always(
                 is_safety=is_safety,
                 of=of,
                 exemptions=tuple(exemptions),
+                needs=tuple(needs),
                 gaps=tuple(gaps),
             )
         )

@@ -1,8 +1,7 @@
-"""Searching runs of a system for a breach of a property.
+"""Search runs of a system for a breach of a property.
 
-The system is a function from a schedule to a history, so this knows nothing of subjects. Every
-run is made from a seed or is part of an enumeration; what is found is a list of choices that
-replays it.
+The system is a function from a schedule to a history. Every run has a seed or is part of an
+enumeration; the result is a list of choices that replays it.
 """
 
 from __future__ import annotations

@@ -147,9 +147,9 @@ def shrink(
 def shrink_run(
     oracle: Oracle, found: BreakingRun, *, runs_max: int = SHRINK_RUNS_MAX
 ) -> BreakingRun:
-    """Leave out choices in chunks, then lower them, as long as anything makes the run smaller.
+    """Leave out choices in chunks, then lower them, as long as this makes the run smaller.
 
-    What comes out within the runs allowed is one-minimal: no single edit makes it smaller.
+    If the runs suffice, the result is one-minimal: no single edit makes it smaller.
     """
     smallest = found
     while runs_max > 0:

@@ -60,6 +60,11 @@ def applied(history: History) -> bool:
     return bool(apply_streams(history))
 
 
+def started_appliers(history: History) -> bool:
+    """An applier is at work, and starts and stops are recorded."""
+    return bool({EventKind.STARTED, EventKind.STOPPED} & history.kinds) and applied(history)
+
+
 def crash_of_a_replica(history: History) -> bool:
     """A replica that applies a log crashes."""
     return EventKind.CRASHED in history.kinds and relay_log(history)

@@ -1,4 +1,4 @@
-"""The report of a campaign as a page: what was found, how soon, how often what was met."""
+"""The report of a campaign as a page: findings, their speed, and reached situations."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def breach_lines(prop: Property, history: History) -> list[str]:
 
 
 def counterexample_lines(prop: Property, history: History) -> list[str]:
-    """Return the whole story of one breach."""
+    """Return the full description of one breach."""
     return [
         *textwrap.wrap(
             f"{prop.name}: {visible(prop.meaning)}", page().width, subsequent_indent="  "

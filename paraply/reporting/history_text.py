@@ -32,11 +32,11 @@ _REMARKS = {
 
 
 def transaction_table(history: History) -> list[str]:
-    """Return the table ``Trx | WS | trx.LC | trx.SN``, and what else tells transactions apart.
+    """Return the table ``Trx | WS | trx.LC | trx.SN`` with further differences between
+    transactions.
 
-    The timestamp is that of the source's log, or those that members gave in certification; where
-    members differ each is named. A purge stands between the transactions where only one member
-    certifies, as the document has it.
+    The timestamp is from the source's log, or from certification; if members differ, each is named.
+    With a single certifier, a purge appears between the transactions, as in the document.
     """
     stamps = _stamps(history)
     lines: list[tuple[str, str, str, str, str]] = []

@@ -24,7 +24,7 @@ _COUNTS = {
 
 
 def result_text(result: LiveResult) -> str:
-    """Return what one mode and one fault gave: the counts, the table, what was found."""
+    """Return the result of one mode and fault: counts, table, findings."""
     request = result.request
     server = result.evidence.get("server", "")
     lines = [

@@ -1,4 +1,4 @@
-"""A campaign as text and as JSON: what was run, how fast, what was found, cluster by cluster."""
+"""A campaign as text and as JSON: systems, speed, and findings by cluster."""
 
 from __future__ import annotations
 

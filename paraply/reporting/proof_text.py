@@ -29,7 +29,7 @@ def matrix_text(proof: Proof) -> str:
 
 
 def counterexample_text(found: Refutation, *, table: bool) -> str:
-    """Return what was looked for and what was found; with ``table`` the run step by step."""
+    """Return the claim and its result; with ``table`` the run step by step."""
     wanted = found.counterexample
     head = f"{wanted.id}  {wanted.title}"
     if found.undecided:

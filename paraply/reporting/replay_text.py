@@ -19,9 +19,9 @@ Judged = Sequence[tuple[Property, Verdict]]
 def replay_text(
     done: Replay, judged: Judged, *, title: str, was_recorded: bool, with_choices: bool
 ) -> str:
-    """Return the run step by step, whether it is the one recorded, and every verdict.
+    """Return the run step by step, whether it equals the recorded one, and every verdict.
 
-    Properties that say nothing of this run are counted; the others are named.
+    Properties that do not apply to this run are only counted.
     """
     broken = [prop for prop, verdict in judged if verdict is Verdict.VIOLATED]
     lines = [visible(title), ""]

@@ -69,6 +69,6 @@ def _nearest(shown: Shown, document: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _as_script(document: dict[str, Any]) -> str:
-    """Return JSON that cannot end the element it stands in."""
+    """Return JSON that cannot end its script element."""
     text = json.dumps(document, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -37,13 +37,9 @@ def table_page(
 ) -> str:
     """Return the page.
 
-    Args:
-        title: its heading, beside the mark of the verdict.
-        headline: one sentence below it.
-        verdict: colours the head of the page.
-        sections: its parts, each with a table.
-        figures: numbers that stand large below the headline: what they count, and the number.
-        command: makes the page, or what it tells of, again.
+    Args: title: its heading, next to the verdict. headline: one sentence below it. verdict: colours
+    the head of the page. sections: its parts, each with a table. figures: label and value of large
+    numbers below the headline. command: repeats the page or its run.
     """
     style = resource("audit.css") + "\n" + resource("show.css")
     script = resource("sortable.js")

@@ -31,7 +31,7 @@ from paraply.reporting.words import MARKS
 from paraply.vocabulary.audit_result import AuditResult
 
 WIDTH_MIN = 40
-"""Below this a table of numbers cannot be told from noise."""
+"""Minimum width for a readable table of numbers."""
 
 LEAD_WIDTH_MAX = 32
 """A longer word before a paragraph is broken rather than squeezing the paragraph."""

@@ -40,7 +40,7 @@ def share(part: float) -> str:
 
 
 def timestamp(reference: TransactionRef) -> str:
-    """Return what the log says about the parallelism of one transaction, or nothing."""
+    """Return the parallelism metadata of one transaction in words, or an empty text."""
     if reference.sequence_number is not None:
         return (
             f"last_committed={reference.last_committed} sequence_number={reference.sequence_number}"
@@ -71,10 +71,10 @@ def place_of(reference: TransactionRef) -> str:
 
 
 def server_of(file: FileSummary) -> str:
-    """Return the product and version that wrote a file, as far as it says.
+    """Return the product and version that wrote a file, as far as recorded.
 
-    The version is without what packagers add, and without the ``5.5.5-`` that MariaDB puts before
-    its own for clients that know MySQL only.
+    The version excludes packagers' suffixes, and MariaDB's ``5.5.5-`` prefix for MySQL-only
+    clients.
     """
     product = {"mysql": "MySQL", "mariadb": "MariaDB", "text": "text dump"}.get(
         file.format, file.format

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from paraply.properties.two_logs.commits import ABSENT_ROW, Commit, Key
 from paraply.properties.two_logs.fingerprints import fingerprint
 from paraply.verifying.mapping import Plan, TablePair
-from paraply.verifying.recording import Layout, Recording, StoredCommit
+from paraply.verifying.recording import Layout, Recording, Rows
 from paraply.verifying.values import CASTS, Cast, plain
 from paraply.vocabulary.log import RowImage
 
@@ -58,7 +58,7 @@ class Normaliser:
             if pair is not None and layout.epoch < pair.epochs:
                 self._projections[at] = _projection(layout, pair, is_target=is_target)
 
-    def commit(self, stored: StoredCommit) -> Commit:
+    def commit(self, stored: Rows) -> Commit:
         """Return the net changes of a transaction."""
         nets, copies = self._net(stored)
         changes = {}
@@ -84,11 +84,11 @@ class Normaliser:
         return ABSENT_ROW if image is None else fingerprint(self._secret, key, image)
 
     def _net(
-        self, stored: StoredCommit
+        self, stored: Rows
     ) -> tuple[dict[tuple[object, ...], _Net], dict[tuple[object, ...], int]]:
         nets: dict[tuple[object, ...], _Net] = {}
         copies: dict[tuple[object, ...], int] = {}
-        for at, before, after in stored.rows:
+        for at, before, after in stored:
             projection = self._projections.get(at)
             if projection is None:
                 continue
@@ -115,7 +115,7 @@ class Normaliser:
                 net.seen.add(net.after if is_after else None)
         return nets, copies
 
-    def rows(self, stored: StoredCommit) -> Iterator[tuple[Key, RowChangeShown]]:
+    def rows(self, stored: Rows) -> Iterator[tuple[Key, RowChangeShown]]:
         """Yield the net changes of a transaction with what they show."""
         nets, copies = self._net(stored)
         for name, net in nets.items():

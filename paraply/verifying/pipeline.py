@@ -10,7 +10,7 @@ from paraply.adapters.binlog.report import LogReport
 from paraply.errors import NOTHING_READ
 from paraply.properties.two_logs.alignment import begin_within
 from paraply.properties.two_logs.blame import Blame, blame
-from paraply.properties.two_logs.commits import Key
+from paraply.properties.two_logs.commits import Commit, Key
 from paraply.properties.two_logs.fingerprints import error_bound
 from paraply.properties.two_logs.identity import IdentityJudgement, Named, judge_identity
 from paraply.properties.two_logs.judgement import Judgement
@@ -23,7 +23,7 @@ from paraply.verifying.previous_gtids import had_before
 from paraply.verifying.recording import Recording, record
 from paraply.verifying.result import VerifyResult
 from paraply.verifying.showing import RowsShown, Side, keys_to_show
-from paraply.verifying.summary import Judged, summed_up
+from paraply.verifying.summary import NO_COMMON_BEGIN, Judged, summed_up
 from paraply.verifying.timing import Progress
 from paraply.vocabulary.errors import ParaplyError
 
@@ -32,6 +32,7 @@ SAME_SHARE_MIN = 0.5
 
 
 NO_RULES = Rules()
+NO_CHANGES = Commit()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +77,8 @@ def verify(request: VerifyRequest, advance: Advance = lambda _: None) -> VerifyR
         for recording, is_target in ((source, False), (target, True)):
             normaliser = Normaliser(recording, made, secret, is_target=is_target)
             log = NormalisedLog(
-                (at, normaliser.commit(stored)) for at, stored in enumerate(recording, start=1)
+                (at, normaliser.commit(rows))
+                for at, rows in enumerate(recording.all_rows(), start=1)
             )
             stack.callback(log.close)
             sides.append(Side(recording, normaliser, log))
@@ -97,7 +99,7 @@ def _require_rows(log: LogInput, recording: Recording, side: str) -> None:
     if not recording.transactions and not any(file.read_to_end for file in report.files):
         first = next(report.diagnostics())
         raise ParaplyError(NOTHING_READ, reason=first.text, remedy=first.remedy)
-    if not recording.rows:
+    if not recording.changes:
         raise ParaplyError(NO_ROWS, where=", ".join(log.names), side=side)
 
 
@@ -148,14 +150,14 @@ def _names(source: Side, target: Side) -> IdentityJudgement | None:
     had = [had_before(side.recording.report) for side in (source, target)]
 
     def named(side: Side, had_by_other: Callable[[str], bool]) -> Iterator[Named]:
-        for number, stored in enumerate(side.recording, start=1):
-            if not had_by_other(stored.name):
-                yield Named(
-                    name=stored.name,
-                    number=number,
-                    commit=side.normaliser.commit(stored),
-                    group=stored.domain,
-                )
+        judged = zip(side.log.numbers, side.log, strict=True)
+        at, commit = next(judged, (0, NO_CHANGES))
+        for number, header in enumerate(side.recording.headers(), start=1):
+            changes = commit if at == number else NO_CHANGES
+            if at == number:
+                at, commit = next(judged, (0, NO_CHANGES))
+            if not had_by_other(header.name):
+                yield Named(name=header.name, number=number, commit=changes, group=header.domain)
 
     if not (source.recording.has_gtids and target.recording.has_gtids):
         return None
@@ -165,19 +167,29 @@ def _names(source: Side, target: Side) -> IdentityJudgement | None:
 
 
 def _align(source: Side, target: Side, *, by_name: bool) -> str:
-    """Let the judged parts of both logs begin together; return which side was guessed to begin
-    later, empty where none was."""
+    """Let the judged parts of both logs begin together.
+
+    Returns which side was guessed to begin later, ``neither`` where the logs have no begin in
+    common, empty where they begin together.
+    """
     if by_name:
         for side, other in ((source, target), (target, source)):
             had = had_before(other.recording.report)
             numbers = side.log.numbers
             while side.skipped < len(numbers) and had(
-                side.recording.commit(numbers[side.skipped]).name
+                side.recording.header(numbers[side.skipped]).name
             ):
                 side.skipped += 1
         return ""
-    source.skipped = begin_within(source.commits(), target.commits())
-    if source.skipped:
-        return "target"
-    target.skipped = begin_within(target.commits(), source.commits())
-    return "source" if target.skipped else ""
+    begins = [
+        begin_within(one.commits(), other.commits())
+        for one, other in ((source, target), (target, source))
+    ]
+    if not any(begin.is_common for begin in begins):
+        return NO_COMMON_BEGIN
+    later = begins[0] if begins[0].after or not begins[1].after else begins[1]
+    if later is begins[0]:
+        source.skipped = later.after
+        return "target" if later.after else ""
+    target.skipped = later.after
+    return "source"

@@ -1,15 +1,17 @@
 """One log, read once and kept in a temporary file, so that it can be judged several times.
 
-Memory stays flat: of each commit only the offset in the file is kept (8 bytes).
+Memory stays flat: of each commit only its time and two offsets are kept (24 bytes).
 """
 
 from __future__ import annotations
 
+import marshal
 import pickle
 import tempfile
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from paraply.adapters.binlog.report import LogReport
 from paraply.adapters.binlog.schema.ddl import DropDatabase, DropTables, RenameTables
@@ -37,19 +39,16 @@ _PER_NEWS = 256
 
 StoredRow = tuple[int, RowImage | None, RowImage | None]
 """Number of the layout, image before, image after."""
+Rows = tuple[StoredRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StoredCommit:
-    """One transaction as it is kept."""
+class Header(NamedTuple):
+    """One transaction without its rows."""
 
     name: str
     """GTID, or file and offset."""
     place: str
-    time_us: int
-    """Microseconds since 1970 at the server that wrote the log; whole seconds in some logs."""
     domain: int
-    rows: tuple[StoredRow, ...]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -80,38 +79,57 @@ class Recording:
         self.layouts: list[Layout] = []
         self.report = LogReport()
         self.transactions = 0
-        self.rows = 0
+        self.changes = 0
         self.has_gtids = True
         self.undecoded: set[str] = set()
         """Tables of which rows could not be decoded."""
         self.notes: dict[str, str] = {}
         """What keeps rows out of the log, with the place of the first such transaction."""
         self.bytes_read = 0
-        self._file = tempfile.TemporaryFile(prefix="paraply-verify-")  # noqa: SIM115
-        self._offsets = array("Q")
+        self.times_us = array("q")
+        """Of each commit, in microseconds since 1970; whole seconds in some logs."""
+        self._headers = tempfile.TemporaryFile(prefix="paraply-verify-")  # noqa: SIM115
+        self._rows = tempfile.TemporaryFile(prefix="paraply-verify-")  # noqa: SIM115
+        self._offsets = array("Q"), array("Q")
 
-    def append(self, commit: StoredCommit) -> None:
+    def append(self, header: Header, time_us: int, rows: Rows) -> None:
         """Add a commit."""
-        self._offsets.append(self._file.tell())
-        pickle.dump(commit, self._file, protocol=pickle.HIGHEST_PROTOCOL)
+        self.times_us.append(time_us)
+        for offsets, file in zip(self._offsets, (self._headers, self._rows), strict=True):
+            offsets.append(file.tell())
+        marshal.dump(tuple(header), self._headers)
+        pickle.dump(rows, self._rows, protocol=pickle.HIGHEST_PROTOCOL)
 
     def __len__(self) -> int:
-        return len(self._offsets)
+        return len(self.times_us)
 
-    def __iter__(self) -> Iterator[StoredCommit]:
-        for offset in self._offsets:
-            self._file.seek(offset)
-            yield pickle.load(self._file)
+    def headers(self) -> Iterator[Header]:
+        """Yield the commits without their rows."""
+        for offset in self._offsets[0]:
+            self._headers.seek(offset)
+            yield Header(*marshal.load(self._headers))
 
-    def commit(self, number: int) -> StoredCommit:
-        """Return a commit by its number from 1."""
-        self._file.seek(self._offsets[number - 1])
-        stored: StoredCommit = pickle.load(self._file)
-        return stored
+    def all_rows(self) -> Iterator[Rows]:
+        """Yield the rows of each commit."""
+        for offset in self._offsets[1]:
+            self._rows.seek(offset)
+            yield pickle.load(self._rows)
+
+    def header(self, number: int) -> Header:
+        """Return a commit without its rows, by its number from 1."""
+        self._headers.seek(self._offsets[0][number - 1])
+        return Header(*marshal.load(self._headers))
+
+    def rows_of(self, number: int) -> Rows:
+        """Return the rows of a commit, by its number from 1."""
+        self._rows.seek(self._offsets[1][number - 1])
+        rows: Rows = pickle.load(self._rows)
+        return rows
 
     def close(self) -> None:
-        """Remove the temporary file."""
-        self._file.close()
+        """Remove the temporary files."""
+        self._headers.close()
+        self._rows.close()
 
 
 def record(
@@ -129,8 +147,9 @@ def record(
     registry = SchemaRegistry()
     if schema is not None:
         load_schema_file(registry, schema)
-    recorder = _Recorder(recording, registry)
-    for txn in _transactions(log, recording, registry, is_target=is_target):
+    maps: dict[str, TableSchema] = {}
+    recorder = _Recorder(recording, registry, maps)
+    for txn in _transactions(log, recording, registry, maps, is_target=is_target):
         recorder.take(txn)
         if txn.ordinal % _PER_NEWS == 0:
             advance(sum(file.bytes_read for file in recording.report.files))
@@ -139,7 +158,12 @@ def record(
 
 
 def _transactions(
-    log: LogInput, recording: Recording, registry: SchemaRegistry, *, is_target: bool
+    log: LogInput,
+    recording: Recording,
+    registry: SchemaRegistry,
+    maps: dict[str, TableSchema],
+    *,
+    is_target: bool,
 ) -> Iterable[LoggedTransaction]:
     if log.kind is InputKind.POSTGRESQL:
         return read_stream(
@@ -152,7 +176,8 @@ def _transactions(
         return read_text_transactions(log.sources, report=recording.report)
 
     def on_table_map(table: TableMap) -> None:
-        registry.observe_table_map(table.table_schema())
+        maps[table.name] = table.table_schema()
+        registry.observe_table_map(maps[table.name])
 
     return read_transactions(
         log.sources,
@@ -163,7 +188,11 @@ def _transactions(
 
 
 class _Recorder:
-    def __init__(self, recording: Recording, registry: SchemaRegistry) -> None:
+    def __init__(
+        self, recording: Recording, registry: SchemaRegistry, maps: dict[str, TableSchema]
+    ) -> None:
+        self._maps = maps
+        """The last table map of each table, for a table that a statement made unknown."""
         self._recording = recording
         self._registry = registry
         self._version = registry.version
@@ -171,7 +200,7 @@ class _Recorder:
         self._epochs: dict[str, int] = {}
         self._rows_since: set[str] = set()
         """Tables with rows in their present epoch."""
-        self._prepared: dict[str, tuple[StoredRow, ...]] = {}
+        self._prepared: dict[str, Rows] = {}
 
     def take(self, txn: LoggedTransaction) -> None:
         recording = self._recording
@@ -185,7 +214,7 @@ class _Recorder:
         if not txn.complete:
             return  # Without its end in the log it may never have been committed.
         rows = tuple(self._stored(change) for change in txn.rows)
-        recording.rows += len(rows)
+        recording.changes += len(rows)
         if "prepared_xa" in txn.flags:
             self._prepared[txn.xa_id] = rows
             rows = ()
@@ -195,13 +224,9 @@ class _Recorder:
                 rows = prepared + rows
         recording.has_gtids = recording.has_gtids and bool(txn.gtid)
         recording.append(
-            StoredCommit(
-                name=txn.gtid or place,
-                place=place,
-                time_us=txn.committed_at_us or txn.event_time_s * 1_000_000,
-                domain=txn.domain or 0,
-                rows=rows,
-            )
+            Header(txn.gtid or place, place, txn.domain or 0),
+            txn.committed_at_us or txn.event_time_s * 1_000_000,
+            rows,
         )
 
     def _note_what_has_no_rows(self, txn: LoggedTransaction, place: str) -> None:
@@ -257,6 +282,8 @@ class _Recorder:
 
     def _layout(self, table: str, width: int) -> int:
         schema = self._registry.table(table)
+        if schema is None or len(schema.columns) != width:
+            schema = self._maps.get(table)
         if schema is None or len(schema.columns) != width:
             columns = tuple(f"@{at}" for at in range(1, width + 1))
             types: tuple[str, ...] = ("",) * width

@@ -53,13 +53,14 @@ class Side:
 
     def recorded(self, number: int) -> TransactionName:
         """Return the name of a commit of the recording, by its number from 1."""
-        stored = self.recording.commit(number)
-        return TransactionName(name=stored.name, place=stored.place)
+        header = self.recording.header(number)
+        return TransactionName(name=header.name, place=header.place)
 
     def times_us(self) -> array[int]:
         """Return the times of the judged commits."""
         numbers = self.log.numbers[self.skipped :]
-        return array("q", (self.recording.commit(number).time_us for number in numbers))
+        times = self.recording.times_us
+        return array("q", (times[number - 1] for number in numbers))
 
 
 @dataclass(slots=True)
@@ -124,18 +125,13 @@ class RowsShown:
         """Return the compared columns of a table."""
         return self._columns.get(table, [])
 
-    def first_target_commit(self, key: Key, after: int = 0) -> int | None:
-        """Return the number of the first target commit that changes a row, not before ``after``."""
-        versions = self._versions[1].get(key, [])
-        return next((version.number for version in versions if version.number >= after), None)
-
 
 def _versions(side: Side, wanted: frozenset[Key]) -> dict[Key, list[_Version]]:
     """Return the changes of some rows: the first and the last ones."""
     found: dict[Key, list[_Version]] = {}
     judged = 0
-    for commit in side.recording:
-        rows = list(side.normaliser.rows(commit))
+    for stored in side.recording.all_rows():
+        rows = list(side.normaliser.rows(stored))
         judged += bool(rows)
         number = judged - side.skipped
         for key, change in rows:
@@ -272,7 +268,7 @@ def _changed_row(
 ) -> RowFinding:
     """Return how one row differs between two transactions of the same name."""
     changes = [
-        dict(side.normaliser.rows(side.recording.commit(n))).get(key)
+        dict(side.normaliser.rows(side.recording.rows_of(n))).get(key)
         for side, n in ((source, number), (target, at))
     ]
     whole = rows.row(key)

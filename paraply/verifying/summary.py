@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from paraply.properties.two_logs.blame import Blame
 from paraply.properties.two_logs.identity import IdentityJudgement
-from paraply.properties.two_logs.judgement import End, Judgement, Level, Miss, Stretch
+from paraply.properties.two_logs.judgement import End, Judgement, Level, Stretch
 from paraply.verifying.mapping import Plan
 from paraply.verifying.result import (
     REQUIREMENTS,
@@ -45,6 +45,7 @@ from paraply.vocabulary.verdict import Verdict
 if TYPE_CHECKING:
     from paraply.verifying.pipeline import VerifyRequest
 
+NO_COMMON_BEGIN = "neither"
 STRETCHES_SHOWN = 20
 BATCHES_SHOWN = 20
 
@@ -114,6 +115,8 @@ def summed_up(
         timeline=judged.progress.timeline(),
     )
     result.verdict = _verdict(result, judgement)
+    if judged.guessed_begin == NO_COMMON_BEGIN and result.verdict is Verdict.VIOLATED:
+        result.verdict = Verdict.UNKNOWN
     return result
 
 
@@ -242,9 +245,8 @@ def _excepted(judged: Judged, target: Side, rows: RowsShown) -> ExceptedRows | N
     if excepted is None:
         return None
     first = judged.judgement
-    start = next(
-        (w.target for w in first.witnesses if w.why in (Miss.NO_PREFIX, Miss.WENT_BACK)), 0
-    )
+    level = excepted.judgement.level
+    start = next((w.target for w in first.witnesses if w.missed is level), 0)
     return ExceptedRows(
         level=excepted.judgement.level,
         rows=[
@@ -294,7 +296,16 @@ def _unknown(judged: Judged, source: Side, target: Side) -> list[Reason]:
                 Reason(subject=file.file, reason=diagnostic.text, remedy=diagnostic.remedy)
                 for diagnostic in file.diagnostics
             ]
-    if judged.guessed_begin:
+    if judged.guessed_begin == NO_COMMON_BEGIN:
+        found.append(
+            Reason(
+                subject="both logs",
+                reason="most rows were other ones when the target's log first changed them than "
+                "when the source's log did: the logs seem to be of different times",
+                remedy="give logs that begin at one state of the tables",
+            )
+        )
+    elif judged.guessed_begin:
         late, side = ("target", source) if judged.guessed_begin == "target" else ("source", target)
         found.append(
             Reason(

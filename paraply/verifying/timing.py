@@ -38,13 +38,12 @@ class Progress:
         return samples
 
     def steps(self) -> list[tuple[int, int, int]]:
-        """Return (target commit, first, last source commit) of each advance by more than one."""
+        """Return (target commit, first, last source commit) of each advance by more than one, from
+        one state of the source directly to another."""
         found = []
         last = 0
         for number, position in enumerate(self.positions, start=1):
-            if position == _NONE:
-                continue
-            if position > last + 1:
+            if _NONE < last < position - 1:
                 found.append((number, last + 1, position))
             last = position
         return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 
 from paraply.vocabulary.input_documents import parse_json
 
@@ -23,9 +23,11 @@ def plain(value: object) -> object:
     if isinstance(value, bool | int):
         return int(value)
     if isinstance(value, float):
+        if value != value:
+            return ("float", "nan")
         return int(value) if value.is_integer() else value
     if isinstance(value, Decimal):
-        if value == value.to_integral_value():
+        if value.is_finite() and value == value.to_integral_value():
             return int(value)
         return ("decimal", format(value.normalize(), "f"))
     return str(value)
@@ -38,15 +40,22 @@ def _text(value: object) -> object:
 
 
 def _float(value: object) -> object:
-    """Return a number as a single-precision FLOAT holds it."""
+    """Return a number as a single-precision FLOAT holds it; what is no number stays."""
     if not isinstance(value, int | float | Decimal | str):
         return value
-    single: float = struct.unpack("<f", struct.pack("<f", float(value)))[0]
+    try:
+        single: float = struct.unpack("<f", struct.pack("<f", float(value)))[0]
+    except (ValueError, OverflowError):
+        return value
     return single
 
 
 def _number(value: object) -> object:
-    return Decimal(value) if isinstance(value, str) else value
+    """Return the number that a text holds; other text stays."""
+    try:
+        return Decimal(value) if isinstance(value, str) else value
+    except InvalidOperation:
+        return value
 
 
 def _seconds(value: object) -> object:

@@ -10,7 +10,7 @@ from paraply.vocabulary.transactions import TransactionId
 from paraply.vocabulary.write_set import EMPTY_WRITE_SET, Item, WriteSet
 
 DEFAULT_MEMBER = "r1"
-"""The member that an event speaks of where a history has only one."""
+"""The member of events in histories with only one."""
 
 
 class EventKind(Enum):
@@ -29,11 +29,11 @@ class EventKind(Enum):
     VIEW_INSTALLED = "view_installed"
     """A member installed a view of the group."""
     ONLINE = "online"
-    """A member learned who of its view has recovered: ``members`` are all of them it knows."""
+    """A member learned which members of its view have recovered; ``members`` lists them."""
     SCHEDULED = "scheduled"
     """The coordinator gave the transaction to a worker."""
     SLEPT = "slept"
-    """A thread went to sleep until others have done enough; it does not look again by itself."""
+    """A thread sleeps until others have done enough; it does not wake on its own."""
     WOKEN = "woken"
     """A thread that slept was signalled, and looks again."""
     BEGUN = "begun"
@@ -57,17 +57,17 @@ class EventKind(Enum):
     ACKNOWLEDGED = "acknowledged"
     """The member named, a replica, acknowledged receipt of the transaction."""
     WAIT_ABANDONED = "wait_abandoned"
-    """A commit stopped waiting for acknowledgement and goes on without; ``note`` says why."""
+    """A commit stopped waiting for acknowledgement and continues; ``note`` is the reason."""
     ENGINE_COMMITTED = "engine_committed"
     """The storage engine committed the transaction: its changes are final at this member."""
     VISIBLE = "visible"
     """From here on a new snapshot at this member sees the transaction."""
     CLIENT_ACKNOWLEDGED = "client_acknowledged"
-    """The client was told that its transaction is committed."""
+    """The client received OK for its transaction."""
     READ = "read"
     """A reader saw, in one snapshot, the versions in ``observed``."""
     RELAY_ROTATED = "relay_rotated"
-    """The log being read goes on in a new file; sequence numbers may start again."""
+    """Reading continues in a new log file; sequence numbers may start again."""
     POSITION_SAVED = "position_saved"
     """The applier's position was saved, in ``position``, ``gtid_set`` or ``transactions``."""
     COMPARED = "compared"
@@ -132,7 +132,7 @@ class Event(NamedTuple):
     member: str = DEFAULT_MEMBER
     """The server it happened at: source, replica or group member."""
     worker: int | None = None
-    """The worker thread, from 1; 0 is the coordinator; absent where nobody asks."""
+    """The worker thread, from 1; 0 is the coordinator; absent if irrelevant."""
     transaction: TransactionId | None = None
     """The transaction it happened to."""
     attempt: int = 1
@@ -163,7 +163,7 @@ class Event(NamedTuple):
     group: int | None = None
     """The commit group, from 1 at each member, that passed the stage together."""
     session: str = ""
-    """The client session that read or was told."""
+    """The client session that read or received the answer."""
     observed: tuple[Observation, ...] = ()
     """What a reader saw, in one snapshot."""
     position: str = ""

@@ -58,10 +58,9 @@ def encode_gtid_set(gtid_set: GtidSet, *, with_tags: bool | None = None) -> byte
 
 
 def decode_gtid_set(data: bytes | memoryview, *, where: str = "") -> GtidSet:
-    """Return the set that ``data`` holds, all of it; memory stays within that of ``data``.
+    """Return the set in ``data``; memory stays within that of ``data``.
 
-    Raises:
-        ParaplyError: P004 with the byte, counted from the start of ``data``, and the reason.
+    Raises: ParaplyError: P004 with the byte offset in ``data`` and the reason.
     """
     return _Decoder(bytes(data), where).gtid_set()
 

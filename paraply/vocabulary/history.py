@@ -1,8 +1,6 @@
-"""A history: one run, recorded or simulated, as every property, report and campaign reads it.
+"""A history: one run, recorded or simulated, as read by every property, report and campaign.
 
-A reference run, a child process, a live server and a recorded log all become this one thing:
-a header that says how it came about, the transactions in the order of the source's log, and
-the events in the order of time.
+It has a header with its origin, the transactions in source order, and the events in time order.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from paraply.vocabulary.schema import TableSchema
 from paraply.vocabulary.transactions import Transaction, TransactionId
 
 FORMAT_VERSION = 1
-"""Version of the history format; a reader refuses a greater one."""
+"""Version of the history format; a reader rejects a greater one."""
 
 INCONSISTENT_HISTORY = register(
     "P504",
@@ -42,7 +40,7 @@ class Clock(Enum):
 
 
 class EvidenceTier(Enum):
-    """What was brought as evidence, and so what can be concluded at all (ARCHITECTURE.md)."""
+    """The available evidence, which limits the possible conclusions (ARCHITECTURE.md)."""
 
     SOURCE_LOG = "T0"
     """The source's log only, perhaps with a schema: no events."""
@@ -58,7 +56,7 @@ class EvidenceTier(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryHeader:
-    """How a history came about, and how to make it again."""
+    """The origin of a history, and how to repeat it."""
 
     format_version: int = FORMAT_VERSION
     """Version of this format; 1."""
@@ -88,9 +86,8 @@ class HistoryHeader:
 class History:
     """A header, the transactions in source order, and the events in time order.
 
-    It is a value: equal parts, equal histories. :meth:`check` says whether the parts fit.
-    ``is_complete`` is False where the recording broke off, so that what is missing at the end
-    is no evidence of anything.
+    Equal parts make equal histories. :meth:`check` validates the parts. ``is_complete`` is False if
+    the recording broke off; missing events are then no evidence.
     """
 
     header: HistoryHeader = field(default_factory=HistoryHeader)
@@ -125,10 +122,10 @@ class History:
                 yield event
 
     def check(self, *, where: str = "") -> History:
-        """Return the history itself if its parts fit; else raise ``ParaplyError`` P504.
+        """Return the history if its parts are consistent; else raise ``ParaplyError`` P504.
 
-        Transaction numbers rise from 1 or more, times do not fall, events name transactions
-        that exist and carry the fields and outcomes of their kind.
+        Transaction numbers rise from 1 or more, times do not fall, events name existing
+        transactions and have the fields and outcomes of their kind.
         """
         for fault in self.faults():
             raise ParaplyError(INCONSISTENT_HISTORY, where=where, reason=fault)

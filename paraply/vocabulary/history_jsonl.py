@@ -1,8 +1,7 @@
-"""Histories as JSON Lines: one record a line, written and read one history at a time.
+"""Histories as JSON Lines: one record per line, written and read one history at a time.
 
-The first line of a history is its header, then come its transactions, its events, and a last
-line that counts them. A history without that last line broke off, and says so in
-``is_complete``. docs/history-format.md describes every field.
+A header line, the transactions, the events, and a line with their counts. Without that last line
+``is_complete`` is False. See docs/history-format.md.
 """
 
 from __future__ import annotations
@@ -55,24 +54,21 @@ def _line(record: str, value: dict[str, Any]) -> str:
 
 
 def bounded_lines(stream: TextIO) -> Iterator[str]:
-    """Yield the lines of a stream, a longer one than LINE_CHARACTERS_MAX cut in pieces.
+    """Yield the lines of a stream, longer ones in pieces of LINE_CHARACTERS_MAX.
 
-    So a file without line ends cannot fill the memory: its first piece is refused by the reader.
+    A file without line ends therefore cannot fill the memory: the reader rejects its first piece.
     """
     while line := stream.readline(LINE_CHARACTERS_MAX + 1):
         yield line
 
 
 def read_histories(lines: Iterable[str], *, name: str = "") -> Iterator[History]:
-    """Yield the histories of a file, one by one; empty lines are passed over.
+    """Yield the histories of a file; empty lines are skipped.
 
-    Args:
-        lines: of the file, best by :func:`bounded_lines`.
-        name: of the file, for messages.
+    Args: lines: of the file, best by :func:`bounded_lines`. name: of the file, for messages.
 
-    Raises:
-        ParaplyError: P505 with file and line where a line is no record of a history, P506 for a
-            later format, P504 where the parts of a history do not fit.
+    Raises: ParaplyError: P505 with file and line for an invalid record, P506 for a later format,
+    P504 for inconsistent parts.
     """
     reader = _HistoryReader(name)
     for number, line in enumerate(lines, start=1):

@@ -1,7 +1,7 @@
-"""Sets of whole numbers as sorted, disjoint, non-adjacent closed intervals.
+"""Sets of integers as sorted, disjoint, non-adjacent closed intervals.
 
-Immutable values. Two sets are merged in time linear in their intervals, a number is looked up by
-bisection, and equal sets are equal objects, since there is one way only to write a set down.
+Immutable. Merging is linear in the intervals, lookup is a bisection, and equal sets are equal
+objects.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Compiled kernels kept on disk, and when to throw them away.
+"""Compiled kernels on disk, and their invalidation.
 
-numba keeps a compiled function beside its module and compiles it anew when that module changes,
-but not when a constant or a function changes that the module imports. So a folder of kernels
-forgets them all as soon as one of its modules is newer than a kept kernel.
+numba recompiles a function when its module changes, but not when an imported constant or function
+changes. So all kernels of a folder are dropped if one of its modules is newer than a stored kernel.
 """
 
 from __future__ import annotations
@@ -14,10 +13,9 @@ _CODE = "*.nbc"
 
 
 def drop_stale_kernels(folder: Path) -> int:
-    """Delete the kernels kept in ``folder`` if a module of it is newer; return how many files.
+    """Delete the kernels in ``folder`` if one of its modules is newer; return how many files.
 
-    A folder that may not be written to is left as it is: numba keeps its kernels elsewhere then,
-    by the time stamps that an installation gives all files anew.
+    A read-only folder is left unchanged: numba then stores its kernels elsewhere.
     """
     kept = folder / "__pycache__"
     indexes = [path.stat().st_mtime_ns for path in kept.glob(_INDEX)]

@@ -1,4 +1,4 @@
-"""Conflict keys: what two transactions must both touch for their order to matter."""
+"""Conflict keys: two transactions conflict only if both touch one."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from paraply.vocabulary.schema import TableSchema
 class ConflictKey:
     """One value of one PRIMARY or UNIQUE key of one table.
 
-    ``values`` holds one comparable value per key part, folded by the part's collation, so that
-    equal keys are equal objects; ``shown`` is what the log recorded, for reports, and does not
-    take part in equality. A key with a NULL part is never built: NULLs do not collide.
-    A foreign key adds the parent's key to the child's transaction, so both meet in it.
+    ``values`` has one comparable value per key part, folded by the part's collation, so that equal
+    keys are equal objects. ``shown`` is the logged value for reports, and is ignored in
+    comparisons. Keys with a NULL part are never built, because NULLs do not collide. A foreign key
+    adds the parent's key to the child's transaction.
     """
 
     table: str
@@ -36,13 +36,12 @@ class ConflictKey:
 
 
 class RowKeys(Protocol):
-    """Whoever knows the tables of a log at the transaction just read (the key builder does)."""
+    """Knows the tables of a log at the current transaction (the key builder)."""
 
     def keys_of(self, table: str, image: tuple[object, ...]) -> tuple[ConflictKey, ...] | None:
         """Return the PRIMARY and UNIQUE keys of one row image, PRIMARY first.
 
-        A key with a NULL part, or with a part the image does not record, is left out. None:
-        the keys of the table are not known at all.
+        Keys with a NULL or unrecorded part are omitted. None: the keys of the table are unknown.
         """
         ...
 

@@ -1,7 +1,6 @@
-"""What a source's log says: row changes, tables and transactions as they were recorded.
+"""The content of a source's log: row changes, tables and transactions as recorded.
 
-This is the hand-over between the adapters that read logs (binary logs, text dumps, relay logs)
-and the properties that judge them. Nothing here decides anything.
+Adapters that read logs produce it, and properties judge it.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ class _Absent(Enum):
 
 
 ABSENT = _Absent.ABSENT
-"""Stands in a row image where the log did not record the column (minimal row images).
+"""The value of a column that a row image does not record (minimal row images).
 
-In an after-image the column then keeps the value it had.
+In an after-image the column then keeps its value.
 """
 
 
@@ -38,9 +37,9 @@ class _Unknown(Enum):
 
 
 UNKNOWN = _Unknown.UNKNOWN
-"""Stands in an after-image where the column was set to a value that the input does not show.
+"""The value of an after-image column that was set to a value missing from the input.
 
-A text dump prints a partial JSON update as the call that makes it, ``JSON_REPLACE(@2, ...)``.
+A text dump prints a partial JSON update as a call, ``JSON_REPLACE(@2, ...)``.
 """
 
 RowImage = tuple[object, ...]
@@ -101,10 +100,10 @@ class LoggedKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogPosition:
-    """A place in a log: file name as given by the user, byte offset from the start of the file.
+    """A place in a log: file name as given by the user, byte offset in the file.
 
-    Inside a compressed transaction payload the offset is that of the payload event.
-    For a text dump ``offset`` is the ``at N`` of the dump.
+    Inside a compressed transaction payload it is the offset of the payload event; in a text dump
+    the dump's ``at N``.
     """
 
     file: str
@@ -133,11 +132,10 @@ class RowChange:
 class LoggedTransaction:
     """One transaction (event group) as a log recorded it, from its GTID event to its end.
 
-    ``ordinal`` counts from 1 over the whole stream of files. ``last_committed`` and
-    ``sequence_number`` are MySQL's logical timestamp and None where the log has none (MariaDB,
-    MySQL 5.6). ``commit_id`` is MariaDB's group commit id, None for a group of one.
-    ``clock`` counts the runs of the logical clock, from 0: sequence numbers compare only inside
-    one run, since rotation and restart reset them.
+    ``ordinal`` counts from 1 over all files. ``last_committed`` and ``sequence_number`` are None
+    without MySQL's logical timestamp (MariaDB, MySQL 5.6). ``commit_id`` is MariaDB's group commit
+    id, None for a group of one. ``clock`` counts the runs of the logical clock from 0; sequence
+    numbers are comparable only inside one run.
     """
 
     ordinal: int

@@ -1,10 +1,10 @@
 """MariaDB GTIDs, positions and binlog states: ``domain-server-sequence``, as values.
 
-A *position* (``gtid_slave_pos``, ``gtid_current_pos``, ``gtid_binlog_pos``) names one GTID per
-domain, the last that was applied or logged there. A *binlog state* (``gtid_binlog_state``) names
-one per domain and server, the last in its domain being the most recent. Sequence numbers rise
-within a domain, holes are legal, and only ``gtid_strict_mode`` enforces it: without it a smaller
-number may follow, and a position then goes back to it.
+A *position* (``gtid_slave_pos``, ``gtid_current_pos``, ``gtid_binlog_pos``) has one GTID per
+domain, the last applied or logged one. A *binlog state* (``gtid_binlog_state``) has one per domain
+and server, the most recent of a domain last. Sequence numbers rise within a domain with legal
+holes, but only ``gtid_strict_mode`` enforces it: otherwise a smaller number may follow, and a
+position goes back to it.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ def parse_mariadb_gtid(text: str, *, where: str = "") -> MariadbGtid:
 
 
 class MariadbPosition:
-    """One GTID per domain: how far someone has come in each.
+    """One GTID per domain, for example the last applied one. Immutable.
 
-    Immutable. ``covers`` and ``<=`` compare sequence numbers, as the server does: a number in a
-    hole, or one that another server wrote, counts as reached.
+    ``covers`` and ``<=`` compare sequence numbers, as the server does: a number in a hole, or of
+    another server, counts as reached.
     """
 
     __slots__ = ("_by_domain",)
@@ -103,8 +103,7 @@ class MariadbPosition:
     def advance(self, gtid: MariadbGtid) -> MariadbPosition:
         """Return the position after ``gtid`` was applied: it replaces its domain's.
 
-        That holds for a smaller sequence number too: the position is the last one applied, and
-        not the greatest (without strict mode the server goes back as well).
+        This includes smaller sequence numbers, as in the server without strict mode.
         """
         return MariadbPosition([*(g for g in self if g.domain != gtid.domain), gtid])
 
@@ -125,11 +124,11 @@ def parse_position(text: str, *, where: str = "") -> MariadbPosition:
 
 
 class MariadbBinlogState:
-    """What a server has logged: the last GTID of each domain and server, and the most recent.
+    """The last logged GTID of each domain and server, and the most recent. Immutable.
 
-    Immutable. ``counters`` holds the greatest sequence number ever seen in each domain, which
-    :meth:`next_sequence` counts on from; text does not carry it, so a state read from text takes
-    the greatest that it names.
+    ``counters`` has the greatest sequence number ever seen in each domain, from which
+    :meth:`next_sequence` continues. Text does not contain it, so parsing uses the greatest named
+    number.
     """
 
     __slots__ = ("_counters", "_last", "_state")
@@ -185,10 +184,10 @@ class MariadbBinlogState:
         return MariadbPosition(self._last.values())
 
     def has_logged(self, gtid: MariadbGtid) -> bool:
-        """Return whether the state says that ``gtid`` was logged.
+        """Return whether ``gtid`` counts as logged.
 
-        It compares sequence numbers per domain and server, so a number that lies in a hole, and
-        was never logged, passes too.
+        Sequence numbers are compared per domain and server, so a never logged number in a hole
+        counts too.
         """
         logged = self._state.get((gtid.domain, gtid.server))
         return logged is not None and gtid.sequence <= logged.sequence
@@ -206,10 +205,10 @@ class MariadbBinlogState:
         return self._counters.get(domain, 0) + 1
 
     def log(self, gtid: MariadbGtid) -> MariadbBinlogState:
-        """Return the state after ``gtid`` was logged: its pair's last, its domain's most recent.
+        """Return the state after ``gtid`` was logged.
 
-        Like the server without strict mode it takes a smaller number and goes back to it, while
-        the counter stays. Ask :meth:`is_out_of_order` first for strict mode.
+        Like the server without strict mode it accepts a smaller number, while the counter stays;
+        see :meth:`is_out_of_order`.
         """
         others = [g for g in self if (g.domain, g.server) != (gtid.domain, gtid.server)]
         return MariadbBinlogState([*others, gtid], counters=self._counters)

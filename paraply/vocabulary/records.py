@@ -1,8 +1,7 @@
-"""Records as JSON values: one mapping, driven by the types of the fields, for every record.
+"""Records as JSON values, driven by the types of the fields.
 
-A record is a dataclass or named tuple of the vocabulary. Fields that hold their default are left
-out; a field that is unknown, missing or of the wrong type is a :class:`MalformedRecordError` that
-names it. The same types give the JSON Schema, so schema, reader and writer cannot disagree.
+A record is a dataclass or named tuple. Default values are omitted. An unknown, missing or mistyped
+field raises :class:`MalformedRecordError`. The JSON Schema is derived from the same types.
 """
 
 from __future__ import annotations
@@ -53,10 +52,10 @@ class RecordField:
 
 
 def encode_record(record: Any, *, with_defaults: bool = False) -> dict[str, Any]:
-    """Return a record as a JSON object, without the fields that hold their default.
+    """Return a record as a JSON object, without fields at their default.
 
-    ``with_defaults`` keeps those of the record itself, not of records inside it. What could not
-    be read back (a number of more than 64 bits, half a character) raises MalformedRecordError.
+    ``with_defaults`` keeps those of the record itself, not of nested records. Unreadable values (a
+    number of more than 64 bits, a lone surrogate) raise MalformedRecordError.
     """
     encoded = {}
     cls: Any = type(record)

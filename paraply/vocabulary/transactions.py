@@ -46,7 +46,7 @@ class RowWrite:
     table: str
     """``schema.table``, or any name in a small model."""
     operation: Operation
-    """What was done to the row."""
+    """The operation on the row."""
     before: RowImage | None = None
     """The row that the source changed or deleted, one value per column in table order."""
     after: RowImage | None = None
@@ -68,7 +68,7 @@ class Transaction:
     gtid: str = ""
     """Its GTID in the dialect's own notation, empty where it has none."""
     origin: str = ""
-    """The member that executed it first, empty where nobody asks."""
+    """The member that executed it first; empty if irrelevant."""
     session: str = ""
     """The client session that issued it; transactions of one session keep their order."""
     write_set: WriteSet = EMPTY_WRITE_SET
@@ -96,7 +96,7 @@ class Transaction:
 
     @property
     def keyless_tables(self) -> WriteSet:
-        """Return the tables whose rows have no key: the table itself stands for them."""
+        """Return the tables whose rows have no key; the table itself is then the item."""
         return self.write_set & {row.table for row in self.rows}
 
     @property

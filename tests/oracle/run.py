@@ -159,11 +159,13 @@ class _Oracle:
                     tally.reasons[_general(answer.reasons[0])] += 1
                 if answer.disagreement:
                     found.add((answer.disagreement, answer.knowledge, answer.reasons[:1]))
+        shrunk: dict[str, Case] = {}
         for kind, knowledge, reasons in sorted(found):
-            smallest = case
+            smallest = shrunk.get(kind, case)
             sys.stderr.write(f"{kind}, {knowledge}: case {tally.cases}: {reasons}\n")
-            if self.shrinks and len(tally.disagreements) < _SHRUNK_MAX:
+            if self.shrinks and kind not in shrunk and len(tally.disagreements) < _SHRUNK_MAX:
                 smallest = shrink(case, lambda c, k=kind, n=knowledge: self.shows(c, k, n), 60)
+                shrunk[kind] = smallest
             tally.disagreements.append(
                 {
                     "kind": kind,

@@ -107,8 +107,8 @@ def tree(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("more", [[], ["--write"]])
 def test_results_of_a_file_are_stored_and_the_page_is_written(tree, more):
-    (tree / "one.json").write_text(json.dumps(results()[:1]))
-    (tree / "other.json").write_text(json.dumps(results()[1:]))
+    (tree / "one.json").write_text(json.dumps({"results": results()[:1]}))
+    (tree / "other.json").write_text(json.dumps({"results": results()[1:]}))
     assert main(["--add", str(tree / "one.json"), str(tree / "other.json"), *more]) == 0
     assert read_results(tree / RESULTS_PATH) == merged([], results())
     assert page(merged([], results())) in (tree / PAGE_PATH).read_text()
@@ -120,7 +120,7 @@ def test_results_of_a_file_are_stored_and_the_page_is_written(tree, more):
 )
 def test_file_without_results_is_named_and_nothing_is_stored(tree, text, capsys):
     good, bad = tree / "good.json", tree / "bad.json"
-    good.write_text(json.dumps(results()))
+    good.write_text(json.dumps({"results": results()}))
     if text is not None:
         bad.write_text(text)
     assert main(["--add", str(good), str(bad)]) == 3

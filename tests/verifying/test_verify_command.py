@@ -158,6 +158,25 @@ def test_log_that_begins_later_is_unknown_and_named(logs, capsys):
     assert "it seems to begin later, after 0-1-10" in capsys.readouterr().out
 
 
+def test_source_that_begins_later_is_unknown_and_named(logs, capsys):
+    arguments = logs(SOURCE, domain=7)
+    rows = dict(START)
+    for txn in SOURCE[:12]:
+        rows |= txn.writes
+    source = run(SOURCE[12:], Path(arguments[1]), rows)
+    assert main(["verify", source, *arguments[2:], "--require", "prefix"]) == 2
+    assert "source log: it seems to begin later, after 7-1-12" in capsys.readouterr().out
+
+
+def test_logs_of_different_times_are_unknown(logs, capsys):
+    other = transfers(30, 77)
+    rows = {key: (row[0], "bob", 5) for key, row in START.items()}
+    assert main([*logs(other, rows=rows, domain=7), "--require", "prefix"]) == 2
+    assert "the logs seem to be of different times" in capsys.readouterr().out.replace(
+        "\n    ", " "
+    )
+
+
 def test_source_and_copy_in_one_log(tmp_path, capsys):
     """As an online schema change works: source table and new table change in one transaction."""
     both = [

@@ -1,8 +1,8 @@
-"""Would anything notice if a guard, an assumption or an invariant were left out?
+"""Does a proof fail if a guard, an assumption or an invariant is dropped?
 
-``python -m ci.pages.proofs.dropping`` leaves out each thing that a specification says, one at a
-time, asks Z3 whether some obligation fails without it (half a minute), and if none does, for a run
-that only this thing forbids. What came out is stored in ``proofs/dropping.json``, from which
+``python -m ci.pages.proofs.dropping [SYSTEM ...]`` drops each piece of a specification in turn and
+asks Z3 whether an obligation fails without it (half a minute). If none does, it searches a run that
+only this piece forbids. The results are stored in ``proofs/dropping.json``, from which
 ``proofs/DROPPING.md`` is made; tests replay the runs.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -99,9 +99,9 @@ def stored() -> dict[str, list[dict[str, Any]]]:
 
 
 def share_noticed(rows: Iterable[dict[str, Any]]) -> tuple[int, int]:
-    """Return the loss of how many pieces is noticed by proof or run, of those that tell anything.
+    """Return how many independent pieces have a detected loss, and how many pieces are independent.
 
-    What follows from the rest, or forbids only what changes nothing, tells nothing.
+    A piece that follows from the rest, or forbids no change, is not independent.
     """
     telling = [row for row in rows if row.get("reason") not in ("follows", "idle")]
     return sum(bool(row["noticed"]) or "run" in row for row in telling), len(telling)
@@ -158,10 +158,13 @@ def _because(row: dict[str, Any]) -> str:
     return f"run, {counted(len(row['run']['steps']), 'step')}"
 
 
-def main() -> int:
-    """Measure and store."""
+def main(names: Sequence[str] = ()) -> int:
+    """Measure some systems, by default all, and store them."""
     record = {}
     for system in systems():
+        if names and system.name not in names:
+            record[system.name] = stored()[system.name]
+            continue
         record[system.name] = rows = measure(system)
         noticed = sum(bool(row["noticed"]) for row in rows)
         print(f"{system.name}: {noticed} of {len(rows)} noticed by a proof", flush=True)
@@ -176,4 +179,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -1,8 +1,8 @@
 """Find invariants automatically.
 
-``python -m ci.pages.proofs.finding`` seeks them for every safety statement of every system (a
-minute or two), proves each anew with the found ones in place of those written by hand, and stores
-what came out in ``proofs/finding.json``, from which ``proofs/FOUND.md`` is made.
+``python -m ci.pages.proofs.finding`` searches them for every safety statement of every system (a
+minute or two) and repeats each proof with the found ones instead of the hand-written ones. Results
+are stored in ``proofs/finding.json``, from which ``proofs/FOUND.md`` is made.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The table: for each counterexample of the proofs, the run of the reference that shows it.
+"""The run of the reference implementation for each counterexample of the proofs.
 
-Sizes and options are as small as the fault allows; programs were found by random schedules and made
-small. ``ci/pages/proofs/replays.py`` says what is demanded of each row, ``proofs/REPLAYS.md``
-what came out.
+Sizes and options are as small as the fault allows; programs were found by random schedules and
+minimised. ``ci/pages/proofs/replays.py`` checks each row, and ``proofs/REPLAYS.md`` shows the
+results.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""Which run of the reference implementation shows what each counterexample shows.
+"""The run of the reference implementation for each counterexample, and its check.
 
-A counterexample is a run of a faulty specification. For each there is a subject with that fault (a
-dialect, an option, or a mutant), a workload, and a program that runs into it; the property that
-says the same of servers must be broken. Where an abstraction function reads such runs
-(``paraply/models/recorded``), the run is also held against the specifications: the
-faulty one allows it up to where the very statement is false, and the one that the
-theorem is about allows it nowhere.
+A counterexample is a run of a faulty specification. Each has a subject with that fault (a dialect,
+an option or a mutant), a workload and a program whose run breaks the corresponding property. If an
+abstraction function reads such runs (``paraply/models/recorded``), the run is compared with the
+specifications: the faulty one allows it until the statement is false, and the proved one rejects
+it.
 """
 
 from __future__ import annotations

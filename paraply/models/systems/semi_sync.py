@@ -125,11 +125,14 @@ def semi_sync(rules: Rules = Rules()) -> System:
         updates={seen: lambda g: disj(seen(g), eq(g, G))},
         meaning="a client at the source sees the group",
     )  # fmt: skip
-    answer = conj(engine(G), received(G)) if rules.wait_stands else engine(G)
+    answer = conj(engine(G), opened())
+    if rules.wait_stands and not rules.after_sync:
+        answer = conj(answer, received(G))
     system.action(
         "answer_client", (G,), guard=answer,
         updates={confirmed: lambda g: disj(confirmed(g), eq(g, G))},
-        meaning="the client that committed the group is told so",
+        meaning="the client that committed the group gets its answer; under AFTER_COMMIT only "
+        "after the acknowledgement",
     )  # fmt: skip
     if rules.recovery != "none":
         torn = conj(in_log() >= 0, ~synced(in_log()))

@@ -11,11 +11,11 @@ from paraply.properties.apply.stream import ApplyStream, apply_streams, overlapp
 from paraply.properties.registry import Violation, always, sometimes
 from paraply.properties.vocabularies import (
     BETWEEN_DOMAINS,
-    applied,
     crash_of_a_replica,
     logged_sessions,
     relay_log,
     saved_sets,
+    started_appliers,
 )
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import History
@@ -200,7 +200,7 @@ def saved_positions_are_executed(history: History) -> tuple[PositionAheadOfData,
 
 
 @always(
-    of=applied,
+    of=started_appliers,
     source="MySQL bugs 87796, 103636, 120281; percona PS-9018",
     witness=lambda history: bool(apply_streams(history)),
 )

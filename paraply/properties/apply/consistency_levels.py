@@ -18,7 +18,7 @@ from paraply.properties.readers.replica_reads import (
     prefixes_that_explain,
     writers_of,
 )
-from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.registry import Violation, always, fields, sometimes, write_sets
 from paraply.properties.vocabularies import BETWEEN_DOMAINS, crash_of_a_replica, relay_log
 from paraply.vocabulary.events import Event, EventKind, Observation, Outcome
 from paraply.vocabulary.history import History
@@ -128,6 +128,10 @@ def _write_set(history: History, transaction: TransactionId) -> WriteSet:
     return history.transaction(transaction).write_set
 
 
+def _is_made(event: Event) -> bool:
+    return event.outcome is Outcome.OK
+
+
 @sometimes(of=relay_log, source="WL#4648: C0 and its gaps")
 def replica_has_a_gap(history: History) -> bool:
     """A transaction had committed on the replica, wholly or in part, before an earlier one."""
@@ -147,6 +151,10 @@ def _two_commit(history: History) -> bool:
 
 
 @always(
+    gaps=(
+        fields(EventKind.ROW_APPLIED, "items", where=_is_made),
+        write_sets,
+    ),
     exemptions=(BETWEEN_DOMAINS,),
     of=relay_log,
     source="WL#4648, features: any-time consistency",
@@ -171,6 +179,10 @@ def replica_states_existed_on_the_source(history: History) -> tuple[StateNeverEx
 
 
 @always(
+    gaps=(
+        fields(EventKind.ROW_APPLIED, "items", where=_is_made),
+        write_sets,
+    ),
     of=relay_log,
     source="WL#4648, features: most-of-the-time consistency",
     witness=replica_has_a_gap,
@@ -201,7 +213,15 @@ def _differences(
             yield item, expected[item], found
 
 
-@always(of=relay_log, source="WL#4648, features: eventual consistency", witness=_something_commits)
+@always(
+    gaps=(
+        fields(EventKind.ROW_APPLIED, "items", where=_is_made),
+        write_sets,
+    ),
+    of=relay_log,
+    source="WL#4648, features: eventual consistency",
+    witness=_something_commits,
+)
 def replica_ends_in_the_sources_state(history: History) -> tuple[EndStateDiverged, ...]:
     """When a run is over, the replica is in the source's state at the end of the log (eventual)."""
     return tuple(_end_differences(history))
@@ -244,7 +264,13 @@ def restart_repeats_a_transaction(history: History) -> bool:
 
 
 @always(
-    of=crash_of_a_replica, source="WL#4648, P1: at recovery", witness=restart_repeats_a_transaction
+    gaps=(
+        fields(EventKind.ROW_APPLIED, "items", where=_is_made),
+        write_sets,
+    ),
+    of=crash_of_a_replica,
+    source="WL#4648, P1: at recovery",
+    witness=restart_repeats_a_transaction,
 )
 def restart_reaches_the_sources_state(history: History) -> tuple[EndStateDiverged, ...]:
     """A run with a crash, too, ends in the source's state at the end of the log."""

@@ -1,7 +1,6 @@
-"""In-order within a domain, out-of-order only between domains: conflicts, commits, reads, logs.
+"""In-order within a domain, out-of-order between domains: conflicts, commits, reads, logs.
 
-Every domain is judged as a log of its own: between domains the order is free, and whoever set the
-domains vouches for it.
+Each domain is judged as a separate log; the order between domains is free.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from paraply.properties.readers.replica_reads import (
     readers_see_prefixes,
     reads_never_go_back,
 )
-from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.registry import Violation, always, fields, sometimes
 from paraply.properties.vocabularies import TRANSACTIONAL, logged_domains, stated_worker_limit
 from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.history import History
@@ -226,6 +225,7 @@ def replica_logs_domains_in_order(history: History) -> tuple[LoggedOutOfOrder, .
 
 
 @always(
+    needs=(EventKind.ENGINE_COMMITTED,),
     of=logged_domains,
     source="MDEV-6775, MDEV-26652: commit_ordered follows the binlog",
     witness=_two_are_logged,
@@ -257,6 +257,7 @@ def _limit(history: History) -> int:
 
 
 @always(
+    gaps=(fields(EventKind.BEGUN, "worker"),),
     of=stated_worker_limit,
     source="slave_domain_parallel_threads",
     witness=lambda history: _limit(history) > 0 and _one_domain_overlaps(history),

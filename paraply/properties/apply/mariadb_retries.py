@@ -13,8 +13,13 @@ from paraply.properties.apply.commit_order import ApplierStalled
 from paraply.properties.apply.mariadb_domains import domain_streams
 from paraply.properties.apply.parallel_apply import RowApplyFailed, rows_are_applied
 from paraply.properties.apply.stream import apply_streams, own_failures
-from paraply.properties.registry import Violation, always, sometimes
-from paraply.properties.vocabularies import applied, failure_of_a_replica, parallel_flags, relay_log
+from paraply.properties.registry import Violation, always, fields, sometimes
+from paraply.properties.vocabularies import (
+    failure_of_a_replica,
+    parallel_flags,
+    relay_log,
+    started_appliers,
+)
 from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
@@ -89,6 +94,10 @@ class GroupCommitMissed(Violation):
             f"{self.member}: T{self.transaction} waited for T{self.before} in its commit, and was "
             "not in its commit group"
         )
+
+
+def _is_kill(event: Event) -> bool:
+    return event.note == DEADLOCK_KILL
 
 
 # Situations.
@@ -204,6 +213,7 @@ def surviving_rows_apply_as_logged(history: History) -> tuple[RowApplyFailed, ..
 
 
 @always(
+    needs=(EventKind.ENGINE_COMMITTED,),
     of=failure_of_a_replica,
     source="MDEV-5921, MDEV-20645, MDEV-20707",
     witness=error_meets_later_transactions,
@@ -231,7 +241,7 @@ def nothing_after_an_error_is_applied(history: History) -> tuple[AppliedPastErro
 
 
 @always(
-    of=applied,
+    of=started_appliers,
     source="MDEV-7825, MDEV-31448, MDEV-5914, MDEV-33798",
     witness=lambda history: bool(apply_streams(history)),
 )
@@ -258,6 +268,7 @@ def replica_never_stalls(history: History) -> tuple[ApplierStalled, ...]:
 
 
 @always(
+    gaps=(fields(EventKind.ROLLED_BACK, "other", where=_is_kill),),
     of=parallel_flags,
     source="thd_rpl_deadlock_check: waiter.sub_id < holder.sub_id; MDEV-5914",
     witness=attempt_is_killed_for_an_earlier_one,
@@ -334,6 +345,7 @@ def waiting_transaction_joins_the_group(history: History) -> bool:
 
 
 @always(
+    gaps=(fields(EventKind.FLUSHED, "group"),),
     of=parallel_flags,
     source="queue_for_group_commit: a predecessor pulls in who waits for it",
     is_safety=False,

@@ -1,4 +1,4 @@
-"""Threads that sleep until another signals: nobody looks again by itself."""
+"""Threads that sleep until another thread signals."""
 
 from __future__ import annotations
 

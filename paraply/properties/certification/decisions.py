@@ -1,4 +1,4 @@
-"""What must be true of certification: who wins, and that all members say so."""
+"""Certification: the winners, and the agreement of all members."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from paraply.properties.group.stream import (
     share_items,
     snapshots,
 )
-from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.registry import Violation, always, fields, sometimes
 from paraply.properties.vocabularies import certification
-from paraply.vocabulary.events import EventKind, Outcome
+from paraply.vocabulary.events import Event, EventKind, Outcome
 from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 from paraply.vocabulary.write_set import format_item, sorted_items
@@ -95,6 +95,10 @@ class ExecutedSetsDiffer(Violation):
         here = " ".join(f"T{one}" for one in self.only_here) or "nothing"
         there = " ".join(f"T{one}" for one in self.only_there) or "nothing"
         return f"only {self.member} executed {here}, only {self.other_member} executed {there}"
+
+
+def _is_positive(event: Event) -> bool:
+    return event.outcome is Outcome.POSITIVE
 
 
 @sometimes(of=certification, source="WL#8440, trx.LC: 'two parallel conflicting transactions'")
@@ -214,6 +218,7 @@ def _undeserved(history: History, seen: Snapshots) -> list[RefusedWithoutConflic
 
 
 @always(
+    gaps=(fields(EventKind.CERTIFIED, "gtid", where=_is_positive),),
     of=certification,
     source="WL#8440, parallelization indexes; bug 89938",
     witness=two_members_certify_one_transaction,
@@ -275,6 +280,7 @@ def a_group_comes_to_rest(history: History) -> bool:
 
 
 @always(
+    needs=(EventKind.ENGINE_COMMITTED,),
     of=certification,
     source="MySQL manual, group replication: members converge",
     witness=a_group_comes_to_rest,

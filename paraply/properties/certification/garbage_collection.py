@@ -13,7 +13,7 @@ from paraply.properties.group.stream import (
     member_streams,
     snapshots,
 )
-from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.registry import Violation, always, sometimes, write_sets
 from paraply.properties.vocabularies import certification
 from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.history import History
@@ -184,6 +184,7 @@ def a_collection_overtakes_nothing_in_flight(history: History) -> bool:
 
 
 @always(
+    needs=(EventKind.SUBMITTED,),
     of=certification,
     source="WL#6833, garbage collection; The Art of Problem-Solving, 9.1.3",
     witness=a_purged_row_is_written_again,
@@ -217,6 +218,10 @@ def a_member_collects_after_broadcasts(history: History) -> bool:
 
 
 @always(
+    needs=(
+        EventKind.VIEW_INSTALLED,
+        EventKind.ONLINE,
+    ),
     of=certification,
     source="WL#6833, stable set: executed by all members",
     witness=a_member_collects_after_broadcasts,
@@ -248,6 +253,7 @@ def stable_set_is_executed_everywhere(history: History) -> list[UnstableCalledSt
 
 
 @always(
+    gaps=(write_sets,),
     of=certification,
     source="WL#6833; MySQL comment at Certifier::garbage_collect",
     witness=a_collection_overtakes_nothing_in_flight,
@@ -302,6 +308,7 @@ def window_covers_what_was_purged(history: History) -> list[PurgedWriterUncovere
 
 
 @always(
+    gaps=(write_sets,),
     of=certification,
     source="WL#6833; bug 84773 and its like: certification info grows without bound",
     witness=a_member_collects_after_broadcasts,
@@ -319,6 +326,8 @@ def certification_info_is_bounded(history: History) -> list[PurgeableItemKept]:
 
 
 @always(
+    needs=(EventKind.SUBMITTED,),
+    gaps=(write_sets,),
     of=certification,
     source="WL#8440: 'certification info, except on a clean group start, is never empty'",
     witness=something_is_purged,

@@ -1,7 +1,7 @@
-"""The least last_committed that a member could have given, from what it knew.
+"""The least last_committed that a member could have given, from the information that it had.
 
-A second implementation of what a certifier remembers, written from the rules and not from the
-certifier: last remote writer per item, the last barrier, the last collection.
+A second implementation of a certifier's memory, written from the rules: last remote writer per
+item, last barrier, last collection.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from paraply.properties.group.stream import (
     member_streams,
     share_items,
 )
-from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.registry import Violation, always, sometimes, write_sets
 from paraply.properties.vocabularies import given_numbers, given_numbers_in_sessions
 from paraply.vocabulary.history import History
 from paraply.vocabulary.timestamps import LogicalTimestamp, may_overlap
@@ -223,6 +223,7 @@ def barriers_are_ordered_with_all(history: History) -> list[BarrierUnordered]:
 
 
 @always(
+    gaps=(write_sets,),
     of=given_numbers,
     source="WL#8440, trx.LC; server function update_transaction_dependency_timestamps",
     witness=independent_transactions_may_overlap,

@@ -1,4 +1,4 @@
-"""What one member of a group was told and decided, in its order: the view the checks share."""
+"""The inputs and decisions of one member of a group, in its order."""
 
 from __future__ import annotations
 
@@ -69,7 +69,8 @@ class MemberStream:
 
 
 _LAST: list[tuple[History, list[MemberStream]]] = []
-"""The history judged last: many properties ask for the streams of one history in a row."""
+"""The history judged last, because many properties need the streams of one history in succession.
+"""
 
 
 def member_streams(history: History) -> list[MemberStream]:

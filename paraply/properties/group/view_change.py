@@ -128,6 +128,7 @@ def view_changes_are_zero_zero(history: History) -> list[ViewChangeNumbered]:
 
 
 @always(
+    needs=(EventKind.ENGINE_COMMITTED,),
     of=recorded(EventKind.VIEW_INSTALLED),
     source="WL#8440, View_change_log_event: 'needs to be applied sequentially'",
     witness=a_view_changes_while_transactions_are_queued,
@@ -193,6 +194,7 @@ def two_members_pass_a_view(history: History) -> bool:
 
 
 @always(
+    needs=(EventKind.DELIVERED,),
     of=recorded(EventKind.VIEW_INSTALLED),
     source="WL#8440 rests on it; virtual synchrony: Birman and Joseph, 1987",
     witness=two_members_pass_a_view,
@@ -222,6 +224,7 @@ def a_member_recovers_from_a_donor(history: History) -> bool:
 
 
 @always(
+    needs=(EventKind.CERTIFIED,),
     of=recorded(EventKind.VIEW_INSTALLED),
     source="WL#8440, wait until view change",
     witness=a_member_recovers_from_a_donor,

@@ -1,8 +1,8 @@
-"""A replica's position and its data say the same, in both directions, whatever happened before.
+"""A replica's position agrees with its data, in both directions, after any events.
 
-A position of MariaDB names one GTID per domain; it says that this one and all before it in its
-domain were applied, and nothing after it. One of MySQL is the set of what was executed. What is
-wrong in it is applied twice, or never, after the next start.
+A MariaDB position names one GTID per domain: exactly this one and all earlier ones of its domain
+were applied. A MySQL position is the executed set. An error in it is applied twice, or never, after
+the next start.
 """
 
 from __future__ import annotations

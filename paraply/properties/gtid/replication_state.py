@@ -143,6 +143,7 @@ def _has_executed_sets(history: History) -> bool:
 
 
 @always(
+    needs=(EventKind.DELIVERED,),
     of=executed_sets,
     source="a dummy event is used to replace the filtered event",
     witness=_something_is_filtered,

@@ -1,7 +1,7 @@
-"""Rules of MariaDB's sequence numbers: who gives which number, and what a log may hold.
+"""Rules of MariaDB's sequence numbers: their assignment, and their order in a log.
 
-Holes are allowed everywhere. Within a domain numbers rise; where they do not (no strict mode, or
-several writers in one domain) somebody is to be told.
+Holes are allowed everywhere. Within a domain numbers rise; if they do not (no strict mode, or
+several writers in one domain), a warning is required.
 """
 
 from __future__ import annotations

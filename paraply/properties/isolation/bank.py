@@ -1,8 +1,7 @@
-"""Banks: transfers move money between accounts, so every read of all of them has one total.
+"""Banks: transfers move money between accounts, so every read of all accounts has one total.
 
 A changed total refutes consistent view (PL-2+) and every level above: a reader saw part of a
-transfer, or a transfer overwrote another. A constant total proves no level; it says only that no
-such reader looked.
+transfer, or a transfer overwrote another. A constant total proves no level.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The phenomena that are cycles, and a readable search for the shortest of each.
 
-Every such phenomenon is a circle that contains an *anchor* (the kind of dependency that makes it
-what it is) and goes on along certain kinds; for snapshot isolation, besides, no two
-anti-dependencies may follow each other. ``compiled.cycles`` finds the same, faster.
+Each such phenomenon is a cycle with an *anchor* (its characteristic dependency) that continues
+along certain kinds. For snapshot isolation no two anti-dependencies may be adjacent.
+``compiled.cycles`` finds the same, faster.
 
 Sources: Adya, "Weak Consistency" (2000), section 4.2 and 5.3; Cerone and Gotsman, "Analysing
 Snapshot Isolation" (2018), theorem 9.

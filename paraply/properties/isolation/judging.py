@@ -189,10 +189,10 @@ class _Judge:
         return _finding(one, breaches, occurred, reason)
 
     def _doubt(self, shape: Shape) -> str:
-        """Return why appends that nobody read might close a cycle, empty if they need not.
+        """Return why appends without a read might close a cycle, empty if they need not.
 
-        They may have any order. Where nothing forms a circle, one that suits all the rest is
-        possible; else the order in which they ended is tried.
+        They may have any order. Without a cycle, one order fits all the rest; otherwise the order
+        of their ends is tried.
         """
         unread = self._versions.unread
         every = Shape(DATA, DATA | shape.path)

@@ -216,9 +216,9 @@ def _first_readers(known: _Key) -> dict[Any, int]:
 def _add_unread(
     key: Key, known: _Key, readers: list[int], happened: set[int], found: Versions
 ) -> None:
-    """Order after all reads what committed transactions appended and nobody read.
+    """Order committed appends without a read after all reads.
 
-    Their order among themselves is not known; one that is possible goes to ``found.unread``.
+    Their relative order is unknown; a possible one goes to ``found.unread``.
     """
     transactions = found.history.transactions
     shown = set(known.longest) if len(known.appended) > len(known.longest) else ()

@@ -19,11 +19,11 @@ def session_order(history: ClientHistory) -> Iterator[Dependency]:
 
 
 def realtime_order(history: ClientHistory) -> Iterator[Dependency]:
-    """Yield what was over before what began, without what follows from other pairs.
+    """Yield the pairs in which one transaction ended before the other began, without implied pairs.
 
-    A transaction whose end is not known may have taken effect at any later time, so it comes
-    before nothing; but it comes after what was over when it was invoked. Of each moment only those
-    ended transactions are kept that no other kept one has behind it: never more than ran at once.
+    A transaction with an unknown end precedes none, because it may have taken effect later; it
+    follows those that ended before its invocation. At each moment only maximal ended transactions
+    are kept: never more than ran at once.
     """
     moments = []
     for index, transaction in enumerate(history.transactions):

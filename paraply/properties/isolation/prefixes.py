@@ -52,10 +52,10 @@ class _Log:
 
 
 def judge_prefixes(history: ClientHistory) -> PrefixJudged:
-    """Decide for each committed transaction whether a prefix of the log explains what it read.
+    """Decide for each committed transaction whether a prefix of the log explains its reads.
 
-    The history must have a log. What aborted transactions wrote, and values that nobody wrote, are
-    passed over here: they are breaches of their own.
+    The history must have a log. Values of aborted transactions, and values that were never written,
+    are separate breaches and are skipped here.
     """
     assert history.log is not None
     log = _index(history)

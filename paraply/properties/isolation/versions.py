@@ -1,9 +1,8 @@
-"""What a client history says about versions: who wrote which, in which order, and who read it.
+"""The versions in a client history: writers, order and readers.
 
-Both data types are brought to this one form, from which the dependencies between transactions
-follow (Adya, "Weak Consistency", section 4.4). A transaction is meant by its index in the
-history. The order of versions is that of *final* versions: what a transaction overwrote itself
-never counts, and a read of it (G1b) is a breach of its own.
+Both data types are converted to this form, from which the dependencies between transactions follow
+(Adya, "Weak Consistency", section 4.4). Transactions are indexes into the history. The order covers
+*final* versions: a read of a version that its own writer overwrote is a separate breach (G1b).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The longest chain of dependent transactions, and what it is made of.
+"""The longest chain of dependent transactions, and its causes.
 
-A ring keeps, per recent transaction, which one it waited for and why. When the end of the
-longest chain so far is about to age out of the ring's younger half, the chain is traced and kept
-as its first and last links and a count per reason; so at least half a ring of links is always
-traced, and memory stays bounded. A chain longer than that is described by its last part.
+A ring keeps, per recent transaction, the one it waited for and the reason. Before the end of the
+longest chain leaves the ring's younger half, the chain is traced and kept as its first and last
+links and a count per reason. At least half a ring of links is always traced, and memory stays
+bounded. A longer chain is described by its last part.
 """
 
 from __future__ import annotations

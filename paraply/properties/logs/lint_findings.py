@@ -1,4 +1,4 @@
-"""A bounded list of findings, and a counter for those that are told once with their number."""
+"""A bounded list of findings, and a counter for repeated ones."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Tally:
         self.amount += amount
 
     def finding(self) -> LintFinding | None:
-        """Return the one finding that tells all of them; None if there were none."""
+        """Return one finding that summarises all of them; None if there were none."""
         if self.first is None:
             return None
         return LintFinding(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import networkx as nx
 
 from paraply.properties.logs.dependency_safety import get_touches
-from paraply.vocabulary.log import LoggedKind, LoggedTransaction
+from paraply.vocabulary.log import LoggedTransaction
 
 LOGICAL_CLOCK = "logical-clock"
 COMMIT_GROUP = "commit-group"
@@ -107,9 +107,7 @@ def _overlap_by_group(transactions: Sequence[LoggedTransaction]) -> MayOverlap:
         if first.commit_id is None:
             return False
         return all(
-            (txn.commit_id, txn.clock) == (first.commit_id, first.clock)
-            and txn.kind is not LoggedKind.DDL
-            and "ddl" not in txn.flags
+            (txn.commit_id, txn.clock) == (first.commit_id, first.clock) and "ddl" not in txn.flags
             for txn in transactions[earlier : later + 1]
             if txn.domain == first.domain
         ) and (transactions[later].domain == first.domain)

@@ -224,9 +224,10 @@ class ReplayState:
                 table.doubted_at += by
 
     def go_on(self, later: ReplayState, resets: Resets, transactions: int) -> None:
-        """Become what is left after ``transactions`` that left ``later`` from nothing, at a guess.
+        """Become the estimated state after ``transactions`` that left ``later`` from an empty
+        state.
 
-        It is right where images record all columns and no cascade reaches over the border.
+        It is correct if images record all columns and no cascade crosses the border.
         """
         self.move(-transactions)
         if resets.everything:

@@ -25,7 +25,7 @@ class ReplayedPart:
 
     counts: Counter[str] = field(default_factory=Counter)
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Tables of which something is to be told, by what."""
+    """Tables with a remark, by its kind."""
     findings: list[ReplayFinding] = field(default_factory=list)
     rows: dict[str, int] = field(default_factory=dict)
     """How many rows the part added, by table; of a table that it reset, how many since."""

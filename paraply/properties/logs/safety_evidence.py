@@ -1,7 +1,7 @@
-"""What the safety check saw under one rule, and whether that is enough to conclude from.
+"""The evidence of the safety check under one rule, and whether it is sufficient.
 
-Finding no violation proves nothing by itself: perhaps nothing was allowed to overlap, or no two
-transactions ever conflicted. Each such case makes the verdict unknown, with the reason.
+The absence of violations is no proof: perhaps no transactions were allowed to overlap, or none
+conflicted. Each such case makes the verdict unknown, with the reason.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The models that need no keys: the logical clock and commit groups as the log has them, and
-partitioning by table or schema.
+"""The models without keys: the logical clock and commit groups as logged, and partitioning by table
+or schema.
 
-Each turns a transaction into the time it may start, and is told when it finishes.
+Each maps a transaction to its earliest start, and receives its finish time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Which tables and schemas a schema-changing statement names.
+"""The tables and schemas that a schema-changing statement names.
 
-A binary log records DDL as text. To judge whether a DDL statement meets a row change, its tables
-must be read from that text; this is a reader of names, not a parser: it knows where MySQL and
-MariaDB put table names and nothing else of the grammar.
+A binary log records DDL as text, so its tables are extracted from that text. This is not a parser:
+it handles only the places where MySQL and MariaDB put table names.
 """
 
 from __future__ import annotations

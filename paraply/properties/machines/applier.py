@@ -1,7 +1,6 @@
 """A machine for one parallel applier: coordinator, workers, reader and crashes in any order.
 
-What is judged is judged after every step, so the story that Hypothesis prints ends with the step
-that breaks something.
+Properties are judged after every step, so Hypothesis prints the steps up to the violation.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class CertifierUnderTest(Protocol):
         """Collect with all but the last ``kept`` certified transactions stable."""
 
     def change_view(self) -> None:
-        """Install a view that somebody else joins."""
+        """Install a view with a joining member."""
 
     def history(self) -> History:
         """Return what has happened so far."""

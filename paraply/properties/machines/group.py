@@ -1,7 +1,7 @@
 """A machine for a group: delays, crashes, joins and collections in any order.
 
-Nothing is delivered or applied unless the machine says so: a member may lag as far behind as it
-likes, which is all that a partition of the network can do to a group with one total order.
+Only the machine delivers and applies: a member may lag arbitrarily, which covers every network
+partition of a group with one total order.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """A machine for a MariaDB replica in one parallel mode: workers, kills, syncs, stops in any order.
 
-What is judged is judged after every step, so the story that Hypothesis prints ends with the step
-that breaks something.
+Properties are judged after every step, so Hypothesis prints the steps up to the violation.
 """
 
 from __future__ import annotations

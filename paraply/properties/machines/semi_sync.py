@@ -1,8 +1,8 @@
-"""A machine for a semi-sync source, its replicas, clients and readers, and whatever befalls them.
+"""A machine for a semi-sync source with replicas, clients, readers and faults.
 
-Crashes, rotations, shutdowns, waits given up, the loss of the source and its return, between any
-two steps of anybody. What is judged is judged after every step, so the story that Hypothesis
-prints ends with the step that breaks something.
+Crashes, rotations, shutdowns, abandoned waits, and the loss and return of the source can occur
+between any two steps. Properties are judged after every step, so Hypothesis prints the steps up to
+the violation.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What readers of a replica see: prefixes of the source's log, that only grow.
+"""Readers of a replica see prefixes of the source's log, which only grow.
 
-With the log's order given this is linear: every version that a reader saw allows a range of
-prefixes, a read that no prefix explains saw a state that never existed, and a plain stale read is
-no violation. Without the order no checker can tell the two apart.
+With the log's order this is linear: every version that a reader saw allows a range of prefixes. A
+read without a prefix saw a state that never existed, and a stale read is no violation. Without the
+order these two are indistinguishable.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.registry import Violation, always, sometimes, write_sets
 from paraply.properties.vocabularies import BETWEEN_DOMAINS, reads_of_replicas
 from paraply.vocabulary.events import Event, EventKind, Observation
 from paraply.vocabulary.history import History
@@ -191,6 +191,7 @@ def _final_reads(history: History) -> dict[str, Event]:
 
 
 @always(
+    gaps=(write_sets,),
     of=reads_of_replicas,
     source="WL#4648, eventual consistency; requirement R1",
     witness=lambda history: any(event.observed for event in _final_reads(history).values()),

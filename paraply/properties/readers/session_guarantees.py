@@ -1,7 +1,7 @@
-"""What a client session is promised that reads on replicas and writes at the source.
+"""Guarantees for a client session that reads on replicas and writes at the source.
 
-Prefixes on each replica promise it nothing: it moves between replicas, and a replica may lag behind
-what the session was told is done. Source: Terry et al., "Session Guarantees for Weakly Consistent
+Prefixes on each replica are insufficient: the session moves between replicas, and a replica may lag
+behind the session's own writes. Source: Terry et al., "Session Guarantees for Weakly Consistent
 Replicated Data" (1994), over the order of the log.
 """
 

@@ -1,7 +1,7 @@
-"""How long a commit waits for its acknowledgement, where histories tell the time in microseconds.
+"""How long a commit waits for its acknowledgement, in histories with times in microseconds.
 
-What is asked is not speed but shape: a commit waits for its own group's round trip and for what is
-left of the group's before it, however many clients there are; and not for everybody's in turn.
+A commit waits for its own group's round trip and the rest of the previous group's, for any number
+of clients.
 """
 
 from __future__ import annotations

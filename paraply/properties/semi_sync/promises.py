@@ -1,15 +1,15 @@
-"""No phantom visibility, and the rest of what semi-synchronous group commit promises.
+"""No phantom visibility, and the other guarantees of semi-synchronous group commit.
 
-The source is the first member of the header. A wait that was abandoned frees its transactions from
-the promise; ``ABANDON_REASONS`` is the whole list of what abandons it, and that nothing else does
-is a property too. What is found is found by one pass, ``paraply.properties.semi_sync.watch.Watch``.
+The source is the first member of the header. An abandoned wait releases its transactions from the
+guarantee; ``ABANDON_REASONS`` lists all causes, and a property checks that there is no other. One
+pass finds all: ``paraply.properties.semi_sync.watch.Watch``.
 """
 
 from __future__ import annotations
 
 from typing import TypeVar
 
-from paraply.properties.registry import Violation, always, sometimes
+from paraply.properties.registry import Violation, always, fields, sometimes
 from paraply.properties.semi_sync.breaches import (
     AbandonedWithoutCause,
     CommitStalled,
@@ -232,6 +232,7 @@ def waits_are_abandoned_only_for_cause(history: History) -> tuple[AbandonedWitho
 
 
 @always(
+    needs=(EventKind.ENGINE_COMMITTED,),
     of=commit_stages,
     source="MDEV-162: the mutexes must be chained; binlog_order_commits",
     witness=commit_stages_overlap,
@@ -270,6 +271,7 @@ def recovery_decides_by_the_binlog(history: History) -> tuple[RecoveredAgainstBi
 
 
 @always(
+    needs=(EventKind.DELIVERED,),
     of=commit_stages,
     source="sync_binlog=1; MDEV-162: it is synced before sending",
     witness=_something_is_received,
@@ -279,13 +281,22 @@ def replicas_are_never_ahead(history: History) -> tuple[Violation, ...]:
     return _found(history, ReplicaAhead, ReplicaLeftAhead)
 
 
-@always(of=commit_stages, source="the dump thread's position", witness=_something_is_received)
+@always(
+    of=commit_stages,
+    source="the dump thread's position",
+    witness=_something_is_received,
+)
 def replicas_receive_prefixes(history: History) -> tuple[TransactionPassedOver, ...]:
     """What a replica has received is a prefix of the source's binary log."""
     return _found(history, TransactionPassedOver)
 
 
-@always(of=commit_stages, source="MySQL bug 113489", witness=is_semi_sync)
+@always(
+    gaps=(fields(EventKind.FLUSHED, "gtid"),),
+    of=commit_stages,
+    source="MySQL bug 113489",
+    witness=is_semi_sync,
+)
 def gtids_are_not_given_twice(history: History) -> tuple[GtidReused, ...]:
     """No GTID is given to a second transaction while anybody has the first."""
     return _found(history, GtidReused)

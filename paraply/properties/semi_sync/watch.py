@@ -65,14 +65,23 @@ class ReplicaSeen:
     """What the source has heard of it."""
     is_missed: bool = False
     """Whether its connection was seen to close."""
+    is_down: bool = False
 
     def fork(self) -> Self:
         """Return an equal one that goes its own way."""
-        return type(self)(self.having.copy(), self.had.copy(), self.heard.copy(), self.is_missed)
+        return type(self)(
+            self.having.copy(), self.had.copy(), self.heard.copy(), self.is_missed, self.is_down
+        )
 
     def name(self) -> Hashable:
         """Return a value that is equal for what is equal."""
-        return frozenset(self.having), frozenset(self.had), frozenset(self.heard), self.is_missed
+        return (
+            frozenset(self.having),
+            frozenset(self.had),
+            frozenset(self.heard),
+            self.is_missed,
+            self.is_down,
+        )
 
 
 @dataclass(slots=True)
@@ -150,7 +159,8 @@ class Watch:
             case EventKind.READ:
                 yield from self.read_at_source(event) if at_source else self.promote(event)
             case EventKind.CRASHED if not at_source:
-                self.replica(event.member).is_missed = event.note != UNNOTICED
+                replica = self.replica(event.member)
+                replica.is_down, replica.is_missed = True, event.note != UNNOTICED
                 self.lost_replicas += event.note == LOST
             case EventKind.RECOVERED | EventKind.STARTED | EventKind.STOPPED:
                 yield from self.start_or_stop(event, at_source=at_source)
@@ -165,11 +175,14 @@ class Watch:
                     yield RecoveredAgainstBinlog(transaction=one, was_kept=False)
         elif at_source:
             self.is_off = self.is_switched_off = False
+            for replica in self.replicas.values():
+                replica.is_missed = replica.is_down  # Connections begin anew.
             if event.kind is EventKind.RECOVERED:
                 yield from self.recover(event)
         elif event.kind is EventKind.RECOVERED:
             replica = self.replica(event.member)
-            replica.is_missed, replica.having = False, set(event.transactions)
+            replica.is_down = replica.is_missed = False
+            replica.having = set(event.transactions)
 
     def again(self, event: Event, done: Container[TransactionId]) -> Iterator[Violation]:
         """A transaction takes a step, which those in ``done`` have taken."""

@@ -7,6 +7,7 @@ before-image votes for the source positions at which the source held that value.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import islice
 
 from paraply.properties.two_logs.commits import Commit, Key, Value
@@ -16,10 +17,30 @@ SEARCHED_COMMITS = 50_000
 VOTES_MIN = 3
 SHARE_MIN = 0.1
 """A later begin must explain so many more of the first before-images than the log's own begin."""
+VOTES_DECISIVE = 10
+AGREEING_MIN = 0.5
+"""With fewer rows in common, the logs are not of the same time."""
 
 
-def begin_within(earlier: Iterable[Commit], later: Iterable[Commit]) -> int:
-    """Return after how many commits of ``earlier`` the log ``later`` begins; 0 where it is unclear.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begin:
+    """Where the later log begins: after so many commits of the earlier one, 0 where unclear.
+
+    ``votes`` rows were compared, and ``agreeing`` of them are at the begin as they were found.
+    """
+
+    after: int
+    votes: int
+    agreeing: int
+
+    @property
+    def is_common(self) -> bool:
+        """Return whether both logs have rows in common there; few rows decide nothing."""
+        return self.votes < VOTES_DECISIVE or self.agreeing >= AGREEING_MIN * self.votes
+
+
+def begin_within(earlier: Iterable[Commit], later: Iterable[Commit]) -> Begin:
+    """Return after how many commits of ``earlier`` the log ``later`` begins.
 
     Only keyed rows vote, and the first ``SEARCHED_COMMITS`` commits of each log are looked at.
     """
@@ -47,7 +68,9 @@ def begin_within(earlier: Iterable[Commit], later: Iterable[Commit]) -> int:
         votes += votes_from[number]
         if votes > most:
             best, most = number, votes
-    return best if most - at_start >= max(VOTES_MIN, SHARE_MIN * len(voters)) else 0
+    if most - at_start < max(VOTES_MIN, SHARE_MIN * len(voters)):
+        best, most = 0, at_start
+    return Begin(after=best, votes=len(voters), agreeing=most)
 
 
 def _first_values(commits: Iterable[Commit]) -> dict[Key, Value]:

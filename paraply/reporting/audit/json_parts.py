@@ -141,7 +141,7 @@ class ParallelismPart(TypedDict):
 
 
 class BlockerPart(TypedDict):
-    """What the critical path is made of."""
+    """The links of the critical path."""
 
     kind: Annotated[str, "`key`, `table`, `ddl`, `statement` or `metadata`."]
     name: Annotated[str, "Which one."]
@@ -170,7 +170,7 @@ class WidthPart(TypedDict):
 
 
 class AuditDocument(TypedDict):
-    """One audit: what was read, what was found, and what was assumed."""
+    """One audit: inputs, findings and assumptions."""
 
     format: Annotated[Literal["paraply-audit"], "Tells this document from others."]
     format_version: Annotated[int, "Raised when a field changes its meaning or goes away."]

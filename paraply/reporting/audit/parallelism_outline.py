@@ -87,7 +87,7 @@ def parallelism_blocks(result: AuditResult) -> Iterator[Block]:
 
 
 def blocker_blocks(result: AuditResult) -> Iterator[Block]:
-    """Yield what the critical path is made of."""
+    """Yield the links of the critical path."""
     if result.blockers:
         yield Table(
             columns=("share of the path", "links", "kind", "what"),

@@ -126,7 +126,7 @@ def failure_lines(
 
 
 def summary(results: Sequence[CaseResult], expected: Mapping[str, ExpectedFailure]) -> str:
-    """Return one line that says how many of what."""
+    """Return the counts in one line."""
     counts = Counter(result.result for result in results)
     known = sum(1 for one in results if one.result is Result.FAIL and one.case.id in expected)
     runs = sum(result.runs for result in results)

@@ -14,13 +14,13 @@ from paraply.vocabulary.audit_result import PathLink
 from paraply.vocabulary.counting import counted
 
 NAMED_REASONS_MAX = 5
-"""As many colours as can be told apart; the rest share one."""
+"""Number of distinguishable colours; further reasons share one."""
 
 _MARGIN, _BELOW, _RISE_MAX = 24, 36, 150
 
 
 def reasons_by_frequency(links: Sequence[PathLink]) -> list[str]:
-    """Return the most frequent reasons for waiting, which get a colour of their own."""
+    """Return the most frequent reasons for waiting, which get separate colours."""
     counted = Counter(link.because for link in links if link.waits_for)
     return [reason for reason, _ in counted.most_common(NAMED_REASONS_MAX)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
+from paraply.properties.two_logs.judgement import Level
 from paraply.reporting.escape import shortened
 from paraply.reporting.page import page
 from paraply.reporting.verify import words
@@ -92,7 +93,8 @@ def _evidence(result: VerifyResult) -> Iterator[tuple[str, list[str]]]:
             _limited([words.row_text(row) for row in result.drifted]),
         )
     healed = [stretch for stretch in result.states.stretches if stretch.healed]
-    if healed and not result.any_time:
+    others = result.level if result.except_rows is None else result.except_rows.level
+    if healed and result.level < Level.ATOMIC and others is not Level.ATOMIC:
         yield (
             "Healed: states of no source transaction that no checksum shows afterwards",
             _limited([words.stretch_text(stretch) for stretch in healed], 3),

@@ -59,11 +59,8 @@ class TablePlan:
     foreign_keys_known: bool
     as_child: tuple[ChildTie, ...]
     as_parent: tuple[ParentTie, ...]
-
-    @property
-    def is_cascaded_to(self) -> bool:
-        """Return whether a change of a parent may change rows of the table."""
-        return any(tie.may_be_changed_below for tie in self.as_child)
+    taken: str = ""
+    """The aspect of taking unique values, where a parent's change may cascade into the table."""
 
 
 _UNKNOWN = TablePlan((), False, False, False, (), ())
@@ -182,14 +179,14 @@ class KeyBuilder:
         keys.aspects.add(ANY_ROWS)
         if not plan.foreign_keys_known:
             keys.reached.add(ANY_ROWS)
-        if not plan.complete and plan.is_cascaded_to and row.after is not None:
-            keys.aspects.add(aspect(row.table, TAKEN))
+        if plan.taken and not plan.complete and row.after is not None:
+            keys.aspects.add(plan.taken)
         before, after = row.before, _whole_after(row)
         identifies_before = identifies_after = False
         for place, key in enumerate(plan.keys):
             old, new = _build_both(key, before, after)
-            if new is not old and new is not NoKey.NULL and plan.is_cascaded_to:
-                keys.aspects.add(aspect(row.table, TAKEN))
+            if plan.taken and new is not old and new is not NoKey.NULL:
+                keys.aspects.add(plan.taken)
             if _take_key(key, row, old, new, keys):
                 keys.partly_keyed.add(row.table)
             # Where there is a PRIMARY key, it alone identifies a row.
@@ -201,7 +198,7 @@ class KeyBuilder:
         ):
             keys.unkeyed.add(row.table)
         for child_tie in plan.as_child:
-            _take_child_tie(child_tie, row, before, after, keys)
+            _take_child_tie(child_tie, row, before, after, keys, has_primary=plan.has_primary)
         for parent_tie in plan.as_parent:
             _take_parent_tie(parent_tie, row, before, after, keys)
 
@@ -224,13 +221,15 @@ def plan_of(registry: SchemaRegistry, table: str) -> TablePlan:
         key_plan(schema.name, unique.name, schema.columns, unique.parts)
         for unique in sorted(schema.unique_keys, key=lambda unique: unique.name != PRIMARY)
     )
+    as_child = child_ties(registry, schema)
     return TablePlan(
         keys,
         bool(keys) and keys[0].index == PRIMARY,
         schema.keys_complete,
         schema.foreign_keys_known,
-        child_ties(registry, schema),
+        as_child,
         parent_ties(registry, schema),
+        aspect(table, TAKEN) if any(tie.may_be_changed_below for tie in as_child) else "",
     )
 
 
@@ -287,8 +286,11 @@ def _take_child_tie(
     before: RowImage | None,
     after: RowImage | None,
     keys: TransactionKeys,
+    *,
+    has_primary: bool,
 ) -> None:
-    if tie.loses_value and before is not None and _may_be_null(tie, before):
+    is_found_delete = has_primary and row.operation is Operation.DELETE and tie.keeps_deletes
+    if tie.loses_value and before is not None and _may_be_null(tie, before) and not is_found_delete:
         keys.aspects.add(tie.null_aspect)
     if tie.existence is None:
         if _refers(tie, before) or _refers(tie, after):
@@ -296,13 +298,16 @@ def _take_child_tie(
         return
     old = tie.existence.build(before) if before is not None else NoKey.NULL
     new = tie.existence.build(after) if after is not None else NoKey.NULL
+    # A delete finds its row by the primary key, also after SET NULL.
+    if is_found_delete and tie.always_keeps:
+        return
     is_update = row.operation is Operation.UPDATE
     is_unchanged = is_update and _same(old, new, tie.existence, row)
     if is_unchanged and not tie.may_be_changed_below:
         return
     for built in (old, new):
         if isinstance(built, BuiltKey):
-            keys.share(_as_checked(built, row))
+            keys.share(_as_checked(built, row, certain=not is_found_delete))
         elif built is not NoKey.NULL:
             keys.reached.add(tie.parent)
     if after is not None and not is_unchanged and not row.unchecked and tie.primary is not None:
@@ -351,13 +356,13 @@ def _is_respelled(plan: KeyPlan, before: RowImage | None, after: RowImage | None
     )
 
 
-def _as_checked(built: BuiltKey, row: RowChange) -> BuiltKey:
+def _as_checked(built: BuiltKey, row: RowChange, *, certain: bool = True) -> BuiltKey:
     """Return a tie of a row; it is uncertain where the server did not check the foreign key.
 
     Two unchecked changes do not meet. One does meet a checked change of the other side, if that
     looks at it: a parent that goes at its children, a child that comes at its parent.
     """
-    return BuiltKey(built.key, built.certain and not row.unchecked)
+    return BuiltKey(built.key, certain and built.certain and not row.unchecked)
 
 
 def _may_be_null(tie: ChildTie, image: RowImage) -> bool:

@@ -55,6 +55,10 @@ class ChildTie:
     loses_value: bool = False
     """Whether SET NULL or SET DEFAULT may take the parent's value from a row."""
     null_aspect: str = ""
+    keeps_deletes: bool = False
+    """Whether a parent that goes leaves its child rows, so that a child's delete finds its row."""
+    always_keeps: bool = False
+    """Whether the same is true of a parent whose key changes."""
 
 
 def null_aspect(child: str, key: ForeignKey) -> str:
@@ -117,6 +121,8 @@ def child_ties(registry: SchemaRegistry, child: TableSchema) -> tuple[ChildTie, 
                 may_be_changed,
                 loses_value,
                 null_name,
+                keeps_deletes=key.on_delete in LOSES_VALUE,
+                always_keeps=key.on_delete in LOSES_VALUE and key.on_update in CHANGES_CHILD,
             )
         )
     return tuple(ties)

@@ -23,10 +23,10 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 SCANS_PER_EDGE_MAX = 200
-"""How often the edges of a part may be looked at before the best cycle so far is taken.
+"""Limit of scans of a part's edges before the best cycle so far is taken.
 
-So the time stays linear in the size of the graph. A shortest cycle of two or three is found long
-before; only one of many transactions may then not be the shortest, and says so.
+The time stays linear in the size of the graph. A shortest cycle of two or three is found long
+before; a longer one may not be the shortest, and is marked.
 """
 
 
@@ -68,8 +68,8 @@ class Edges:
 class CompiledSearch:
     """Finds a shortest cycle of a shape in each strongly connected part that has one.
 
-    It keeps the arrays of the history that it searched last, and what it knows to be free of
-    cycles: most histories are free of them altogether, and then one look suffices.
+    It keeps the arrays of the last history, and whether it is free of cycles: most histories are,
+    and need one pass only.
     """
 
     def __init__(self) -> None:

@@ -59,7 +59,7 @@ _LAST_COMMITTED_ZERO = "last_committed=0"
 class CompiledAuditor(Auditor):
     """Runs every judge over one log, given as batches and, between them, transactions.
 
-    Raises ``NotCompilable`` where only the readable auditor can go on.
+    Raises ``NotCompilable`` if only the readable auditor can continue.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What the compiled judges ask of whoever reads the log; the scanner's batches are made of it."""
+"""The interface between log readers and the compiled judges, from which batches are built."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 says where it is in the input and is only handed back."""
 BATCH_COLUMNS = 12
 NONE = -1
-"""Stands for a missing commit id or timestamp."""
+"""Value of a missing commit id or timestamp."""
 
 ROWS, EMPTY, DDL, STATEMENT, XA, VIEW_CHANGE, INCIDENT, SKIPPED = range(8)
 """Kinds, in the order of ``LoggedKind``; SKIPPED only takes up an ordinal."""

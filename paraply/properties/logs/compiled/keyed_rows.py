@@ -11,7 +11,7 @@ from paraply.properties.logs.replay_state import Resets
 
 @dataclass(frozen=True, slots=True)
 class TableRows:
-    """How many rows a table has at the end, as far as the log tells."""
+    """Number of rows of a table at the end, as far as known from the log."""
 
     name: str
     rows: int

@@ -1,8 +1,8 @@
 """The longest chain of dependent transactions: the twin of
 ``paraply.properties.logs.critical_path``.
 
-The arrays know for each recent transaction which one it waited for and by which keys' digests;
-names are asked of the log when the chain is told, and only for the links of the chain.
+For each recent transaction the arrays have the one that it waited for, and the digests of the keys.
+Names are looked up in the log only for the links of the reported chain.
 """
 
 from __future__ import annotations

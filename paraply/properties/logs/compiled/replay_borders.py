@@ -77,9 +77,10 @@ class CompactRows:
         return state
 
     def go_on(self, later: Self, resets: Resets, transactions: int) -> None:
-        """Become what is left after ``transactions`` that left ``later`` from nothing, at a guess.
+        """Become the estimated state after ``transactions`` that left ``later`` from an empty
+        state.
 
-        It is right unless two rows held one key, or a row was forgotten and written again.
+        It is correct unless two rows held one key, or a row was forgotten and written again.
         """
         numbers, later_numbers = self._merge_tables(later, resets)
         written = np.sort(later.keys)

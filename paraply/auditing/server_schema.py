@@ -1,0 +1,80 @@
+"""``paraply audit --dsn``: the definitions of a running server's tables, only read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from paraply.adapters.servers.existing import ExistingServer, parse_dsn
+from paraply.adapters.servers.reachable import Reachable
+
+SYSTEM_SCHEMAS = ("information_schema", "mysql", "performance_schema", "sys")
+VARIABLES = (
+    "binlog_format",
+    "binlog_row_image",
+    "binlog_row_metadata",
+    "binlog_transaction_dependency_tracking",
+    "foreign_key_checks",
+    "lower_case_table_names",
+    "version",
+)
+
+
+@dataclass(slots=True)
+class ServerSchema:
+    """What a server was asked, and the definitions it gave, as text like a dump."""
+
+    text: str = ""
+    asked: list[str] = field(default_factory=list)
+    variables: dict[str, str] = field(default_factory=dict)
+
+
+def read_schema(server: Reachable) -> ServerSchema:
+    """Return the definitions of all tables that the account sees; only reads."""
+    found = ServerSchema()
+
+    def ask(statement: str) -> list[tuple[object, ...]]:
+        found.asked.append(statement)
+        return [tuple(row) for row in server.query(statement)]
+
+    names = ", ".join(f"'{name}'" for name in VARIABLES)
+    rows = ask(f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({names})")
+    found.variables = {str(name): str(value) for name, value in rows}
+    excluded = ", ".join(f"'{name}'" for name in SYSTEM_SCHEMAS)
+    tables = ask(
+        "SELECT table_schema, table_name, table_type FROM information_schema.tables "
+        f"WHERE table_type <> 'VIEW' AND table_schema NOT IN ({excluded}) "
+        "ORDER BY table_schema, table_name"
+    )
+    statements = []
+    current = ""
+    for schema, table, kind in tables:
+        if schema != current:
+            current = str(schema)
+            statements.append(str(ask(f"SHOW CREATE DATABASE {_quoted(current)}")[0][1]))
+            statements.append(f"USE {_quoted(current)}")
+        what = "SEQUENCE" if kind == "SEQUENCE" else "TABLE"
+        name = f"{_quoted(current)}.{_quoted(str(table))}"
+        statements.append(str(ask(f"SHOW CREATE {what} {name}")[0][1]))
+    found.text = "".join(f"{statement};\n" for statement in statements)
+    return found
+
+
+@contextmanager
+def schema_file(dsn: str) -> Iterator[tuple[str, ServerSchema]]:
+    """Yield a file with the definitions of a server's tables, and what the server was asked.
+
+    Raises ``ParaplyError`` P61x for a DSN that cannot be read or a server that is not reached.
+    """
+    schema = read_schema(ExistingServer(parse_dsn(dsn), name="server", is_read_only=True))
+    with TemporaryDirectory(prefix="paraply-dsn-") as folder:
+        path = Path(folder) / "server.sql"
+        path.write_text(schema.text, encoding="utf-8")
+        yield str(path), schema
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,87 @@
+"""--dsn: definitions from a server that is only read."""
+
+from __future__ import annotations
+
+import pytest
+
+from paraply.adapters.binlog.schema.dump import load_schema_text
+from paraply.adapters.binlog.schema.registry import SchemaRegistry
+from paraply.adapters.servers import ServerRoom, find_mariadb, find_mysql
+from paraply.auditing.server_schema import read_schema, schema_file
+from paraply.cli import main
+from paraply.vocabulary.errors import ParaplyError
+
+TABLES = {
+    "a`b.t": "CREATE TABLE `a``b`.`t` (id int PRIMARY KEY, v varchar(9) UNIQUE)",
+    "shop.p": "CREATE TABLE `shop`.`p` (id int PRIMARY KEY)",
+    "shop.c": "CREATE TABLE `shop`.`c` (id int PRIMARY KEY, p int,"
+    " FOREIGN KEY (p) REFERENCES p (id))",
+}
+
+
+class Answers:
+    """A server that knows two schemas."""
+
+    def __init__(self):
+        self.asked = []
+
+    def query(self, statement):
+        self.asked.append(statement)
+        if statement.startswith("SHOW GLOBAL"):
+            return [("version", "8.4.1"), ("lower_case_table_names", "0")]
+        if statement.startswith("SELECT"):
+            return [(*name.split("."), "BASE TABLE") for name in TABLES]
+        if statement.startswith("SHOW CREATE DATABASE"):
+            name = statement.split(" ", 3)[3]
+            return [(name, f"CREATE DATABASE {name} /*!40100 DEFAULT CHARACTER SET utf8mb4 */")]
+        found = next(sql for sql in TABLES.values() if statement.split(" ", 3)[3] in sql)
+        return [("name", found)]
+
+
+def test_definitions_are_read_and_nothing_else_is_asked():
+    server = Answers()
+    schema = read_schema(server)
+    assert schema.asked == server.asked
+    assert all(asked.startswith(("SHOW ", "SELECT ")) for asked in schema.asked)
+    assert schema.variables == {"version": "8.4.1", "lower_case_table_names": "0"}
+    registry = SchemaRegistry()
+    assert load_schema_text(registry, schema.text, "server.sql") == len(TABLES)
+    assert all(registry.table(name).keys_complete for name in TABLES)
+    assert [key.parent for key in registry.table("shop.c").foreign_keys] == ["shop.p"]
+
+
+def test_dsn_and_schema_are_two_answers_to_one_question(tmp_path, capsys):
+    log = tmp_path / "bin.000001"
+    log.write_bytes(b"\xfebin")
+    arguments = ["audit", str(log), "--schema", "x.sql", "--dsn", "mysql://me:s3cret@127.0.0.1:1"]
+    assert main(arguments) == 3
+    assert "s3cret" not in capsys.readouterr().err
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("find", [find_mariadb, find_mysql])
+def test_server_is_read_and_left_as_it_was(find):
+    try:
+        installation = find()
+    except ParaplyError as reason:
+        pytest.skip(f"{reason.text}; {reason.remedy}")
+    with ServerRoom() as room:
+        server = room.start(installation)
+        server.run(
+            [
+                "CREATE DATABASE shop",
+                "CREATE TABLE shop.p (id int PRIMARY KEY)",
+                "CREATE TABLE shop.c (id int, p int, UNIQUE (id),"
+                " FOREIGN KEY (p) REFERENCES shop.p (id) ON DELETE CASCADE)",
+                "CREATE USER reader@'127.0.0.1' IDENTIFIED BY 'pass/word'",
+                "GRANT SELECT ON shop.* TO reader@'127.0.0.1'",
+            ]
+        )
+        before = server.query("SELECT * FROM information_schema.tables ORDER BY 1, 2, 3")
+        with schema_file(f"mysql://reader:pass%2Fword@127.0.0.1:{server.port}") as (path, schema):
+            registry = SchemaRegistry()
+            load_schema_text(registry, schema.text, path)
+        assert registry.table("shop.p").keys_complete
+        assert [key.on_delete for key in registry.table("shop.c").foreign_keys] == ["CASCADE"]
+        after = server.query("SELECT * FROM information_schema.tables ORDER BY 1, 2, 3")
+        assert [row[:4] for row in before] == [row[:4] for row in after]
