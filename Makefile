@@ -11,7 +11,7 @@ FLAVOUR ?= mariadb
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check bench prove certificates stability cluster-test live-tests live oracle nightly fuzz \
+.PHONY: help install demo test check bench prove certificates stability cluster-test live-tests live oracle coq nightly fuzz \
   format docs pages lock clean
 
 help: ## list the targets
@@ -43,7 +43,11 @@ certificates: $(READY) ## make the kernel's certificates again, after a change o
 	@$(BIN)/python -m ci.pages.proofs.dropping
 	@$(BIN)/python -m ci.pages.proofs.finding
 	@$(BIN)/python -m ci.pages.proofs.witnesses
+	@$(BIN)/python -m paraply.proving.assistant --write
 	@$(BIN)/python -m ci.pages.proofs.pages --write
+
+coq: $(READY) ## check every system in Coq: theorems about all runs, no axiom (needs Debian's coq)
+	@$(BIN)/python -m paraply.proving.assistant $(ARGS)
 
 stability: $(READY) ## ten seeds and ten orders of every obligation in both solvers (twenty minutes)
 	@$(BIN)/python -m paraply.proving.stability
@@ -60,6 +64,11 @@ oracle: $(READY) ## hold the audit against a real server, 50,000 pairs, resumabl
 
 nightly: $(READY) ## the long versions of what `.ci/run` checks briefly (hours)
 	@$(MAKE) stability
+	@$(BIN)/python -m paraply.proving.readings
+	@$(BIN)/python -m tests.models.random_systems --systems 10000
+	@$(BIN)/python -m tests.properties.two_logs.against_brute_force --cases 100000
+	@$(BIN)/python -m paraply.exploring.healthy --histories 1000000
+	@$(BIN)/python -m ci.pages.suite_mutants --write
 	@$(BIN)/python -m tests.fuzz.fuzz_binlog --seconds 3600
 	@$(BIN)/python -m tests.models.kernel.fuzz --problems 100000
 	@$(MAKE) oracle FLAVOUR=mariadb

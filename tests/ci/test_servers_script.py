@@ -20,7 +20,10 @@ def _run(repository, *arguments):
 def test_help_says_what_it_does(repository):
     done = _run(repository, "--help")
     assert done.returncode == 0
-    assert "ci/servers [--mysql-basedir DIR] [--only mariadb|mysql|postgresql|coq|tools]" in done.stdout
+    assert (
+        "ci/servers [--mysql-basedir DIR] [--only mariadb|mysql|postgresql|coq|tools]"
+        in done.stdout
+    )
 
 
 @pytest.mark.parametrize("arguments", [["--frobnicate"], ["extra"]])
