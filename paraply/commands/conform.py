@@ -112,7 +112,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="then run generated cases of other sizes for S seconds: pairs not covered so far",
     )
     parser.add_argument(
-        "--covered", metavar="F", type=Path, help="with --budget: remember the pairs in a JSON file"
+        "--covered",
+        metavar="F",
+        type=JsonFile,
+        help="with --budget: remember the pairs in a JSON file",
     )
     parser.add_argument(
         "--timeout",
@@ -231,7 +234,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run_budget(conformance: Conformance, arguments: argparse.Namespace) -> list[CaseResult]:
     """Run generated cases until the time is up, and say which pairs of sizes they cover."""
-    covered = read_covered(arguments.covered)
+    covered = read_covered(arguments.covered and Path(arguments.covered))
     known = all_pairs()
     before = len(covered & known)
     results = []
@@ -244,7 +247,7 @@ def _run_budget(conformance: Conformance, arguments: argparse.Namespace) -> list
             covered |= scale.pairs
             advance(arguments.budget - (ends - time.monotonic()))
     if arguments.covered is not None:
-        write_report(str(arguments.covered), covered_json(covered & known))
+        write_report(arguments.covered, covered_json(covered & known))
     sys.stderr.write(
         f"budget: {len(results)} cases of other sizes; pairs of sizes covered: "
         f"{len(covered & known)} of {len(known)}, {before} of them before\n"

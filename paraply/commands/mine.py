@@ -94,9 +94,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="go on with the campaign in --out; what is run need not be said again",
     )
     where.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
-    where.add_argument(
-        "--no-times", action="store_true", help="leave times out: equal input, equal output"
-    )
+    where.add_argument("--no-times", action="store_true", help="leave times out")
     where.add_argument(
         "--minimise", choices=["goals", "all", "none"], default="goals",
         help="make counterexamples small: those that are sought, side effects of mutants too, none",

@@ -138,7 +138,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for option, kind, what in (
         ("--json", JsonFile, "write JSON; - is stdout"),
         ("--junit", JunitFile, "write JUnit XML"),
-        ("--sarif", SarifFile, "write SARIF 2.1.0"),
+        ("--sarif", SarifFile, "write SARIF"),
         ("--html", HtmlFile, "write the report as one HTML page"),
     ):
         parser.add_argument(option, type=kind, metavar="FILE", help=what)

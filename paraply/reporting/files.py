@@ -258,7 +258,8 @@ def _require_ours(name: str, target: Path, kind: str) -> None:
         return
     if _id(target) in _claim.inputs:
         raise ParaplyError(OUTPUT_IS_INPUT, where=name)
-    if kind == APPENDED or not target.stat().st_size or _kind_of_file(target) == kind:
+    is_ours = bool(kind) and _kind_of_file(target) == kind
+    if kind == APPENDED or is_ours or not target.stat().st_size:
         return
     if any(target.is_relative_to(folder) for folder in _claim.folders):
         raise ParaplyError(OUTPUT_IS_INPUT, where=name)

@@ -128,6 +128,7 @@ def test_file_of_somebody_else_needs_force(tmp_path, text):
     path.write_text(text)
     assert code_of(lambda: write_report(str(path), NEW)) == "P312"
     assert code_of(lambda: claim({"--json": (str(path), "JSON")})) == "P312"
+    assert code_of(lambda: write_report(str(path), "unmarked")) == "P312"
     assert path.read_text() == text
     claim({"--json": (str(path), "JSON")}, force=True)
     write_report(str(path), NEW)

@@ -17,6 +17,7 @@ from random import Random
 from paraply.adapters.conformance.cases.case import ONCE, Case, log_of
 from paraply.adapters.conformance.source import Change, SourceLog, delete, insert, update
 from paraply.vocabulary.errors import ParaplyError, register
+from paraply.vocabulary.input_documents import parse_json
 
 CHOICES: Mapping[str, Sequence[int | str]] = {
     "workers": (2, 4, 8, 64),
@@ -147,14 +148,15 @@ def read_covered(file: Path | None) -> set[Pair]:
     if file is None or not file.exists():
         return set()
     try:
-        return {(str(first), str(second)) for first, second in json.loads(file.read_text())}
-    except (OSError, ValueError, TypeError) as error:
+        pairs = parse_json(file.read_text())["pairs"]
+        return {(str(first), str(second)) for first, second in pairs}
+    except (OSError, ValueError, TypeError, KeyError) as error:
         raise ParaplyError(UNREADABLE_PAIRS, where=str(file), reason=str(error)) from None
 
 
 def covered_json(covered: Iterable[Pair]) -> str:
     """Return the text of a file of pairs."""
-    return json.dumps(sorted(covered), indent=0) + "\n"
+    return json.dumps({"paraply": "pairs of sizes", "pairs": sorted(covered)}, indent=0) + "\n"
 
 
 def uncovered_scales(covered: set[Pair], seed: int) -> Iterator[Scale]:
