@@ -83,7 +83,7 @@ COUNTEREXAMPLES = (
         source="Certifier::garbage_collect",
     ),
     Counterexample(
-        id="C10", title="a refusal that nobody deserved, from a snapshot with a hole",
+        id="C10", title="an unjustified refusal, from a snapshot with a hole",
         system=variant_of_certification(name="open_snapshots", snapshots_are_closed=False),
         statement="refusals_are_deserved", scope=Scope(high=0, low=0, size=3), steps=3,
         source="assumption A4; members without preserve commit order",
@@ -125,7 +125,7 @@ COUNTEREXAMPLES = (
         source="rpl_semi_sync_source_timeout",
     ),
     Counterexample(
-        id="C17", title="the wait is abandoned: a client is told what no replica has",
+        id="C17", title="the wait is abandoned: a client gets an answer for what no replica has",
         system=variant_of_semi_sync(name="abandoned", wait_stands=False),
         statement="confirmed_survives", scope=SMALL, steps=6,
         source="rpl_semi_sync_source_timeout",
@@ -149,7 +149,7 @@ COUNTEREXAMPLES = (
         source="a third party's report: collection bypasses the order of delivery",
     ),
     Counterexample(
-        id="C21", title="a history that is emptied without making anybody wait",
+        id="C21", title="a history that is emptied without a barrier",
         system=variant_of_tracker(name="reset_forgets", reset_raises_start=False),
         statement="conflicting_rows_are_ordered", scope=SMALL, steps=4,
         source="Writeset_trx_dependency_tracker: m_writeset_history_start",

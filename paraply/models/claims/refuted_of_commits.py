@@ -55,13 +55,13 @@ REFUTED_OF_COMMITS = (
         source="MDEV-5189: the early scheduler compared with the last queued only",
     ),
     Counterexample(
-        id="C37", title="waits are not reported: nobody is killed, and the head waits for ever",
+        id="C37", title="unreported waits: no blocker is killed, and the head waits without end",
         system=variant_of_batches(name="no_reports", waits_are_reported=False),
         statement="whoever_the_head_waits_for_is_killed", scope=THREE, steps=3,
         source="MDEV-5914, MDEV-31655: a deadlock with the commit order is not reported",
     ),
     Counterexample(
-        id="C38", title="a rotation keeps LOCK_log and waits for those who wait for a replica",
+        id="C38", title="a rotation keeps LOCK_log and waits for groups that wait for a replica",
         system=variant_of_rotation(
             name="rotation_deadlock", waits_for_xids=True, dump_needs_lock_log=True
         ),
@@ -99,7 +99,7 @@ REFUTED_OF_COMMITS = (
         source="assumption A10; wait_for_replica_count 1 of 2, and one replica at hand",
     ),
     Counterexample(
-        id="C44", title="the promoted replica is not the one that has most",
+        id="C44", title="the promoted replica is not the most advanced one",
         system=variant_of_quorum(name="promotes_any", promotes_the_highest=False),
         statement="what_was_seen_survives", scope=SETS, steps=7,
         source="fail-over to an arbitrary replica",
@@ -111,7 +111,7 @@ REFUTED_OF_COMMITS = (
         source="MariaDB gtid_slave_pos: DDL and non-transactional engines are not crash-safe",
     ),
     Counterexample(
-        id="C46", title="two engines and nobody to decide between them",
+        id="C46", title="two engines without a coordinator",
         system=variant_of_crash_points(name="no_coordinator", has_coordinator=False),
         statement="position_equals_data", scope=THREE, steps=5,
         source="gtid_pos_auto_engines: why a position table of the same engine is made",

@@ -80,7 +80,7 @@ THEOREMS = (
     ),
     Theorem(
         id="P04",
-        claim="LC < SN for every transaction that bears numbers.",
+        claim="LC < SN for every transaction with numbers.",
         systems=DIALECTS,
         statements=("last_committed_is_below",),
         assumes=(),

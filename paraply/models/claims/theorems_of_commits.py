@@ -80,7 +80,7 @@ THEOREMS_OF_COMMITS = (
     ),
     Theorem(
         id="P28",
-        claim="Fail-over loses nothing that was seen, if each acknowledging set meets each "
+        claim="Fail-over loses no visible transaction, if each acknowledging set meets each "
         "electing set and the replica that has most is promoted.",
         systems=(QUORUM,),
         statements=("what_was_seen_survives",),

@@ -188,7 +188,7 @@ def parallel_applier(dialect: Dialect = WL8440) -> System:
             "change_view", (),
             guard=vc(n()),
             updates={**stamp, epoch: lambda p: ite(eq(p, n()), base(), epoch(p))},
-            meaning="logged with (0, 0) on an existing member; the counters go on",
+            meaning="logged with (0, 0) on an existing member; the counters continue",
         )  # fmt: skip
         system.action(
             "join", (),
@@ -311,7 +311,7 @@ def parallel_applier(dialect: Dialect = WL8440) -> System:
         "LC reaches across a transaction without write set")  # fmt: skip
     system.invariant("start_respects_last_committed", (P, Q), implies(
         conj(same_epoch, started(Q), lc(Q) >= sn(P)), committed(P)),
-        "whoever has started had everything up to its LC committed")  # fmt: skip
+        "each started transaction had everything up to its LC committed")  # fmt: skip
     system.invariant("view_change_waited", (P, V), implies(
         conj(delivered(V), vc(V), started(V), P >= 0, P < V), committed(P)),
         "a view change started after everything before it had committed")  # fmt: skip

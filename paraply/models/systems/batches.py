@@ -175,9 +175,9 @@ def batches(rules: Rules = Rules()) -> System:
     system.invariant("conflicting_rows_are_ordered", (P, Q, R), ordered, "it is inductive")
     system.invariant("earlier_batches_have_started_to_commit", (P, Q), implies(
         conj(running(Q), P >= 0, P < first(Q)), started(P)),
-        "nobody runs beside a batch before its own, unless that is committing")  # fmt: skip
+        "no transaction runs beside a batch before its own, unless that is committing")  # fmt: skip
     system.invariant("committing_has_applied_all", (P, R), implies(conj(started(P), ws(P, R)),
-        applied(P, R)), "whoever commits holds all its rows")  # fmt: skip
+        applied(P, R)), "a committing transaction holds all its rows")  # fmt: skip
     system.invariant("applied_is_running_or_committed", (P, R), implies(applied(P, R),
         conj(P >= 0, ws(P, R), disj(running(P), committed(P)))),
         "a rollback leaves nothing behind")  # fmt: skip
@@ -187,7 +187,7 @@ def batches(rules: Rules = Rules()) -> System:
         "one that waits for it has not started to commit, so no later batch has begun")  # fmt: skip
     system.invariant("waits_end_with_a_kill", (W,), disj(eq(waits_for(W), FREE), conj(
         waits_for(W) > W, running(waits_for(W)), killed(waits_for(W)), running(W), ~started(W))),
-        "whoever waits is applying; whoever is waited for is killed")  # fmt: skip
+        "a waiting transaction is applying; its blocker is killed")  # fmt: skip
     system.invariant("phases", (P,), conj(
         implies(killed(P), running(P)), implies(running(P), conj(P >= 0, ~undone(P))),
         implies(started(P), disj(running(P), committed(P))),

@@ -138,7 +138,7 @@ def certification(rules: Rules = Rules()) -> System:
     deserved = implies(conj(delivered(T), ~certified(T)), conj(
         certified(rival), before(rival, T), ~snap(T, rival), ws(T, contested),
         ws(rival, contested)))  # fmt: skip
-    meaning = "whoever was refused shares a row with a certified transaction it had not seen"
+    meaning = "each refused transaction shares a row with a certified transaction it had not seen"
     system.safe("refusals_are_deserved", (T,), deserved, meaning)
     system.invariant("refusals_are_deserved", (T,), deserved, meaning)
     system.invariant(

@@ -197,9 +197,9 @@ def end_to_end(rules: Rules = Rules()) -> System:
         havoc=(purged,), meaning="purge stable items, and open any window",
     )  # fmt: skip
     system.action("leave_out_number", (), updates={next_sn: lambda: next_sn() + 1},
-        meaning="a number that nobody bears: up to 8.3, collection uses one up")  # fmt: skip
+        meaning="an unused number: up to 8.3, collection uses one up")  # fmt: skip
     system.action("change_view", (), guard=vc(n()), updates=here,
-        meaning="a view change on an existing member: the counters go on")  # fmt: skip
+        meaning="a view change on an existing member: the counters continue")  # fmt: skip
     no_sessions = forall(P, implies(conj(P >= 0, P < n(), local(P)), committed(P)))
     system.action(
         "join", (), guard=conj(vc(n()), no_sessions),
@@ -267,15 +267,15 @@ def end_to_end(rules: Rules = Rules()) -> System:
     holds_table = disj(eq(meta_lock(T), Q), committed(Q))
     as_certified = implies(conj(delivered(Q), ws(Q, R), holds_row), eq(found(Q, R), before(Q, R)))
     system.safe("changes_land_as_certified", (Q, R), as_certified,
-        "whoever changes a row finds the version of the certified writer before it")  # fmt: skip
+        "a change of a row finds the version of the certified writer before it")  # fmt: skip
     definition = implies(conj(delivered(Q), ws(Q, R), holds_row),
         eq(found_ddl(Q, table(R)), ddl_before(Q, table(R))))  # fmt: skip
     system.safe("definitions_are_as_certified", (Q, R), definition,
-        "whoever changes a row finds the table as the certified DDL before it left it")  # fmt: skip
+        "a change of a row finds the table as the certified DDL before it left it")  # fmt: skip
     altered = implies(conj(delivered(Q), alters(Q, T), holds_table),
         eq(found_ddl(Q, T), ddl_before(Q, T)))  # fmt: skip
     system.safe("alterations_are_as_certified", (Q, T), altered,
-        "whoever alters a table finds it as the certified DDL before it left it")  # fmt: skip
+        "an ALTER finds the table as the certified DDL before it left it")  # fmt: skip
     all_done = forall(ANY, implies(conj(ANY >= 0, ANY < n()), committed(ANY)))
     system.safe("members_converge", (R,), implies(all_done, conj(eq(stored(R), last(R)),
         eq(defined(table(R)), last_ddl(table(R))))),
@@ -336,10 +336,10 @@ def end_to_end(rules: Rules = Rules()) -> System:
         alters(P, T)), eq(meta_lock(T), P)), "and so are the tables it alters")  # fmt: skip
     system.invariant("writers_follow_each_other", (P, Q, R), implies(conj(both, ws(P, R),
         ws(Q, R), holds_row), committed(P)),
-        "whoever has changed a row came after every earlier writer's commit")  # fmt: skip
+        "a transaction that changed a row came after every earlier writer's commit")  # fmt: skip
     system.invariant("users_follow_ddl", (P, Q, R), implies(conj(both, alters(P, table(R)),
         ws(Q, R), holds_row), committed(P)),
-        "whoever has changed a row came after every earlier DDL of its table")  # fmt: skip
+        "a transaction that changed a row came after every earlier DDL of its table")  # fmt: skip
     holds_its_table = disj(eq(meta_lock(table(R)), Q), committed(Q))
     system.invariant("ddl_follows_users", (P, Q, R), implies(conj(both, ws(P, R),
         alters(Q, table(R)), holds_its_table), committed(P)),

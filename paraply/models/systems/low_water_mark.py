@@ -75,7 +75,7 @@ def low_water_mark(rules: Rules = Rules()) -> System:
 
     both = conj(P >= 0, P < Q, Q < given())
     covered = implies(conj(both, disj(P < group_of(Q), sn(P) <= lc(Q))), done(P))
-    meaning = "whoever was started had everything up to its LC, and every earlier group, done"
+    meaning = "each started transaction had all up to its LC, and every earlier group, done"
     system.safe("starts_respect_last_committed", (P, Q), covered, meaning)
     system.invariant("starts_respect_last_committed", (P, Q), covered, meaning)
     system.invariant("earlier_groups_are_done", (P,), implies(conj(P >= 0, P < group()), done(P)),

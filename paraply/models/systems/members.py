@@ -108,7 +108,7 @@ def members(rules: Rules = Rules()) -> System:
             name, (T, R, U),
             implies(conj(undecided, refused_on(infos[first], T, R, U)), infos[second](R)),
             "the item because of which one member refuses is there at the other as well, "
-            "or was stable, and then nobody refuses because of it",
+            "or was stable, and then no refusal is due to it",
         )  # fmt: skip
     for has, name in zip(infos, "ab", strict=True):
         system.invariant(

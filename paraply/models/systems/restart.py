@@ -105,7 +105,7 @@ def restart(rules: Rules = Rules()) -> System:
 
     system.safe("nothing_is_applied_twice", (P,), ~twice(P), "no transaction commits again")
     system.safe("nothing_is_passed_over", (P,), implies(conj(P >= 0, P < cursor(), ~running(P)),
-        executed(P)), "whatever the coordinator has read is executed or under way")  # fmt: skip
+        executed(P)), "whatever the coordinator has read is executed or in progress")  # fmt: skip
     if rules.by_position:
         exact = conj(
             implies(conj(P >= 0, P < position()), executed(P)), implies(executed(P), P < position())
@@ -117,7 +117,7 @@ def restart(rules: Rules = Rules()) -> System:
     system.invariant("nothing_is_passed_over", (P,), implies(
         conj(P >= 0, P < cursor(), ~running(P)), executed(P)), "it is inductive")  # fmt: skip
     system.invariant("running_is_not_executed", (P,), implies(running(P), conj(~executed(P),
-        P >= 0, P < cursor())), "what is under way was read and has not committed")  # fmt: skip
+        P >= 0, P < cursor())), "what is in progress was read and has not committed")  # fmt: skip
     system.invariant("executed_was_received", (P,), implies(executed(P), conj(P >= 0, P < n())),
         "only what is in the relay log is executed")  # fmt: skip
     system.invariant("counters", (), conj(n() >= 0, cursor() >= 0, cursor() <= n(),

@@ -130,7 +130,7 @@ def rotation(rules: Rules = Rules()) -> System:
         "rotation need begin")  # fmt: skip
     system.safe("rotations_end", (), implies(rotating(), disj(may_end, may_enter_commit, may_commit,
         may_send)),
-        "and while a rotation is under way, it can end or a group can go on")  # fmt: skip
+        "and during a rotation, it can end or a group can proceed")  # fmt: skip
     system.safe("steps_run_out", (G,), implies(G >= 0, steps(G) <= STEPS_MAX),
         f"no group takes more than {STEPS_MAX} steps, so {STEPS_MAX} for each group written, less "
         "those taken, is a measure that every step of a group makes smaller")  # fmt: skip
@@ -147,7 +147,7 @@ def rotation(rules: Rules = Rules()) -> System:
         disj(eq(in_commit(), FREE), eq(in_ack(), FREE), in_commit() < in_ack()),
         disj(eq(in_commit(), FREE), eq(in_log(), FREE), in_commit() < in_log()),
         disj(eq(in_ack(), FREE), eq(in_log(), FREE), in_ack() < in_log())),
-        "whoever holds a later lock is earlier in the log")  # fmt: skip
+        "a holder of a later lock is earlier in the log")  # fmt: skip
     system.invariant("holders_are_written", (), conj(in_log() >= FREE, in_ack() >= FREE,
         in_commit() >= FREE, in_ack() < n(), in_commit() < n(),
         disj(eq(in_log(), FREE), eq(in_log(), n() - 1))), "LOCK_log is the last one's")  # fmt: skip

@@ -99,7 +99,7 @@ def semi_sync(rules: Rules = Rules()) -> System:
         system.action(
             "enter_ack", (G,), guard=conj(waiting_place, between(G)),
             updates={between: lambda g: conj(between(g), ~eq(g, G)), in_ack: lambda: G},
-            meaning="ACK: takes LOCK_semi_sync, whoever comes first",
+            meaning="ACK: takes LOCK_semi_sync, in any order",
         )  # fmt: skip
     acknowledged = received(G) if rules.after_sync and rules.wait_stands else TRUE
     system.action(
@@ -172,7 +172,7 @@ def semi_sync(rules: Rules = Rules()) -> System:
     system.safe("no_phantom_visibility", (G,), no_phantom,
         "whatever a client saw is on the replica: it survives the loss of the source")  # fmt: skip
     system.safe("confirmed_survives", (G,), implies(confirmed(G), received(G)),
-        "whatever a client was told had committed is on the replica")  # fmt: skip
+        "every transaction that a client got an answer for is on the replica")  # fmt: skip
     system.safe("no_overtaking", (G, H), implies(conj(G >= 0, G < H, engine(H)), engine(G)),
         "engine commits follow the binary log")  # fmt: skip
     system.safe("replica_is_not_ahead", (G,), implies(received(G), conj(G >= 0, G < n(),
@@ -190,7 +190,7 @@ def semi_sync(rules: Rules = Rules()) -> System:
         system.invariant("committing_was_received", (G,), implies(conj(eq(in_commit(), G), G >= 0),
             received(G)), "LOCK_commit_ordered is entered after the acknowledgement")  # fmt: skip
         system.invariant("barred_server_is_idle", (), disj(opened(), conj(eq(in_log(), FREE),
-            eq(in_ack(), FREE), eq(in_commit(), FREE))), "nobody works while barred")  # fmt: skip
+            eq(in_ack(), FREE), eq(in_commit(), FREE))), "no session works if barred")  # fmt: skip
     else:
         system.invariant("visible_was_received", (G,), implies(engine(G), received(G)),
             "AFTER_SYNC: the engine commit follows the acknowledgement")  # fmt: skip
@@ -216,7 +216,7 @@ def semi_sync(rules: Rules = Rules()) -> System:
         disj(eq(in_commit(), FREE), eq(in_ack(), FREE), in_commit() < in_ack()),
         disj(eq(in_commit(), FREE), eq(in_log(), FREE), in_commit() < in_log()),
         disj(eq(in_ack(), FREE), eq(in_log(), FREE), in_ack() < in_log())),
-        "whoever holds a later lock is earlier in the log")  # fmt: skip
+        "a holder of a later lock is earlier in the log")  # fmt: skip
     system.invariant("nobody_between_chained_locks", (G,), ~between(G),
         "the next lock is taken before the last one is released")  # fmt: skip
     system.invariant("holders_commit_in_order", (G, H), implies(conj(G >= 0, G < H, disj(

@@ -132,7 +132,7 @@ class SideBySide(Simulation):
             "and the same rows")  # fmt: skip
         invariant("timestamps_agree", (K,), implies(conj(came, ~m.vc(K)), conj(
             eq(a.sn(rank(K)), m.sn(K)), eq(a.lc(rank(K)), m.lc(K)))),
-            "it bears the same LC and SN in both")  # fmt: skip
+            "it has the same LC and SN in both")  # fmt: skip
         invariant("progress_agrees", (K,), implies(came, conj(
             eq(a.started(rank(K)), m.started(K)), eq(a.committed(rank(K)), m.committed(K)))),
             "it has started in both or in none, and so it has committed")  # fmt: skip

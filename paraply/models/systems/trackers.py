@@ -121,7 +121,7 @@ def tracker(rules: Rules = Rules()) -> System:
         "everything up to the mark has left")  # fmt: skip
     system.invariant("start_respects_its_bound", (P, Q), implies(
         conj(started(Q), P >= 0, P <= depends(Q)), left(P)),
-        "whoever has started had everything up to its bound gone")  # fmt: skip
+        "each started transaction had everything up to its bound gone")  # fmt: skip
     system.invariant("only_logged_ones_start", (P,), implies(disj(started(P), left(P)),
         conj(P >= 0, P < n())), "nothing starts that was not logged")  # fmt: skip
     system.invariant("counters", (), conj(n() >= 0, start() < n(), mark() >= -1),
