@@ -56,7 +56,10 @@ def judged_at_the_end(machine):
 
 def promises_of(subject, dialect):
     """Return the properties that a dialect of a subject always has."""
-    known = subject.breaks.get(dialect, frozenset())
+    follows = (
+        known.breaks for known in subject.follows if not known.dialects or dialect in known.dialects
+    )
+    known = subject.breaks.get(dialect, frozenset()).union(*follows)
     found = [
         prop
         for prop in properties_of(subject)
