@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``paraply check``."""
     parser.description = (
         "Judge a recorded history. One of servers, as paraply writes it, is judged by every\n"
-        "property that it says anything of; one of clients, as Jepsen and Elle have it, by the\n"
+        "applicable property; one of clients, as Jepsen and Elle have it, by the\n"
         "isolation level asked for. docs/isolation.md says what each level forbids."
     )
     parser.epilog = _EXAMPLE

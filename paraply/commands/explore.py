@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``paraply explore``."""
     parser.description = (
         "Run a subject on many schedules, judge each history that differs from the others by\n"
-        "every property that speaks of it, and make a small counterexample of every breach."
+        "every applicable property, and make a small counterexample of every breach."
     )
     parser.epilog = _EXAMPLE
     add_plain_argument(parser)

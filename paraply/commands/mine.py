@@ -50,7 +50,7 @@ examples:
   paraply mine --subjects all --histories 1000000 --master spark://host:7077 --out s3://b/mine
   paraply mine --applier my_applier.py:Applier         as a child process, as for conform
   paraply mine --histories 5000 -- ./my-applier        the same of any program
-  paraply mine --resume --out out/mine                 go on after whatever stopped it
+  paraply mine --resume --out out/mine                 continue after an interruption
   paraply mine --scope 6                               every history of six transactions on 3 rows
   paraply mine --report out/mine                       what a campaign found, without running it
   paraply mine --sql "select * from smallest"          query it (docs/spark.md has the views)
@@ -91,7 +91,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     where.add_argument(
         "--resume",
         action="store_true",
-        help="go on with the campaign in --out; what is run need not be said again",
+        help="continue the campaign in --out; other options come from its plan",
     )
     where.add_argument("--json", type=JsonFile, metavar="F", help="write JSON; - is stdout")
     where.add_argument("--no-times", action="store_true", help="leave times out")

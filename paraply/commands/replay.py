@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``paraply replay``."""
     parser.description = (
         "Make a recorded run again, check that it is the same, show it step by step and judge\n"
-        "it by every property that speaks of its subject."
+        "it by every applicable property."
     )
     parser.epilog = _EXAMPLE
     add_plain_argument(parser)

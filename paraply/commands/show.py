@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "Write a history as one HTML page, without network or server: lanes over time, the state\n"
         "at every step, dependencies, what is broken and when, and where the run can be made\n"
         "again every choice taken otherwise, the nearest run that passes among them.\n"
-        "The folder of a campaign becomes its report: what was found, how soon, what was met."
+        "The folder of a campaign becomes its report: breaches, discovery curve, situations."
     )
     parser.epilog = _EXAMPLE
     parser.add_argument(

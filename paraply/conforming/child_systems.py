@@ -36,7 +36,7 @@ from paraply.vocabulary.schedule import RecordedSchedule, Schedule
 APPLIER_NOT_MET = register(
     "P634",
     "the applier cannot be run: {reason}",
-    "let `paraply conform` show what it says, and what the protocol asks for (docs/protocol.md)",
+    "run `paraply conform` to see its output; docs/protocol.md defines the protocol",
 )
 APPLIER_IS_SILENT = register(
     "P635",

@@ -23,7 +23,7 @@ HISTORY_NOT_READ = register(
 )
 LOG_NOT_APPLICABLE = register(
     "P361",
-    "{option} says nothing of this history: {reason}",
+    "{option} does not apply to this history: {reason}",
     "leave it out",
 )
 

@@ -42,12 +42,12 @@ STOP_WHEN = "stop_when"
 FOLDER_IN_USE = register(
     "P722",
     "the folder holds a campaign already",
-    "go on with it by --resume, or name another folder by --out",
+    "continue it by --resume, or name another folder by --out",
 )
 OTHER_CAMPAIGN = register(
     "P723",
     "the folder holds another campaign: {reason}",
-    "go on with it by --resume and --out alone, by the version of paraply that began it, or name "
+    "continue it by --resume and --out alone, by the version of paraply that began it, or name "
     "another folder by --out",
 )
 NO_CAMPAIGN = register(

@@ -33,8 +33,8 @@ STATE, PLAN = "state", "plan"
 
 SECOND_DRIVER = register(
     "P729",
-    "another process has gone on with this campaign meanwhile",
-    "let one process at a time run a campaign; --resume goes on from what the other has stored",
+    "another process has continued this campaign",
+    "let one process at a time run a campaign; --resume continues from what the other has stored",
 )
 NO_DELTA = register(
     "P736",

@@ -35,8 +35,8 @@ R = TypeVar("R")
 WORKER_REFUSED = register(
     "P726",
     "a Spark worker gave up: {reason}",
-    "mend what the message names for the machines of the workers, then run it again (--resume goes "
-    "on with a campaign)",
+    "correct what the message names on the workers' machines, then run it again (--resume "
+    "continues a campaign)",
 )
 PLACE_NOT_SHARED = register(
     "P733",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SPARK_NOT_STARTED = register(
     "P725",
     "Spark does not start on {master}: {reason}",
-    "use --master none, which needs no Spark, or mend what the message names (docs/spark.md)",
+    "use --master none, which needs no Spark, or correct what the message names (docs/spark.md)",
 )
 
 LOCAL_SETTINGS = {

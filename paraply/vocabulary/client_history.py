@@ -14,8 +14,8 @@ from paraply.vocabulary.errors import ParaplyError, register
 
 REPEATED_WRITE = register(
     "P508",
-    "the value {value} is written to {key} twice (first {first}): nobody can tell whose was read",
-    "record a workload in which every write to a key has a value of its own",
+    "the value {value} is written to {key} twice (first {first}): reads of it are ambiguous",
+    "record a workload in which each write to a key has a different value",
 )
 LOG_UNLIKE_HISTORY = register(
     "P509",

@@ -21,7 +21,7 @@ FORMAT_VERSION = 1
 INCONSISTENT_HISTORY = register(
     "P504",
     "the history contradicts itself: {reason}",
-    "mend the recorder that wrote it: docs/history-format.md has the rules field by field",
+    "correct the recorder that wrote it: docs/history-format.md has the rules for each field",
 )
 
 OptionValue = str | int | bool

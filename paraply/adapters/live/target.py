@@ -30,8 +30,7 @@ ROUND_FAILED = register(
 SERVERS_UNFIT = register(
     "P623",
     "the servers named cannot be used: {reason}",
-    "docs/live.md says what they must be, under 'Servers that are already there'; nothing of theirs"
-    " was changed",
+    "docs/live.md lists the requirements for existing servers; the servers were not changed",
 )
 
 MODE_GONE = register(

@@ -12,7 +12,7 @@ SERVER_NOT_FOUND = register(
 SERVER_UNUSABLE = register(
     "P602",
     "{binary} does not run: {reason}",
-    "try it with --version by hand; an unpacked tree needs its own loader and libraries beside it",
+    "try it with --version by hand; an unpacked tree needs its own loader and libraries",
 )
 INITIALISATION_FAILED = register(
     "P603",
@@ -67,8 +67,8 @@ GROUP_NOT_FORMED = register(
 DSN_UNREADABLE = register(
     "P613",
     "'{given}' names no server: {reason}",
-    "write mysql://USER@HOST:PORT, or mysql://USER@/?socket=PATH; the password may stand in"
-    " PARAPLY_DSN_PASSWORD",
+    "write mysql://USER@HOST:PORT, or mysql://USER@/?socket=PATH; PARAPLY_DSN_PASSWORD"
+    " may hold the password",
 )
 SERVER_UNREACHABLE = register(
     "P614",
@@ -83,7 +83,7 @@ DUMP_REFUSED = register(
 )
 NETWORK_REFUSED = register(
     "P616",
-    "servers cannot be given a network of their own: {reason}",
+    "servers cannot get a private network: {reason}",
     "run as root, with iproute2 installed, where network namespaces are allowed (unshare -n true)",
 )
 NO_ACCOUNT = register(
