@@ -1,7 +1,7 @@
-"""Guided against blind: how many histories, and seconds, each mutant needs either way.
+"""Compares guided and blind search by the histories and seconds that each mutant needs.
 
-Both look at the same first batch of each seed, so a mutant that it finds says nothing about
-guidance; what counts are the others. One seed is luck: medians over several are compared.
+Both share the first batch of each seed, so only mutants beyond that batch count. Medians over
+several seeds reduce chance.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ WAYS = (BLIND, GUIDED)
 
 @dataclass(slots=True)
 class Needed:
-    """What one mutant needed, way by way, one number per seed.
+    """Histories and seconds of one mutant, per way and seed.
 
-    A mutant that was not found counts with all histories that were made of it: too few, so the
-    comparison understates what was missed; ``missed`` counts how often.
+    An undetected mutant counts with all its histories, so the comparison understates misses;
+    ``missed`` counts them.
     """
 
     histories: dict[str, list[int]] = field(default_factory=lambda: {way: [] for way in WAYS})
@@ -35,13 +35,13 @@ class Needed:
 
     @property
     def ratio(self) -> float:
-        """Return how many times fewer histories guidance needs, by medians."""
+        """Return blind over guided histories, by medians."""
         return median(self.histories[BLIND]) / median(self.histories[GUIDED])
 
 
 @dataclass(slots=True, kw_only=True)
 class Comparison:
-    """All mutants of a comparison, by name."""
+    """All compared mutants, by name."""
 
     seeds: int
     batch: int
@@ -49,7 +49,7 @@ class Comparison:
 
     @property
     def hard(self) -> dict[str, Needed]:
-        """Return the mutants that the first batch of some seed did not find, hardest first."""
+        """Return mutants that some seed's first batch missed, hardest first."""
         found = {
             name: needed
             for name, needed in self.mutants.items()
@@ -60,9 +60,9 @@ class Comparison:
         )
 
     def mean_ratio(self, least: int = 0) -> float | None:
-        """Return the geometric mean of the ratios of the hard mutants; None if there are none.
+        """Return the geometric mean ratio of hard mutants; None without any.
 
-        ``least`` leaves out mutants that a blind search finds in fewer histories (median).
+        ``least``: minimum median of blind histories.
         """
         ratios = [
             log(needed.ratio)
@@ -81,7 +81,7 @@ def compare(
     resume: bool = False,
     on_batch: Callable[[Progress], None] = lambda _: None,
 ) -> Comparison:
-    """Run the plan blind and guided on each seed, each mutant until it is found."""
+    """Run the plan blind and guided on each seed, until detection."""
     comparison = Comparison(seeds=0, batch=plan.batch_histories)
     for seed in seeds:
         comparison.seeds += 1
@@ -106,7 +106,7 @@ def compare(
 
 
 def comparison_lines(comparison: Comparison, *, with_times: bool = True) -> list[str]:
-    """Return the table of the hard mutants, and what it comes to."""
+    """Return the table of hard mutants and its summary."""
     hard = comparison.hard
     easy = len(comparison.mutants) - len(hard)
     lines = [
@@ -136,7 +136,7 @@ def comparison_lines(comparison: Comparison, *, with_times: bool = True) -> list
 
 
 def comparison_json(comparison: Comparison) -> dict[str, object]:
-    """Return the same as plain values."""
+    """Return plain values."""
     return {
         "seeds": comparison.seeds,
         "batch": comparison.batch,

@@ -1,7 +1,7 @@
-"""``spark.read.format("binlog")``: binary logs as rows of a DataFrame, in batch and streaming.
+"""``spark.read.format("binlog")``: binary logs as DataFrames, in batch and streaming.
 
-Call :func:`register_binlog` once per session. Each part of a log is a task's; parts are cut at
-transactions. docs/spark-binlog.md has the columns, the options and queries.
+Call :func:`register_binlog` once per session. A task reads one part, cut at transactions. See
+docs/spark-binlog.md.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from paraply.adapters.binlog.blocks import Block
 
-# Spark imports this module in several short processes: what reads logs is imported where needed.
+# Spark imports this module in several short processes, so log readers are imported lazily.
 
 BAD_OPTION = register(
     "P740",
@@ -80,14 +80,14 @@ _TESTS: Mapping[type[Filter], Test] = {
 
 
 def register_binlog(session: SparkSession) -> None:
-    """Make ``format("binlog")`` known to a session."""
+    """Register ``format("binlog")`` with a session."""
     session.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     session.dataSource.register(BinlogDataSource)
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A filter on one column that every row must pass."""
+    """A filter on one column."""
 
     column: str
     kind: type[Filter]
@@ -99,7 +99,7 @@ class Condition:
         return found is not None and _TESTS[self.kind](found, self.value)
 
     def may_hold_in(self, block: Block) -> bool:
-        """Return whether any row of a part can pass."""
+        """Return whether a part can contain passing rows."""
         if self.column == "file":
             return self.holds({"file": block.file})
         if self.column == "offset" and block.end is not None:
@@ -113,7 +113,7 @@ class Condition:
 
 
 def condition_of(filter_: Filter) -> Condition | None:
-    """Return a filter of Spark as a condition; None for one that only Spark evaluates."""
+    """Return Spark's filter as a condition; None if only Spark evaluates it."""
     attribute: Any = getattr(filter_, "attribute", ())
     value: Any = getattr(filter_, "value", None)
     if type(filter_) not in _TESTS or len(attribute) != 1:
@@ -136,19 +136,19 @@ class BinlogDataSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """Return the name of the format."""
+        """Return the format name."""
         return "binlog"
 
     def schema(self) -> str:
-        """Return the columns; ``.schema(...)`` of a reader keeps some of them."""
+        """Return all columns; a reader's ``.schema(...)`` selects some."""
         return SCHEMAS[self._rows()]
 
     def reader(self, schema: Any) -> DataSourceReader:
-        """Return what reads a batch."""
+        """Return the batch reader."""
         return _BatchReader(self._settings(schema))
 
     def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
-        """Return what follows a log."""
+        """Return the streaming reader."""
         return _StreamReader(self._settings(schema))
 
     def _rows(self) -> str:
@@ -196,7 +196,7 @@ class Settings:
 
     @property
     def needs_tables(self) -> bool:
-        """Return whether the definitions of tables matter for what is selected."""
+        """Return whether the selection requires table definitions."""
         from paraply.mining.binlog_rows import KEYS
 
         names = {field.name for field in self.columns.fields}
@@ -258,16 +258,15 @@ class _BatchReader(DataSourceReader):
         ]
 
     def read(self, partition: InputPartition | None) -> Iterator[pa.RecordBatch]:
-        # Where no part is left, Spark reads one that is None.
+        # Without parts, Spark reads a part that is None.
         if isinstance(partition, _Partition):
             yield from self._settings.read(partition, self._conditions)
 
 
 class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Follows a log: an offset is the bytes read of each file, always at a transaction's end.
+    """Follows a log: offsets are bytes per file, always at a transaction's end.
 
-    A file that another follows is read to its end. Of the newest file everything before its last
-    GTID event is read, or all of it where a ROTATE or STOP event closes it.
+    The newest file is readable up to its last GTID event, or wholly after a ROTATE or STOP event.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -275,7 +274,6 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._target: dict[str, int] | None = None
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        """Read no further than what is there now."""
         self._target = self.latestOffset({}, None)
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802

@@ -1,7 +1,7 @@
-"""Who runs the work: this process, or Spark. Both run the same functions on the same items.
+"""Engines that map functions over items: this process, or Spark.
 
-On Spark everything is a DataFrame: ``range`` and ``mapInArrow``, with no ``sparkContext`` and no
-RDD, so the same code runs on ``local[*]``, on a cluster and through Spark Connect.
+Spark code uses DataFrames only (``range``, ``mapInArrow``), no RDDs, and so supports ``local[*]``,
+clusters and Spark Connect.
 """
 
 from __future__ import annotations
@@ -46,57 +46,54 @@ PLACE_NOT_SHARED = register(
 )
 
 IN_PROCESS = "none"
-"""As a master URL: no Spark, this process does it."""
+"""Master URL for running without Spark."""
 
 JOBS_AT_ONCE = 2
-"""While one job's last tasks run, the next one's first fill the other cores."""
+"""Overlapping jobs keep cores busy at job ends."""
 FIRST_JOB_ITEMS, JOB_ITEMS_MAX = 16, 1024
-"""Items of the first job; each next job has twice as many, so a growing cluster is kept busy."""
+"""Items of the first job; sizes double, so growing clusters stay busy."""
 LOADED_OBJECTS_MAX = 5_000
-"""Python objects that a worker's garbage collection may look through after each task."""
+"""Limit of collectable Python objects after each task."""
 
 PACKAGES = ("paraply",)
-"""What a worker of a cluster is sent; it has the libraries already (docs/spark.md)."""
+"""Packages sent to cluster workers (docs/spark.md)."""
 
 
 class Engine(Protocol):
-    """Applies a function to items, in any order, wherever it likes."""
+    """Applies a function to items, in any order."""
 
     name: str
     is_local: bool
-    """Whether all of it runs on this machine, and so reaches its files."""
+    """Whether all work runs on this machine, with its files."""
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Yield what the function returns for each item, in the order they are finished.
-
-        Items are taken from their source only as they are needed, so it may be very long.
-        """
+        """Yield results as they finish; reads ``items`` lazily."""
 
     def run_round(self, task: BatchTask, work: Round) -> Iterator[pa.Table]:
-        """Run the batches of a round; yield what they found (``findings.SCHEMA``).
+        """Run a round; yield findings (``findings.SCHEMA``).
 
-        Batches of one system that a table covers follow one another.
+        A table's batches of one system are consecutive.
         """
 
     def reached(self, place: str) -> str:
-        """Return an absolute path or URL of a folder; P733 where a worker reaches another."""
+        """Return a folder's absolute path or URL; P733 if workers reach another."""
 
     def close(self) -> None:
-        """Give back what it holds."""
+        """Release all resources."""
 
 
 class InProcess:
-    """This process, one item after the other: nothing to start, nothing to ship."""
+    """Runs items in this process, sequentially."""
 
     name = "this process"
     is_local = True
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Yield each result as it is asked for."""
+        """Yield results lazily."""
         return map(function, items)
 
     def run_round(self, task: BatchTask, work: Round) -> Iterator[pa.Table]:
-        """Yield what each batch found."""
+        """Yield each batch's findings."""
         for number, known in work.batches():
             yield findings_of_batches(task, [(number, known)])
 
@@ -109,10 +106,9 @@ class InProcess:
 
 
 class OnSpark:
-    """A Spark session: ``local[*]``, a cluster, or a Spark Connect server.
+    """Runs items on ``local[*]``, a cluster, or Spark Connect.
 
-    What a task returns goes to the driver, so it must be small. Spark runs a task again when its
-    worker dies, so tasks must bear being run twice.
+    Results go to the driver: keep them small. Spark repeats lost tasks: keep them idempotent.
     """
 
     def __init__(
@@ -125,7 +121,7 @@ class OnSpark:
 
         self._owns = session is None
         self._session: Any = session or spark_session(master, conf=conf)
-        # Spark serves a shipped file from its place for as long as the session lasts.
+        # Spark serves shipped files from here during the session.
         self._shipped = TemporaryDirectory(prefix="paraply-shipped-", ignore_cleanup_errors=True)
         runs_on = str(self._session.conf.get("spark.master", master))
         self.name = f"Spark, {runs_on}"
@@ -134,7 +130,7 @@ class OnSpark:
             self._ship()
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Yield results job by job, a few jobs in flight; an abandoned iteration cancels them."""
+        """Yield results of a few jobs in flight; closing the iterator cancels them."""
         source = iter(items)
         job_items = FIRST_JOB_ITEMS
         tag = f"paraply-{secrets.token_hex(8)}"
@@ -172,7 +168,7 @@ class OnSpark:
         return [pickle.loads(result) for result in table.column(0).to_pylist()]
 
     def run_round(self, task: BatchTask, work: Round) -> Iterator[pa.Table]:
-        """Yield one table: what all batches found, merged by Spark."""
+        """Yield one table, merged by Spark."""
         frame = findings_on_spark(self._session, task, work, keep_what_is_loaded)
         yield self._collected(frame, f"paraply-{secrets.token_hex(8)}")
 
@@ -189,7 +185,7 @@ class OnSpark:
             self._session.removeTag(tag)
 
     def reached(self, place: str) -> str:
-        """Return the folder's absolute path or URL, after a worker has read and written there."""
+        """Return the absolute path or URL after a worker's read and write."""
         url = located(place)
         if self.is_local:
             return url
@@ -215,20 +211,19 @@ class OnSpark:
         return url
 
     def close(self) -> None:
-        """Stop the session, unless it was lent."""
+        """Stop the session, unless borrowed."""
         if self._owns:
             self._session.stop()
         self._shipped.cleanup()
 
     def _ship(self) -> None:
-        """Send our packages to the workers of a cluster, which need not have them installed."""
         archive = Path(self._shipped.name) / "paraply.zip"
         archive.write_bytes(packed_source())
         self._session.addArtifacts(str(archive), pyfile=True)
 
 
 class _Probe:
-    """What a worker does to show that it reaches a folder: read one file, write another."""
+    """Tests a worker's access to a folder: reads one file, writes another."""
 
     def __init__(self, place: str, asked: str, answered: str) -> None:
         self._place, self._asked, self._answered = place, asked, answered
@@ -242,10 +237,10 @@ class _Probe:
 
 
 def keep_what_is_loaded() -> None:
-    """Take what a worker has loaded out of the garbage collection that Spark runs after each task.
+    """Exempt loaded objects from Spark's garbage collection after each task.
 
-    It would look through every module each time, which takes 43 ms with pandas and pyarrow loaded.
-    Called at the end of each task, since later tasks import more.
+    Collection takes 43 ms with pandas and pyarrow loaded. Repeat it after each task, because later
+    tasks import more.
     """
     if len(gc.get_objects(generation=2)) > LOADED_OBJECTS_MAX:
         gc.collect()
@@ -253,7 +248,7 @@ def keep_what_is_loaded() -> None:
 
 
 def packed_source() -> bytes:
-    """Return our packages as a zip archive that Python imports from; equal source, equal bytes."""
+    """Return our packages as an importable zip archive, reproducible by bytes."""
     root = Path(__file__).resolve().parents[2]
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:

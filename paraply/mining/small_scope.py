@@ -1,8 +1,7 @@
-"""Exhaustive exploration of a small scope: certifier and applier, every schedule, every order.
+"""Explores a small scope exhaustively: certifier and applier, all schedules and orders.
 
-What is found wrong in so small a scope is found without a seed; what is not is certified to need
-more transactions, more rows, or something that the scope leaves out (:mod:`.scope_kernel` says what
-is in it). Random campaigns are for the rest.
+A result is a certificate within the scope (see :mod:`.scope_kernel`). Random campaigns cover larger
+ones.
 """
 
 from __future__ import annotations
@@ -29,20 +28,20 @@ FAULTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScopeResult:
-    """What an exploration met."""
+    """The result of an exploration."""
 
     schedules: int
     states: int
-    """States of the applier, summed over schedules."""
+    """Applier states, summed over schedules."""
     overlapping: int
-    """Schedules in which two transactions did overlap: the others show nothing."""
+    """Schedules with overlapping transactions; the others show nothing."""
     violating: int
     witness: tuple[int, ...]
-    """The first schedule that breaks, as steps; empty if none does."""
+    """First breaking schedule as steps; may be empty."""
 
     @property
     def verdict(self) -> Verdict:
-        """Return what the scope shows of ``conflicting_transactions_never_overlap``."""
+        """Return the verdict on ``conflicting_transactions_never_overlap``."""
         if self.violating:
             return Verdict.VIOLATED
         return Verdict.HOLDS if self.overlapping else Verdict.UNKNOWN
@@ -51,10 +50,10 @@ class ScopeResult:
 def explore_scope(
     transactions: int, *, workers: int = 4, fault: str = "", symmetric: bool = True
 ) -> ScopeResult:
-    """Explore every schedule of so many transactions (1 to 8) on three rows.
+    """Explore all schedules of 1 to 8 transactions on three rows.
 
-    With ``symmetric`` one schedule is explored of those that differ in the names of rows only.
-    Raises ``ValueError`` for another number of transactions or an unknown fault.
+    ``symmetric`` skips schedules that differ in row names only. Raises ``ValueError`` for an
+    invalid number or fault.
     """
     if not 1 <= transactions <= K.STEPS_MAX:
         raise ValueError(f"transactions must be in 1..{K.STEPS_MAX}: {transactions}")
@@ -74,7 +73,7 @@ def explore_scope(
 
 
 def find_smallest(fault: str, transactions_max: int = 4) -> ScopeResult:
-    """Return the exploration of the smallest scope in which a fault shows, else the largest."""
+    """Return the smallest scope with a breach, else the largest."""
     result = explore_scope(1, fault=fault)
     for transactions in range(2, transactions_max + 1):
         if result.violating:
@@ -84,7 +83,7 @@ def find_smallest(fault: str, transactions_max: int = 4) -> ScopeResult:
 
 
 def words(witness: tuple[int, ...]) -> str:
-    """Return a schedule in words.
+    """Return a readable schedule.
 
     >>> words((3, 9, 16))
     'write {0,1}; collect, write {0}; view change'

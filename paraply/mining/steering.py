@@ -1,9 +1,8 @@
-"""Guided exploration: runs that vary the programs which reached something new.
+"""Guided exploration by varying programs with new features.
 
-The first round of a system is blind. In later rounds three runs of four take a program that
-reached a new feature, keep a random piece of its beginning, change a few choices of it, and go on
-at random; the fourth is blind, so that nothing is out of reach. What a round does depends on the
-plan and on earlier rounds only, so a guided campaign is as repeatable as a blind one.
+The first round is blind. Later, three runs of four keep a random prefix of such a program, change a
+few choices and continue at random; the fourth is blind, so everything stays reachable. Rounds
+depend on plan and earlier rounds only, so campaigns are repeatable.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from paraply.vocabulary.programs import decode_program
 from paraply.vocabulary.schedule import Schedule, SeededSchedule
 
 BLIND_EVERY = 4
-"""One run of so many stays blind."""
+"""Interval of blind runs."""
 CHANGES_MAX = 3
-"""Choices of the piece that is kept which are made anew, at most."""
+"""Maximum changes in the kept prefix."""
 
 
 class VariedSchedule(Schedule):
-    """Repeats the beginning of a program with a few choices changed, then picks at random."""
+    """Repeats a changed prefix, then chooses at random."""
 
     __slots__ = ("_changed", "_kept", "_uniform")
 
@@ -35,7 +34,7 @@ class VariedSchedule(Schedule):
         self._changed = {self._below(len(self._kept) + 1) for _ in changes}
 
     def choose_index(self, count: int, label: str = "") -> int:
-        """Return the choice of the program where it is kept and fits, else a random one."""
+        """Return the program's choice if kept and valid, else a random one."""
         if count < 2:
             if count < 1:
                 raise ValueError(f"nothing to choose from for {label}")
@@ -53,7 +52,7 @@ class VariedSchedule(Schedule):
 
 
 def steered(plan: Plan, batch: Batch, known: Counts) -> BatchRun:
-    """Run a batch guided by what earlier rounds of its system reached."""
+    """Run a batch guided by earlier rounds."""
     corpus = [decode_program(program) for program in known.novel]
     return run_batch(plan, batch, _schedules(plan, batch, corpus), known=known.features)
 
@@ -66,6 +65,6 @@ def _schedules(
         if not corpus or run % BLIND_EVERY == 0:
             yield run, SeededSchedule(seed)
         else:
-            # Newer programs reached what older ones did not: they are taken more often.
+            # Prefer newer programs: they reached what older ones did not.
             place = Random(seed).random() ** 0.5
             yield run, VariedSchedule(seed, corpus[int(place * len(corpus))])

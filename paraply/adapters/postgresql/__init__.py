@@ -1,1 +1,1 @@
-"""Change streams of PostgreSQL: logical decoding, captured to a file."""
+"""PostgreSQL logical decoding, captured to a file."""

@@ -1,9 +1,9 @@
-"""Captured streams of pgoutput: what pg_recvlogical writes, or psql prints.
+r"""Captured pgoutput streams, in either of two forms.
 
-* ``pg_recvlogical --start -o proto_version=1 -o publication_names=P -f FILE``: messages as they
-  are, each followed by a line feed;
-* ``psql -At -c "SELECT lsn, xid, data FROM pg_logical_slot_get_binary_changes(...)"``: a line for
-  each message, with the data as ``\\x`` and hexadecimal digits in the last column.
+* ``pg_recvlogical --start -o proto_version=1 -o publication_names=P -f FILE``: raw messages, a
+  line feed after each;
+* ``psql -At -c "SELECT lsn, xid, data FROM pg_logical_slot_get_binary_changes(...)"``: a line per
+  message; the last column has ``\x`` and hexadecimal data.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CHUNK_BYTES = 1 << 16
 
 
 def is_change_stream(head: bytes) -> bool:
-    """Return whether the first bytes of a file are those of a captured stream."""
+    """Return whether a file starts as a captured stream."""
     return bool(_PSQL.match(head)) or _is_raw(head)
 
 
@@ -46,8 +46,8 @@ def read_stream(
 ) -> Iterator[LoggedTransaction]:
     """Yield the transactions of captured files, read as one stream.
 
-    ``by_origin`` names them by their replication origin, so that the stream of a subscriber has
-    the names of its source. What cannot be read is in the report.
+    ``by_origin`` names transactions by replication origin, as the source names them. ``report``
+    collects unreadable parts.
     """
     assembler = Assembler("", on_table)
     reader = PgoutputReader(assembler, by_origin=by_origin)
@@ -115,7 +115,6 @@ def _lines(source: Source) -> Iterator[bytes]:
 
 
 def _read_raw(source: Source, reader: PgoutputReader, note: _Note) -> Iterator[LoggedTransaction]:
-    """Take messages off a buffer; one that is not whole yet waits for the next bytes."""
     data = b""
     offset = at = 0
     awaits_line_feed = False

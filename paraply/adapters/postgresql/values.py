@@ -1,4 +1,4 @@
-"""Values of logical decoding, from their text form."""
+"""Decodes the text form of logical decoding values."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _COMMON_NAMES = {
 
 
 def common_name(type_name: str) -> str:
-    """Return the name that MySQL uses for the same values, so that types can be compared."""
+    """Return MySQL's name for the type, for comparison."""
     plain = type_name.partition("(")[0].strip()
     return _COMMON_NAMES.get(plain, plain)
 
 
 def decoder(type_name: str) -> Callable[[str], object]:
-    """Return the function that reads the text form of a type."""
+    """Return the decoder of a type's text form."""
     return _DECODERS.get(type_name.partition("(")[0].strip(), str)
 
 

@@ -1,7 +1,4 @@
-"""LOGICAL_CLOCK in the kernels: when the next transaction of the log may be given to a worker.
-
-The twin of ``paraply.reference_impl.applier.coordinator``, with its mutants as numbered faults.
-"""
+"""LOGICAL_CLOCK dispatch as kernels: ``paraply.reference_impl.applier.coordinator``'s twin."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ Ints = NDArray[np.int64]
 
 @njit(cache=True)
 def may_dispatch(p: Ints, replica: Ints, jobs: Ints, one: Ints) -> bool:
-    """Wait for all at the beginning of a group, else for every number up to LC."""
+    """Return whether the coordinator may dispatch: a group start waits for all, others up to LC."""
     last = replica[C.R_LAST_SN]
     usable = is_usable(last, one)
     last_committed = one[C.L_LC] if usable else 0
@@ -35,7 +32,7 @@ def may_dispatch(p: Ints, replica: Ints, jobs: Ints, one: Ints) -> bool:
 
 @njit(cache=True)
 def is_usable(last: int, one: Ints) -> bool:
-    """Return whether a timestamp contradicts neither itself nor the one before."""
+    """Return whether a timestamp is consistent with itself and its predecessor."""
     if last == 0:
         return True
     last_committed, number = one[C.L_LC], one[C.L_SN]
@@ -46,7 +43,7 @@ def is_usable(last: int, one: Ints) -> bool:
 
 @njit(cache=True)
 def opens_group(p: Ints, last: int, last_committed: int, number: int) -> bool:
-    """Return whether a transaction waits for all before it, whatever its LC."""
+    """Return whether a transaction waits for all earlier ones, whatever its LC."""
     if last == 0 or number == 0 or last_committed == 0:
         return True
     return number > last + 1 and p[C.P_FAULT] != C.IGNORES_GAPS
@@ -73,7 +70,7 @@ def _has_committed_up_to(p: Ints, replica: Ints, jobs: Ints, last_committed: int
 
 @njit(cache=True)
 def queue_job(p: Ints, replica: Ints, jobs: Ints, one: Ints, transaction: int) -> None:
-    """Queue a transaction that is given out; one that opens a group empties the queue."""
+    """Queue a dispatched transaction; a group start empties the queue first."""
     last = replica[C.R_LAST_SN]
     usable = is_usable(last, one)
     last_committed = one[C.L_LC] if usable else 0

@@ -1,7 +1,6 @@
-"""Where one log begins in the other, from what the first changes of rows found.
+"""Aligns the begins of two logs by the first before-image of each row.
 
-A target's log that begins after some source commits finds rows as these left them. Each first
-before-image votes for the source positions at which the source held that value.
+Each image votes for the source positions at which the source had that value.
 """
 
 from __future__ import annotations
@@ -16,17 +15,17 @@ SAMPLED_KEYS = 2_000
 SEARCHED_COMMITS = 50_000
 VOTES_MIN = 3
 SHARE_MIN = 0.1
-"""A later begin must explain so many more of the first before-images than the log's own begin."""
+"""Extra share of first before-images that a later begin must explain."""
 VOTES_DECISIVE = 10
 AGREEING_MIN = 0.5
-"""With fewer rows in common, the logs are not of the same time."""
+"""Below this share the logs are of different times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begin:
-    """Where the later log begins: after so many commits of the earlier one, 0 where unclear.
+    """The later log begins after so many commits of the earlier one; 0 if unclear.
 
-    ``votes`` rows were compared, and ``agreeing`` of them are at the begin as they were found.
+    ``votes`` rows were compared; ``agreeing`` of them match there.
     """
 
     after: int
@@ -35,14 +34,14 @@ class Begin:
 
     @property
     def is_common(self) -> bool:
-        """Return whether both logs have rows in common there; few rows decide nothing."""
+        """Return whether the logs share enough rows there."""
         return self.votes < VOTES_DECISIVE or self.agreeing >= AGREEING_MIN * self.votes
 
 
 def begin_within(earlier: Iterable[Commit], later: Iterable[Commit]) -> Begin:
-    """Return after how many commits of ``earlier`` the log ``later`` begins.
+    """Return the commits of ``earlier`` before ``later`` begins.
 
-    Only keyed rows vote, and the first ``SEARCHED_COMMITS`` commits of each log are looked at.
+    Only keyed rows in the first ``SEARCHED_COMMITS`` commits of each log vote.
     """
     found = _first_values(later)
     votes_from: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""Which rows keep the target from a stronger level: an inclusion-minimal set of keys."""
+"""Finds an inclusion-minimal set of keys that keeps the target from a stronger level."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from paraply.properties.two_logs.commits import Key
 from paraply.properties.two_logs.judgement import Judgement, Level
 
 ROWS_MAX = 200
-"""More rows than this are no exception but how the applier works."""
+"""With more rows, the fault is systematic."""
 ROUNDS_MAX = 6
 PASSES_MAX = 60
-"""Every pass reads both logs once."""
+"""Every pass reads both logs."""
 
 JudgeWithout = Callable[[frozenset[Key]], Judgement]
 
@@ -24,14 +24,14 @@ class Blame:
     keys: frozenset[Key]
     judgement: Judgement
     is_minimal: bool
-    """With any of the keys put back, the level is missed; False where passes ran out."""
+    """Whether every key is necessary; False if passes ran out."""
 
 
 def blame(judge_without: JudgeWithout, first: Judgement) -> Blame | None:
-    """Return the rows to except, None where no few rows are to blame.
+    """Return the rows to except; None if no few rows are to blame.
 
-    ``first`` is the judgement of all rows. Excluding rows never weakens a level, so putting rows
-    back one after the other, while the level stays, leaves an inclusion-minimal set.
+    ``first`` is the judgement of all rows. Excluding rows never weakens a level, so returning rows
+    one by one while the level stays yields a minimal set.
     """
     if first.level >= Level.BATCHES and not first.conceded:
         return None
@@ -67,7 +67,7 @@ class _Search:
     passes: int = 0
 
     def put_back(self, candidates: list[Key]) -> None:
-        """Put back as many candidates as the level allows, whole halves first."""
+        """Put back as many candidates as the level allows, by bisection."""
         if not candidates:
             return
         if self.passes >= PASSES_MAX:

@@ -1,7 +1,7 @@
-"""Both logs name their transactions alike (GTIDs): each exactly once, in order, unchanged?
+"""Checks that each named transaction (GTID) arrives exactly once, in order and unchanged.
 
-One pass. Memory grows with the distance between both logs and with what is found, and by 8 bytes
-per transaction for the length of the longest rising subsequence.
+One pass. Memory grows with the distance between the logs, with findings, and by 8 bytes per
+transaction for the longest rising subsequence.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from paraply.properties.two_logs.commits import Commit, Key
 _Finding = TypeVar("_Finding")
 
 LISTED_MAX = 1_000
-"""Findings of one kind that are kept; all are counted."""
+"""Listed findings per kind; counts are complete."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """A commit under the name that both logs use. ``group`` is what promises an order among its
-    commits (a MariaDB replication domain); ``number`` is what findings call it."""
+    """A commit by the common name of both logs.
+
+    ``group`` has a promised order (a MariaDB replication domain); findings cite ``number``.
+    """
 
     name: str
     number: int
@@ -33,21 +35,21 @@ class Named:
 
 
 class Difference(IntEnum):
-    """How the same transaction differs in both logs."""
+    """How both logs' versions of a transaction differ."""
 
     OTHER_ROWS = 0
-    """It wrote other after-images."""
+    """Other after-images."""
     FOUND_OTHER = 1
-    """It wrote the same, and found other before-images."""
+    """Same after-images, other before-images."""
     FEWER_ROWS = 2
-    """It wrote a part of the rows."""
+    """A subset of the rows."""
     MORE_ROWS = 3
-    """It wrote all of the rows, and more."""
+    """A superset of the rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
-    """A transaction that differs, by its numbers in both logs, and the first row that does."""
+    """A changed transaction: its numbers in both logs and first differing row."""
 
     source: int
     target: int
@@ -57,7 +59,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inversion:
-    """Two source commits that share a key and came in the other order at the target."""
+    """Two source commits with a common key, reversed at the target."""
 
     earlier: int
     later: int
@@ -66,48 +68,48 @@ class Inversion:
 
 @dataclass(slots=True, kw_only=True)
 class IdentityJudgement:
-    """What the names show. Lists hold at most ``LISTED_MAX``; the counts are complete."""
+    """The judgement by names; lists have at most ``LISTED_MAX`` entries, counts are complete."""
 
     matched: int = 0
     missing: list[int] = field(default_factory=list)
-    """Source commits with rows that the target lacks though it has later ones of their group."""
+    """Source commits with rows, absent although the target has later ones of their group."""
     missing_count: int = 0
     filtered: int = 0
-    """Source commits without judged rows that the target lacks."""
+    """Absent source commits without judged rows."""
     lag: int = 0
-    """Source commits after the last one of their group that the target has."""
+    """Source commits after the target's last one of their group."""
     errant: list[int] = field(default_factory=list)
-    """Target commits that the source lacks."""
+    """Target commits absent from the source."""
     errant_count: int = 0
     errant_with_rows: int = 0
     twice: list[int] = field(default_factory=list)
-    """Target commits that the target had before."""
+    """Repeated target commits."""
     twice_count: int = 0
     changed: list[Changed] = field(default_factory=list)
     changed_count: int = 0
     descents: int = 0
-    """Target commits that come directly after one that is later at the source."""
+    """Target commits directly after a later source commit."""
     group_descents: int = 0
-    """The same within one group."""
+    """Descents within one group."""
     to_move: int = 0
-    """Fewest commits to move to make the order that of the source."""
+    """Fewest commits to move for source order."""
     not_prefix: int = 0
-    """Target commits after which an earlier source commit was still missing."""
+    """Target commits with an earlier source commit still missing."""
     longest_not_prefix: int = 0
     inversions: list[Inversion] = field(default_factory=list)
     inversion_count: int = 0
-    """Target commits that share a key with a later source commit which the target had before."""
+    """Target commits after a later source commit with a common key."""
 
     @property
     def is_faultless(self) -> bool:
-        """Return whether each commit came exactly once, unchanged, and nothing else with rows."""
+        """Return whether each commit came exactly once, unchanged, without extra rows."""
         return not (
             self.missing_count or self.errant_with_rows or self.twice_count or self.changed_count
         )
 
 
 def judge_identity(source: Iterable[Named], target: Iterable[Named]) -> IdentityJudgement:
-    """Return what the names of two logs show; both are read side by side."""
+    """Return the judgement by names, reading both logs side by side."""
     judge = _IdentityJudge()
     sources, targets = iter(source), iter(target)
     more_source = more_target = True
@@ -129,14 +131,14 @@ class _IdentityJudge:
     def __init__(self) -> None:
         self.result = IdentityJudgement()
         self._waiting: dict[str, tuple[int, Named]] = {}
-        """Source commits that the target has not shown yet."""
+        """Source commits that have not arrived."""
         self._early: dict[str, list[tuple[int, Named]]] = {}
-        """Target commits whose source commit was not read yet, or does not exist."""
+        """Target commits before their source commit, or without one."""
         self._known: dict[str, _Numbers] = {}
         self._read_source = self._read_target = 0
         self._queue: dict[int, tuple[int, Named, Named] | None] = {}
-        """Target commits by their place, each with the place of its source commit and both; None
-        for one without a source commit."""
+        """Target commits by place: source place and both commits, or None without a source commit.
+        """
         self._next = 1
         self._order = _Order(self.result)
 
@@ -223,17 +225,15 @@ class _IdentityJudge:
 
 
 class _Order:
-    """Follows the order in which source commits came at the target."""
-
     def __init__(self, result: IdentityJudgement) -> None:
         self.last_of_group: dict[Hashable, int] = {}
-        """The latest source commit of each group that came."""
+        """Latest arrived source commit per group."""
         self._result = result
         self._previous = 0
         self._previous_of_group: dict[Hashable, int] = {}
         self._came = array("q")
         self._last_writer: dict[Key, tuple[int, int]] = {}
-        """The latest source commit that wrote a key so far: its place and its number."""
+        """Latest source writer per key: place and number."""
         self._low = 0
         self._above: set[int] = set()
         self._forget_at = 1 << 16
@@ -267,7 +267,7 @@ class _Order:
             self._forget_at = max(1 << 16, 2 * len(kept))
 
     def finish(self, lacking: array[int]) -> None:
-        """Count states that are no prefix; commits in ``lacking`` (rising) need not have come."""
+        """Count states that are no prefix; ``lacking`` commits (rising) are optional."""
         result = self._result
         tails = array("q")
         highest = stretch = 0
@@ -286,7 +286,7 @@ class _Order:
 
 
 def difference(source: Commit, target: Commit) -> tuple[Difference, Key] | None:
-    """Return how two commits differ and the first key in which they do; None if they do not."""
+    """Return how two commits differ and the first differing key; None if equal."""
     wrote = {key: after for key, (_, after) in source.changes.items()} | dict(source.copies)
     writes = {key: after for key, (_, after) in target.changes.items()} | dict(target.copies)
     other = next((key for key in wrote if key in writes and writes[key] != wrote[key]), None)
@@ -303,13 +303,13 @@ def difference(source: Commit, target: Commit) -> tuple[Difference, Key] | None:
 
 
 def split_name(name: str) -> tuple[str, int]:
-    """Return a GTID without its last number, and that number; 0 where it ends in none."""
+    """Return a GTID without its last number, and that number; 0 without one."""
     at = max(name.rfind(":"), name.rfind("-")) + 1
     return (name[:at], int(name[at:])) if name[at:].isdecimal() else (name, 0)
 
 
 class _Numbers:
-    """A growing set of numbers that come nearly in order: a low-water mark and what is above."""
+    """A growing set of nearly ordered numbers: a low-water mark and the numbers above."""
 
     def __init__(self) -> None:
         self._first = 0

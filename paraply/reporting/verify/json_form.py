@@ -1,4 +1,4 @@
-"""The result of ``paraply verify`` as one JSON document (docs/verify.md)."""
+"""``paraply verify`` as one JSON document (docs/verify.md)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORMAT_VERSION = 1
 
 
 def verify_document(result: VerifyResult) -> dict[str, Any]:
-    """Return the result as plain dictionaries and lists; levels and verdicts are words."""
+    """Return plain values; levels and verdicts are words."""
     document: dict[str, Any] = {
         "paraply": VERSION,
         "format": FORMAT_VERSION,

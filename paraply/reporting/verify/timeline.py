@@ -1,4 +1,4 @@
-"""The timeline of both logs: which source state each target commit shows."""
+"""The timeline: which source state each target commit shows."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 10, 12, 36
 
 
 def timeline_picture(result: VerifyResult) -> Markup:
-    """Return the picture; empty where the target has no commit to judge.
+    """Return the picture; empty without judged target commits.
 
-    The line is the prefix that each target commit shows. A dot is a commit that shows no state of
-    the source, drawn at the furthest source commit that it shows.
+    The line shows the prefix of each target commit. A dot marks a commit without a source state, at
+    its furthest source commit.
     """
     samples = result.timeline
     if not samples:
@@ -54,7 +54,7 @@ def timeline_picture(result: VerifyResult) -> Markup:
 
 
 def marker_of(result: VerifyResult, witness: WitnessFinding) -> Markup:
-    """Return the horizontal place of a witness in the timeline."""
+    """Return a witness's horizontal place."""
     last = max(2, result.timeline[-1][0] if result.timeline else 2)
     return escape(f"{_x(max(1, witness.target_number), last):.1f}")
 
