@@ -1,7 +1,6 @@
-"""Compares guided and blind search by the histories and seconds that each mutant needs.
+"""Compares the histories and seconds that guided and blind search need.
 
-Both share the first batch of each seed, so only mutants beyond that batch count. Medians over
-several seeds reduce chance.
+Both share each seed's first batch, so only later detections count.
 """
 
 from __future__ import annotations
@@ -23,10 +22,9 @@ WAYS = (BLIND, GUIDED)
 
 @dataclass(slots=True)
 class Needed:
-    """Histories and seconds of one mutant, per way and seed.
+    """Cost of one mutant, per way and seed.
 
-    An undetected mutant counts with all its histories, so the comparison understates misses;
-    ``missed`` counts them.
+    ``missed`` searches count with all their histories, which understates them.
     """
 
     histories: dict[str, list[int]] = field(default_factory=lambda: {way: [] for way in WAYS})
@@ -49,7 +47,7 @@ class Comparison:
 
     @property
     def hard(self) -> dict[str, Needed]:
-        """Return mutants that some seed's first batch missed, hardest first."""
+        """Return mutants that a first batch missed, hardest first."""
         found = {
             name: needed
             for name, needed in self.mutants.items()
@@ -60,10 +58,7 @@ class Comparison:
         )
 
     def mean_ratio(self, least: int = 0) -> float | None:
-        """Return the geometric mean ratio of hard mutants; None without any.
-
-        ``least``: minimum median of blind histories.
-        """
+        """Return hard mutants' geometric mean ratio; ``least`` bounds median blind histories."""
         ratios = [
             log(needed.ratio)
             for needed in self.hard.values()
@@ -81,7 +76,7 @@ def compare(
     resume: bool = False,
     on_batch: Callable[[Progress], None] = lambda _: None,
 ) -> Comparison:
-    """Run the plan blind and guided on each seed, until detection."""
+    """Search blind and guided on each seed until detection."""
     comparison = Comparison(seeds=0, batch=plan.batch_histories)
     for seed in seeds:
         comparison.seeds += 1
@@ -106,7 +101,7 @@ def compare(
 
 
 def comparison_lines(comparison: Comparison, *, with_times: bool = True) -> list[str]:
-    """Return the table of hard mutants and its summary."""
+    """Return the table and summary."""
     hard = comparison.hard
     easy = len(comparison.mutants) - len(hard)
     lines = [

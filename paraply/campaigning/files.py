@@ -1,4 +1,4 @@
-"""Counterexample files of a campaign: replayable history, page and index."""
+"""Counterexample files: history, page and index."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filed:
-    """An index entry; ``name`` is the file name without suffix."""
+    """An index entry; ``name`` has no suffix."""
 
     name: str
     subject: str
@@ -72,14 +72,14 @@ class Filed:
 
 
 def filed_from_json(value: dict[str, Any]) -> Filed:
-    """Read :meth:`Filed.as_json`; ``ValueError`` for an unsafe file name."""
+    """Read :meth:`Filed.as_json`; ``ValueError`` for unsafe names."""
     if not _NAME.fullmatch(value["name"]):
         raise ValueError("a name leads out of the folder")
     return Filed(**{**value, "violations": tuple(value["violations"])})
 
 
 def write_counterexamples(store: Store, plan: Plan, minimals: Sequence[Minimal]) -> list[Filed]:
-    """Write histories, pages and index; return the entries in order."""
+    """Write histories, pages and index; return its entries."""
     filed = []
     numbers: dict[str, int] = {}
     for one in minimals:
@@ -98,7 +98,7 @@ def write_counterexamples(store: Store, plan: Plan, minimals: Sequence[Minimal])
 
 
 def read_index(store: Store) -> list[Filed]:
-    """Return the index entries; none without an index."""
+    """Return the index entries, if any."""
     written = store.read(INDEX)
     if written is None:
         return []
@@ -196,7 +196,7 @@ def whose_fault(system: System, prop: str) -> str:
 
 
 def promotable(place: Path) -> dict[str, Filed]:
-    """Return the counterexamples by name; P322 if none."""
+    """Return counterexamples by name; P322 if none."""
     filed = {entry.name: entry for entry in read_index(DiskStore(str(place)))}
     if not filed:
         reason = f"there is no {INDEX}, or nothing is in it"
@@ -205,10 +205,9 @@ def promotable(place: Path) -> dict[str, Filed]:
 
 
 def promote(place: Path, names: Sequence[str], target: Path) -> list[Path]:
-    """Copy counterexamples into a folder of regression tests; return the files.
+    """Copy counterexamples, with properties to break, into a folder; return the files.
 
-    ``all`` selects the confirmed ones. A JSON file beside each history names the properties that it
-    must break. Raises ``ParaplyError`` P322 for an unlisted name.
+    ``all`` selects confirmed ones. Raises ``ParaplyError`` P322 for an unknown name.
     """
     store = DiskStore(str(place))
     filed = promotable(place)

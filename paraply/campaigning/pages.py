@@ -1,4 +1,4 @@
-"""The HTML pages of a campaign: report and counterexamples."""
+"""HTML pages of a campaign."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from paraply.reporting.campaign_html import campaign_html
 from paraply.reporting.files import make_folder, write_reports
 
 _FILLED = (child_systems, recorded_systems)
-"""These imports register the systems of a plan."""
+"""Imports register kinds of systems."""
 
 
 def write_campaign_pages(campaign: Path, folder: Path) -> Path:
-    """Write the report and its linked pages; return the report.
+    """Write the linked pages; return the report.
 
-    Raises ``ParaplyError`` P728 or P323 for an unreadable campaign, P321 for an unreadable
-    counterexample.
+    Raises ``ParaplyError`` P728, P323 (campaign) or P321 (counterexample).
     """
     progress = read_campaign(str(campaign))
     filed = read_index(store_at(str(campaign)))

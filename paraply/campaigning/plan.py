@@ -1,4 +1,4 @@
-"""Builds the plan of a campaign from options or from its folder."""
+"""Builds a campaign's plan from options or its folder."""
 
 from __future__ import annotations
 
@@ -19,17 +19,16 @@ from paraply.vocabulary.errors import ParaplyError
 HISTORIES = 200
 BATCH = 500
 SEED_MAX = (1 << 40) - 1
-"""Run seeds have 64 bits; each campaign has its own range."""
+"""Run seeds have 64 bits, in disjoint ranges per campaign."""
 
 PLANNING = (
     "subjects", "mutants", "applier", "command_line", "case", "timeout", "histories", "seed",
     "workload", "guided", "fast", "batch", "recorded",
 )  # fmt: skip
-"""Options of the stored plan."""
 
 
 def add_plan_arguments(parser: argparse._ArgumentGroup) -> None:
-    """Add the options in :data:`PLANNING`; defaults are None, empty or false."""
+    """Add the :data:`PLANNING` options; defaults are falsy."""
     parser.add_argument(
         "--subjects", metavar="S,...", help="subject or subject:dialect, or all (default: all)"
     )
@@ -84,9 +83,9 @@ def add_plan_arguments(parser: argparse._ArgumentGroup) -> None:
 
 
 def planned(arguments: argparse.Namespace) -> tuple[Plan, StopWhen]:
-    """Return plan and stop rule; a bare ``--resume`` reads them from the folder.
+    """Return plan and stop rule; bare ``--resume`` reads the folder.
 
-    Raises ``ParaplyError`` P724 or P728 for a folder without a usable plan.
+    Raises ``ParaplyError`` P724 or P728 without a usable plan.
     """
     values = [getattr(arguments, option) for option in PLANNING]
     is_bare = all(value is None or value is False or value == [] for value in values)
@@ -153,7 +152,7 @@ def _names(text: str | None) -> list[str]:
 
 
 def words_of(texts: Sequence[str], *, option: str) -> dict[str, str]:
-    """Return settings by name; P301 for malformed or repeated ones."""
+    """Return settings by name; P301 if malformed."""
     words: dict[str, str] = {}
     for word in texts:
         name, equals, value = word.partition("=")

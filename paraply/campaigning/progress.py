@@ -1,4 +1,4 @@
-"""Campaign progress on standard error: rate, findings, coverage, time left."""
+"""Campaign progress on standard error."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def clock_text(seconds: float) -> str:
 def mining_progress(
     console: Console | None = None, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Callable[[Progress], None]]:
-    """Yield a listener that draws on terminals and erases its line at the end."""
+    """Yield a listener that draws on terminals only."""
     drawn_on = console or Console(file=sys.stderr)
     if not drawn_on.is_terminal:
         yield lambda _: None
@@ -49,7 +49,7 @@ def mining_progress(
     with Live(Text(""), console=drawn_on, transient=True, auto_refresh=False) as live:
 
         def listen(progress: Progress) -> None:
-            # Counting situations of hundreds of systems outlasts a small batch.
+            # Counting situations may outlast a small batch.
             nonlocal drawn_at
             if clock() - drawn_at >= REFRESH_S:
                 drawn_at = clock()

@@ -1,4 +1,4 @@
-"""Verdicts of a campaign, per system and overall."""
+"""Verdicts of a campaign."""
 
 from __future__ import annotations
 
@@ -17,11 +17,9 @@ class SystemResult:
     """The verdict of one system.
 
     Attributes:
-        seconds: work time of all batches.
-        verdict: of a subject, the gravest of its properties. Of a mutant, HOLDS if its property
-            detects it, else UNKNOWN. Of an equivalent mutant, VIOLATED if a safety property detects
-            it.
-        note: reason for another verdict than HOLDS, or a remark.
+        verdict: a subject's gravest. A mutant: HOLDS if detected, else UNKNOWN; if equivalent,
+            VIOLATED by any safety breach.
+        note: reason for another verdict than HOLDS.
     """
 
     system: System
@@ -32,7 +30,7 @@ class SystemResult:
 
     @property
     def first_found(self) -> int | None:
-        """Return the histories up to the first sought breach; None without one."""
+        """Return the histories up to the first sought breach."""
         runs = [
             run for name, run in self.counts.first_violated.items() if name in self.system.goals
         ]
@@ -40,14 +38,14 @@ class SystemResult:
 
     @property
     def seconds_to_find(self) -> float | None:
-        """Return the time to that breach, at the system's mean speed."""
+        """Return that breach's time, at mean speed."""
         if self.first_found is None:
             return None
         return self.first_found * self.seconds / max(self.counts.histories, 1)
 
 
 def judge(progress: Progress, *, allow_expected: bool = False) -> list[SystemResult]:
-    """Return all verdicts; ``allow_expected`` accepts known breaches of dialects."""
+    """Return all verdicts; ``allow_expected`` accepts known breaches."""
     results = []
     for system, counts, seconds in zip(
         progress.plan.systems, progress.per_system, progress.seconds_per_system, strict=True
@@ -63,7 +61,7 @@ def judge(progress: Progress, *, allow_expected: bool = False) -> list[SystemRes
 
 
 def overall(progress: Progress, results: Sequence[SystemResult]) -> Verdict:
-    """Return the gravest verdict; an interrupted campaign is UNKNOWN at best."""
+    """Return the gravest verdict; UNKNOWN if interrupted."""
     cut = [] if progress.is_complete else [Verdict.UNKNOWN]
     return combine([*cut, *(result.verdict for result in results)])
 
@@ -81,10 +79,7 @@ def _of_mutant(system: System, counts: Counts) -> tuple[Verdict, str]:
 
 
 def unexpected_breaches(system: System, counts: Counts) -> list[str]:
-    """Return broken properties beyond the subject's known breaches.
-
-    An equivalent mutant may break properties of precision and speed.
-    """
+    """Return unknown breaches; equivalent mutants may break precision and speed."""
     survives = bool(system.mutant and mutant_named(system.mutant).survives_because)
     return sorted(
         name
@@ -119,7 +114,7 @@ def _of_subject(system: System, counts: Counts, *, allow_expected: bool) -> tupl
 
 
 def curve_points(histories: int) -> list[int]:
-    """Return 1, 2, 5, 10, 20, 50, ... up to and including the given number."""
+    """Return 1, 2, 5, 10, 20, 50, ... and ``histories``."""
     points = []
     power = 1
     while power < histories:
@@ -130,7 +125,7 @@ def curve_points(histories: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurvePoint:
-    """Findings after a number of histories per system."""
+    """Findings after some histories per system."""
 
     histories: int
     found: int

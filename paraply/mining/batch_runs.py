@@ -1,4 +1,4 @@
-"""Runs one batch: makes, judges and counts histories."""
+"""Runs, judges and counts one batch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from paraply.vocabulary.schedule import Schedule, SeededSchedule
 from paraply.vocabulary.verdict import Verdict
 
 NOVEL_MAX = 64
-"""Novel programs per batch."""
 
 _WORDS = pa.list_(pa.string())
 
@@ -52,20 +51,19 @@ SCHEMA = pa.schema(
         pa.field("history", pa.string()),
     ]
 )
-"""One row per history; (``system``, ``run``) is the key.
+"""One row per history, by ``system`` and ``run``.
 
-``program``: its choices (``paraply.vocabulary.programs``). ``course``: digest of what differs.
-``features``: number reached. ``holds``, ``unknown``, ``violated``: properties that must always
-hold. ``situations``: reached ones. ``signatures``: parallel to ``violated``. ``history``: JSON
-Lines of a violation.
+``program``: choices (``paraply.vocabulary.programs``). ``course``: digest. ``features``: number.
+``holds``, ``unknown``, ``violated``: required properties. ``situations``: reached ones.
+``signatures``: parallel to ``violated``. ``history``: JSON Lines of a violation.
 """
 
 
 @dataclass(slots=True)
 class Specimen:
-    """The best example of a cluster, and the number of examples.
+    """A cluster's best example, and their number.
 
-    Fewest transactions, events, choices, then lowest run: merging order does not matter.
+    The total order (transactions, events, choices, run) makes merging commutative.
     """
 
     count: int
@@ -96,18 +94,18 @@ def specimen_from_json(value: Mapping[str, Any]) -> Specimen:
 
 @dataclass(slots=True, kw_only=True)
 class Counts:
-    """Findings, in memory independent of the number of histories.
+    """Findings, bounded in memory.
 
     Attributes:
-        reached: judge -> histories with its situation and no breach.
+        reached: judge -> histories with its situation, unbroken.
         violated: judge -> histories that break it.
-        first_violated: judge -> first such run.
-        first_reached: judge -> first run with its situation.
-        confirmed: kernel findings that the reference confirms.
-        actions: action and outcome -> count in judged histories.
-        features: feature numbers (``paraply.mining.coverage``).
-        clusters: shape signature -> best specimen.
-        novel: programs with a new feature.
+        first_violated: judge -> first run.
+        first_reached: judge -> first run.
+        confirmed: confirmed kernel findings.
+        actions: action and outcome -> count.
+        features: numbers (``paraply.mining.coverage``).
+        clusters: shape signature -> specimen.
+        novel: programs with new features.
     """
 
     histories: int = 0
@@ -199,7 +197,7 @@ def run_batch(
     *,
     known: Set[int] | None = None,
 ) -> BatchRun:
-    """Run a batch on its seeds or on numbered ``schedules``.
+    """Run a batch on its seeds or ``schedules``.
 
     ``known`` features are not novel; None disables novelty.
     """
@@ -260,7 +258,7 @@ def action_of(event: Event) -> str:
 def judged(
     history: History, run: int, program: bytes, judges: Sequence[Property], counts: Counts
 ) -> dict[str, Any]:
-    """Judge and count one history; return its columns."""
+    """Judge and count a history; return its columns."""
     size = (len(history.transactions), len(history.events), len(program))
     holds: list[str] = []
     unknown: list[str] = []

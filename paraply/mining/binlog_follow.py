@@ -1,4 +1,4 @@
-"""Follows a growing log up to the last whole transaction."""
+"""Follows growing logs by whole transactions."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _ENDS = frozenset({EventType.ROTATE, EventType.STOP})
 
 
 def available(path: str, start: Mapping[str, int], limit: int | None) -> dict[str, int]:
-    """Return the readable bytes per file, about ``limit`` beyond ``start``.
+    """Return readable bytes per file, about ``limit`` beyond ``start``.
 
-    Deleted files keep their offset. Raises ``ParaplyError`` P741 for a shortened file.
+    Deleted files keep their offset. Raises ``ParaplyError`` P741 for shortened files.
     """
     found = dict(start)
     try:
@@ -60,10 +60,10 @@ def available(path: str, start: Mapping[str, int], limit: int | None) -> dict[st
 
 
 def _ends(file: str, read: int, size: int, *, is_last: bool) -> Iterator[int]:
-    """Yield ascending cuts behind ``read``: GTID events and the file's end."""
+    """Yield cuts behind ``read``: GTID events, file end."""
     head = head_of(file)
     if head is None:
-        # Compressed, encrypted or empty: readable as a whole, once another file follows.
+        # Compressed, encrypted or empty: read whole once another file follows.
         if not is_last and size > read:
             yield size
         return

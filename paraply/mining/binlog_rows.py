@@ -1,4 +1,4 @@
-"""Reads parts of binary logs into Arrow batches of transactions, changes or events."""
+"""Reads binary logs into Arrow batches."""
 
 from __future__ import annotations
 
@@ -37,17 +37,16 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A log range, with table definitions from before it."""
+    """A log range with prior table definitions."""
 
     block: Block
     registry: bytes | None = None
 
 
 def files_at(path: str) -> list[str]:
-    """Return a path's files: file, folder, glob or comma-separated list.
+    """Return log files of comma-separated files, folders or globs, sorted within each.
 
-    Each entry is sorted by name and number, without indexes and hidden files. Raises
-    ``ParaplyError`` P101 without files.
+    Skips indexes and hidden files. Raises ``ParaplyError`` P101 without files.
     """
     found: list[str] = []
     for each in filter(None, path.split(",")):
@@ -81,14 +80,14 @@ def _is_log(name: str) -> bool:
 
 
 def parts_of(files: Sequence[str], part_bytes: int) -> list[Block]:
-    """Return parts of at least ``part_bytes``, cut at transactions."""
+    """Return parts of ``part_bytes`` or more, cut at transactions."""
     return [block for file in files for block in cut_file(file, part_bytes)]
 
 
 def taught_parts(blocks: Sequence[Block], schema: str | None) -> list[Part]:
-    """Return parts, each with the table definitions valid at its start.
+    """Return parts with table definitions at their start.
 
-    Without a schema dump, reads the whole log once, not decoding rows.
+    Without a schema dump, first scans the whole log.
     """
     registry = new_registry(schema)
     if schema is not None or len(blocks) < 2:
@@ -107,7 +106,7 @@ def taught_parts(blocks: Sequence[Block], schema: str | None) -> list[Part]:
 
 
 def new_registry(schema: str | None) -> SchemaRegistry:
-    """Return a registry, with a schema dump's tables if given."""
+    """Return a registry, filled from a schema dump."""
     registry = SchemaRegistry()
     if schema is not None:
         load_schema_file(registry, schema)
@@ -131,7 +130,7 @@ def read_part(
     *,
     permissive: bool = False,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield batches of the ``wanted`` rows of a part.
+    """Yield a part's ``wanted`` rows.
 
     Raises ``ParaplyError`` for unreadable parts, unless ``permissive``.
     """
@@ -251,7 +250,6 @@ def _about(transaction: LoggedTransaction, table: str) -> Row:
 
 
 def _image(image: RowImage | None, names: Sequence[str]) -> list[tuple[str, str | None]] | None:
-    """Return a row image by column name, or by ``@1``, ``@2``, ... if names are unknown."""
     if image is None:
         return None
     is_named = len(names) == len(image) and all(names)

@@ -1,7 +1,6 @@
-"""``spark.read.format("binlog")``: binary logs as DataFrames, in batch and streaming.
+"""``spark.read.format("binlog")``: binary logs as DataFrames (docs/spark-binlog.md).
 
-Call :func:`register_binlog` once per session. A task reads one part, cut at transactions. See
-docs/spark-binlog.md.
+Call :func:`register_binlog` once per session.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
     from paraply.adapters.binlog.blocks import Block
 
-# Spark imports this module in several short processes, so log readers are imported lazily.
+# Spark imports this module in several short processes: import log readers lazily.
 
 BAD_OPTION = register(
     "P740",
@@ -94,12 +93,12 @@ class Condition:
     value: Any
 
     def holds(self, row: Mapping[str, Any]) -> bool:
-        """Return whether a row passes; NULL does not."""
+        """Return whether a row passes; NULL fails."""
         found = row.get(self.column)
         return found is not None and _TESTS[self.kind](found, self.value)
 
     def may_hold_in(self, block: Block) -> bool:
-        """Return whether a part can contain passing rows."""
+        """Return whether any row of a part can pass."""
         if self.column == "file":
             return self.holds({"file": block.file})
         if self.column == "offset" and block.end is not None:
@@ -113,7 +112,7 @@ class Condition:
 
 
 def condition_of(filter_: Filter) -> Condition | None:
-    """Return Spark's filter as a condition; None if only Spark evaluates it."""
+    """Return Spark's filter; None if unsupported."""
     attribute: Any = getattr(filter_, "attribute", ())
     value: Any = getattr(filter_, "value", None)
     if type(filter_) not in _TESTS or len(attribute) != 1:
@@ -132,7 +131,7 @@ def condition_of(filter_: Filter) -> Condition | None:
 
 
 class BinlogDataSource(DataSource):
-    """Binary logs of MySQL and MariaDB; ``rows`` is transactions, changes or events."""
+    """Binary logs of MySQL and MariaDB."""
 
     @classmethod
     def name(cls) -> str:
@@ -140,7 +139,7 @@ class BinlogDataSource(DataSource):
         return "binlog"
 
     def schema(self) -> str:
-        """Return all columns; a reader's ``.schema(...)`` selects some."""
+        """Return all columns; readers may select some."""
         return SCHEMAS[self._rows()]
 
     def reader(self, schema: Any) -> DataSourceReader:
@@ -234,7 +233,7 @@ class _BatchReader(DataSourceReader):
         self._conditions: list[Condition] = []
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
-        """Use filters to read less; Spark applies them all again."""
+        """Use filters; Spark applies them again."""
         for each in filters:
             condition = condition_of(each)
             if condition is not None:
@@ -264,9 +263,9 @@ class _BatchReader(DataSourceReader):
 
 
 class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Follows a log: offsets are bytes per file, always at a transaction's end.
+    """Follows a log; offsets are bytes per file at transaction ends.
 
-    The newest file is readable up to its last GTID event, or wholly after a ROTATE or STOP event.
+    The newest file ends at its last GTID event, or at ROTATE or STOP.
     """
 
     def __init__(self, settings: Settings) -> None:

@@ -1,7 +1,7 @@
-"""Runs a campaign in rounds of batches; workers return only findings.
+"""Runs a campaign in rounds of batches.
 
-Workers write rows as files; the driver commits files and state together. ``resume`` continues from
-the last commit. Batches depend on the plan alone, so interruptions do not change the table.
+Workers write row files; the driver commits them with the state. ``resume`` continues from the last
+commit. Batches depend on the plan alone, so interruptions never change the table.
 """
 
 from __future__ import annotations
@@ -71,13 +71,13 @@ OLD_FOLDER = register(
 )
 
 COMMIT_S = 15.0
-"""Largest loss when the driver dies, and the target duration of a round, in seconds."""
+"""Target duration of a round, lost when the driver dies."""
 COMMIT_BYTES = 8 * FILE_BYTES
 ROUND_MIN, ROUND_MAX = 16, 1 << 16
 """Batches per round; short rounds grow."""
 GROWTH = 4
 BATCHES_EACH = 4
-"""Batches per core and round, so that long batches keep all cores busy."""
+"""Batches per core and round."""
 
 
 class StopWhen(Enum):
@@ -85,17 +85,16 @@ class StopWhen(Enum):
 
     NEVER = "never"
     FOUND = "found"
-    """After the sought breach; a subject without one runs to the end."""
+    """After the sought breach, if one is known."""
     COVERAGE = "coverage"
-    """After every reachable situation."""
 
 
 @dataclass(slots=True)
 class Progress:
-    """The progress of a campaign, reported after each batch.
+    """Progress after each batch.
 
-    ``per_system`` and ``seconds_per_system`` (worker time) have one entry per system; ``remarks``
-    list repeated work.
+    ``per_system`` and ``seconds_per_system`` (worker time) follow the plan; ``remarks`` list
+    repeated work.
     """
 
     plan: Plan
@@ -103,7 +102,7 @@ class Progress:
     seconds_per_system: list[float] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)
     seconds: float = 0.0
-    """Run time of this process, up to the last batch."""
+    """This process's time, up to the last batch."""
     batches: int = 0
     batches_kept: int = 0
     histories_kept: int = 0
@@ -122,7 +121,7 @@ class Progress:
 
     @property
     def histories_planned(self) -> int:
-        """Return the planned histories, minus those of stopped systems."""
+        """Return planned histories without stopped systems'."""
         return sum(
             self.per_system[number].histories
             if number in self.stopped
@@ -173,14 +172,13 @@ def run_campaign(
     time_limit_s: float | None = None,
     on_batch: Listener = lambda _: None,
 ) -> Progress:
-    """Run the rest of a campaign; return its counts.
+    """Run the rest of a campaign.
 
-    With a stop rule or guidance, a round has one batch of each active system, so the outcome does
-    not depend on timing.
+    A stop rule or guidance limits rounds to one batch per system, for determinism.
 
     Raises:
-        ParaplyError: P721 for an unusable folder, P722 for one in use, P723 for another campaign's,
-            P729 for a concurrent process, P733 for workers without access, P734 for an old version.
+        ParaplyError: P721 unusable folder, P722 in use, P723 another campaign's, P729 concurrent
+            process, P733 unreachable for workers, P734 old version.
     """
     url = engine.reached(place)
     store = store_at(url)
@@ -218,7 +216,6 @@ class _Uncommitted:
         self._since = time.monotonic()
 
     def take(self, findings: pa.Table, progress: Progress) -> None:
-        """Count findings; commit if due."""
         merged = Merged()
         merged.add(findings)
         for system, each in merged.systems.items():
@@ -232,7 +229,7 @@ class _Uncommitted:
             self.commit()
 
     def commit(self) -> None:
-        """Merge small files; commit them with the state."""
+        """Merge small files; commit all with the state."""
         if not self._is_new:
             return
         self._is_new = False
@@ -253,9 +250,9 @@ class _Uncommitted:
 def open_folder(
     store: Store, plan: Plan, stop_when: StopWhen, *, resume: bool
 ) -> tuple[CommitLog, list[str]]:
-    """Prepare the folder; return its commit log and remarks.
+    """Prepare the folder; return commit log and remarks.
 
-    The stop rule is stored outside the plan: rows do not depend on it.
+    The plan excludes the stop rule, because rows do not depend on it.
     """
     stored = json.dumps({**plan.as_json(), STOP_WHEN: stop_when.value}, indent=1).encode()
     written = store.read(PLAN_FILE)
@@ -290,7 +287,7 @@ def open_folder(
 def _checked_state(
     plan: Plan, log: CommitLog, store: Store, engine: Engine, progress: Progress
 ) -> State:
-    """Return the state after reading all files; damaged systems restart."""
+    """Return the verified state; damaged systems restart."""
     state = log.state(plan)
     if state is None and not log.has_state():
         return new_state(plan)
@@ -320,7 +317,7 @@ def _checked_state(
 
 
 def read_plan(place: str) -> tuple[Plan, StopWhen]:
-    """Return plan and stop rule of a folder; P724 without a plan, P728 if damaged."""
+    """Return stored plan and stop rule; P724 or P728."""
     store = store_at(place)
     written = store.read(PLAN_FILE)
     if written is None:
@@ -329,9 +326,9 @@ def read_plan(place: str) -> tuple[Plan, StopWhen]:
 
 
 def read_campaign(place: str) -> Progress:
-    """Return the stored progress; P724 or P728 without a usable plan.
+    """Return stored progress without reading rows; P724 or P728.
 
-    Rows are not read. A missing row file makes the campaign incomplete, with a remark.
+    A missing row file adds a remark and makes the campaign incomplete.
     """
     store = store_at(place)
     plan, stop_when = read_plan(place)
@@ -367,14 +364,14 @@ def _parse_plan(store: Store, written: bytes) -> tuple[Plan, StopWhen]:
 
 
 def _begin(progress: Progress, state: State) -> None:
-    """Continue from a state; both share its counts."""
+    """Continue from a state; both share counts."""
     progress.per_system, progress.seconds_per_system = state.counts, state.seconds
     progress.batches = progress.batches_kept = sum(state.made)
     progress.histories_kept = progress.histories
 
 
 def _rounds(progress: Progress, state: State, stop_when: StopWhen) -> Iterator[Round]:
-    """Yield batches that may run in parallel, without knowledge of each other."""
+    """Yield independent batches."""
     plan = progress.plan
     width = len(plan.systems)
     if stop_when is StopWhen.NEVER and not plan.is_guided:
@@ -409,7 +406,7 @@ def _rounds(progress: Progress, state: State, stop_when: StopWhen) -> Iterator[R
 
 
 def next_size(size: int, took: float, batch_s: float) -> int:
-    """Return the number of batches in the next round.
+    """Return the next round's number of batches.
 
     >>> next_size(16, took=5.0, batch_s=1.0), next_size(1024, took=120.0, batch_s=60.0)
     (48, 2048)

@@ -1,7 +1,7 @@
-"""Clusters counterexamples, minimises and confirms the smallest of each.
+"""Clusters counterexamples; minimises and confirms the smallest.
 
-Batches cluster by shape, so the driver merges specimens, never histories. Minimised specimens
-cluster again by full signature, because shapes often coincide without irrelevant parts.
+Batches cluster by shape, so the driver merges specimens only. Minimised specimens cluster again,
+because irrelevant parts hide equal shapes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Small(Protocol):
 
     @property
     def minimality(self) -> object | None:
-        """Return the proven extent of minimality; ``str`` describes it."""
+        """Return the proven minimality; ``str`` describes it."""
 
 
 class Minimiser(Protocol):
@@ -51,13 +51,13 @@ class Minimiser(Protocol):
     ) -> Small:  # fmt: skip
         """Return a smaller breaching run, or ``found``.
 
-        ``faster`` may wrap a workload's readable oracle.
+        ``faster`` may wrap the readable oracle.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """Breaches of one property by one system and shape."""
+    """Breaches of one property, system and shape."""
 
     system: int
     prop: str
@@ -66,7 +66,7 @@ class Cluster:
 
     @property
     def order(self) -> tuple[object, ...]:
-        """Return the sort key: system, property, descending frequency."""
+        """Return the sort key."""
         return (self.system, self.prop, -self.specimen.count, self.shape)
 
 
@@ -75,12 +75,10 @@ class Minimal:
     """A cluster's smallest counterexample.
 
     Attributes:
-        cluster: the cluster, merged with equal ones.
         choices: program for replay.
         digest: equal for histories that differ in names only.
-        minimality: known lower bounds, in words; may be empty.
-        is_confirmed: the reference replays the same history and breach.
-        seconds: minimising time.
+        minimality: known bounds in words.
+        is_confirmed: the reference repeats history and breach.
     """
 
     cluster: Cluster
@@ -102,11 +100,11 @@ class Minimal:
 def clusters_of(
     progress: Progress, *, goals_only: bool = True, most: int | None = None
 ) -> list[Cluster]:
-    """Return a campaign's sorted clusters.
+    """Return sorted clusters.
 
     Args:
-        goals_only: omit a mutant's side effects, keep breaches of its detecting property.
-        most: maximum per system and property, most frequent first; a system may lower it.
+        goals_only: keep a mutant's sought breach only.
+        most: maximum per system and property, most frequent first.
     """
     found = []
     for number, (system, counts) in enumerate(
@@ -132,9 +130,9 @@ def clusters_of(
 def minimise_all(
     plan: Plan, clusters: Sequence[Cluster], engine: Engine, make_small: Minimiser
 ) -> Iterator[Minimal | None]:
-    """Yield each cluster's smallest counterexample as it finishes.
+    """Yield smallest counterexamples as they finish.
 
-    None: the program did not repeat the breach (a nondeterministic external applier).
+    None marks a breach that its program does not repeat.
     """
     return engine.map(MinimiseTask(plan=plan, make_small=make_small), clusters)
 
@@ -147,7 +145,7 @@ class MinimiseTask:
     make_small: Minimiser
 
     def __call__(self, cluster: Cluster) -> Minimal | None:
-        """Return the smallest counterexample; None if the breach does not recur."""
+        """Return the smallest counterexample; None if unrepeatable."""
         started = time.perf_counter()
         system = self.plan.systems[cluster.system]
         prop = property_named(cluster.prop)
@@ -184,7 +182,7 @@ class MinimiseTask:
 
 
 def replayed(system: System, prop: Property, program: bytes, run: int) -> Counterexample:
-    """Return the run of a program; ``run`` is its number."""
+    """Return the run of a program."""
     choices = decode_program(program)
     with system.opened() as make_history:
         history = make_history(RecordedSchedule(choices, strict=system.is_ours), run)
@@ -196,7 +194,7 @@ def replayed(system: System, prop: Property, program: bytes, run: int) -> Counte
 def is_confirmed(system: System, prop: Property, found: Counterexample, run: int) -> bool:
     """Return whether the reference repeats events and breach.
 
-    The program is encoded and decoded first, as for readers of the file.
+    Encodes and decodes the program, as file readers do.
     """
     again = replayed(system, prop, encode_program(found.choices), run)
     is_same = (again.history.transactions, again.history.events) == (
@@ -207,10 +205,7 @@ def is_confirmed(system: System, prop: Property, found: Counterexample, run: int
 
 
 def distinct(minimals: Iterable[Minimal]) -> list[Minimal]:
-    """Return the smallest counterexample per full signature, adding counts.
-
-    Sorted by system, property and size.
-    """
+    """Return the smallest per full signature, sorted, adding counts."""
     best: dict[tuple[int, str], Minimal] = {}
     counts: dict[tuple[int, str], int] = {}
     for one in sorted(minimals, key=lambda one: (one.size, one.cluster.order)):

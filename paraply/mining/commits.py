@@ -1,7 +1,7 @@
-"""The commit log of a campaign: a Delta table of verdict rows, written by the driver.
+"""The commit log: a Delta table of verdict rows (decision record 0006).
 
-A commit contains new files and the state after them, atomically. Readers ignore uncommitted files.
-Concurrent commits after one state conflict; the second fails. See decision record 0006.
+A commit adds files and state atomically. Readers ignore uncommitted files. The second of two
+concurrent commits fails.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from paraply.vocabulary.errors import ParaplyError, register
 
 STATES = "states"
 STATE, PLAN = "state", "plan"
-"""Commit metadata: state file name, plan digest."""
+"""Commit metadata: state file, plan digest."""
 
 SECOND_DRIVER = register(
     "P729",
@@ -43,10 +43,10 @@ NO_DELTA = register(
 
 @dataclass(slots=True)
 class State:
-    """The state of a campaign, per system.
+    """Progress per system.
 
     Attributes:
-        made: finished batches; each system runs them in order.
+        made: finished batches, in order.
         rows: committed rows.
         seconds: worker time.
     """
@@ -95,7 +95,7 @@ def new_state(plan: Plan) -> State:
 
 
 class CommitLog:
-    """The Delta table at ``rows/``, as of the last :meth:`refresh`."""
+    """The Delta table as of the last :meth:`refresh`."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -120,7 +120,7 @@ class CommitLog:
                 self._table = None
 
     def create(self, plan: Plan) -> bool:
-        """Create the table; return False if another process did."""
+        """Create the table; False if another process did."""
         delta = _delta()
         if "://" not in self._url:
             try:
@@ -133,7 +133,7 @@ class CommitLog:
                 SCHEMA,
                 mode="error",
                 name="paraply campaign",
-                # Keep old commits: the newest state may be in one.
+                # The newest state may be in an old commit.
                 configuration={"delta.enableExpiredLogCleanup": "false"},
                 storage_options=self._options,
                 commit_properties=delta.CommitProperties(custom_metadata={PLAN: plan.digest}),
@@ -152,13 +152,13 @@ class CommitLog:
         return dict(zip(actions["path"], actions["size_bytes"], strict=True))
 
     def dataset(self) -> Any:
-        """Return the rows as a lazy Arrow dataset."""
+        """Return the rows lazily."""
         if self._table is None:
             return SCHEMA.empty_table()
         return self._table.to_pyarrow_dataset()
 
     def state(self, plan: Plan) -> State | None:
-        """Return the newest state; None if absent or damaged."""
+        """Return the newest undamaged state."""
         said = self._said(STATE)
         data = self._store.read(said) if said else None
         if data is None:
@@ -187,7 +187,7 @@ class CommitLog:
         return None
 
     def commit(self, plan: Plan, state: State, files: Sequence[NewFile]) -> None:
-        """Commit files and state; P729 after a concurrent commit."""
+        """Commit files and state; P729 on conflict."""
         delta = _delta()
         from deltalake.transaction import AddAction
 
@@ -210,13 +210,13 @@ class CommitLog:
         except delta.exceptions.DeltaError as error:
             raise ParaplyError(NO_DELTA, where=self._url, reason=_first_line(error)) from None
         self.refresh()
-        # Readers may use the previous state, so delete only the one before.
+        # Readers may use the previous state: delete the one before.
         if self._older:
             self._store.delete(self._older)
         self._older = before
 
     def forget(self, systems: Sequence[str]) -> None:
-        """Remove missing files and all rows of some systems."""
+        """Remove missing files and systems' rows."""
         names = ", ".join("'" + name.replace("'", "''") + "'" for name in systems)
         with _delta_errors(self._url):
             self._table.repair()
@@ -225,14 +225,14 @@ class CommitLog:
 
 
 def read_rows(place: str) -> pa.Table:
-    """Return a campaign's rows, unordered; P735 for missing or damaged files."""
+    """Return unordered rows; P735 for unreadable files."""
     store = store_at(place)
     tables = [read_file(store, name) for name in CommitLog(store).files()]
     return pa.concat_tables(tables) if tables else SCHEMA.empty_table()
 
 
 def _storage_options(url: str) -> Mapping[str, str]:
-    """Return delta-rs options that Arrow takes from the environment."""
+    """Return options that delta-rs does not read from the environment."""
     if not url.startswith("s3://"):
         return {}
     options = {"aws_conditional_put": "etag"}

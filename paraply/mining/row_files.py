@@ -1,7 +1,6 @@
 """Parquet files of verdict rows, always under new names.
 
-Uncommitted files (:mod:`paraply.mining.commits`) are ignored, so repeated or lost tasks are
-harmless.
+Repeated or lost tasks leave uncommitted files (:mod:`paraply.mining.commits`).
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from paraply.vocabulary.errors import ParaplyError, register
 
 ROWS = "rows"
 FILE_BYTES = 32 << 20
-"""Buffer size before a write; commits merge smaller files."""
+"""Buffer size; commits merge smaller files."""
 COMPRESSION = "zstd"
 COLUMNS_PACKED = [
     "system", "subject", "mutant", "dialect", "options", "holds.list.element",
     "unknown.list.element", "violated.list.element", "situations.list.element",
     "signatures.list.element",
 ]  # fmt: skip
-"""Columns with few values; a dictionary would enlarge the others."""
+"""Columns with few values; dictionaries enlarge others."""
 
 ROWS_DAMAGED = register(
     "P735",
@@ -41,13 +40,13 @@ ROWS_DAMAGED = register(
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A row file: name below ``rows/``, bytes, row count, statistics."""
+    """A row file below ``rows/``."""
 
     name: str
     size: int
     rows: int
     stats: str = ""
-    """Delta's statistics as JSON, or empty."""
+    """Delta's statistics as JSON, if any."""
 
 
 class RowWriter:
@@ -60,7 +59,7 @@ class RowWriter:
         self._written: list[NewFile] = []
 
     def add(self, table: pa.Table) -> None:
-        """Add rows; write a file when the buffer is full."""
+        """Add rows; write full files."""
         if table.num_rows:
             self._tables.append(table)
             self._bytes += table.nbytes
@@ -109,7 +108,7 @@ def parquet_bytes(table: pa.Table) -> bytes:
 
 
 def read_file(store: Store, name: str) -> pa.Table:
-    """Return a file's rows; P735 if missing or damaged."""
+    """Return rows; P735 if unreadable."""
     where = f"{store.url}/{ROWS}/{name}"
     data = store.read(f"{ROWS}/{name}")
     if data is None:
@@ -130,7 +129,7 @@ class MergeTask:
     place: str
 
     def __call__(self, names: Sequence[str]) -> NewFile:
-        """Return the new file; the old ones remain until its commit."""
+        """Return the new file; old ones await its commit."""
         store = store_at(self.place)
         tables = [read_file(store, name) for name in names]
         return write_rows(store, pa.concat_tables(tables))

@@ -1,4 +1,4 @@
-"""Starts one Spark session: fast, local by default, without leftovers."""
+"""Starts a fast, local Spark session without leftovers."""
 
 from __future__ import annotations
 
@@ -30,31 +30,28 @@ LOCAL_SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "4",
-    # Python workers do the work; the JVM only distributes batches and collects counts.
+    # The JVM only distributes batches and collects counts.
     "spark.driver.memory": "512m",
-    # The hot loop is in Python: the JVM's second compiler would only slow the start.
+    # The hot loop is in Python, so skip the second compiler.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
-"""Settings for embedded ``local[*]`` mode only."""
+"""For ``local[*]`` only."""
 
 QUIET_SETTINGS = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
 
 LOG_LINES_SHOWN = 3
 TASK_FAILURES_MAX = 4
-"""As on clusters; plain local mode fails with the first killed worker."""
+"""Plain local mode fails with the first killed worker."""
 
 
 def spark_session(
     master: str = "local[2]", *, app: str = "paraply", conf: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """Return this process's Spark session, starting it if necessary.
+    """Return this process's Spark session, starting one if needed.
 
-    ``spark-submit`` determines master and settings of processes that it starts. ``sc://host:port``
-    is a Spark Connect server. ``conf`` adds settings.
-
-    Workers use this interpreter (``PYSPARK_PYTHON``). Local mode binds to loopback. JVM logs go to
-    a temporary file, removed at exit with Spark's other files. Raises ``ParaplyError`` P701 without
-    Java, P725 if Spark fails.
+    ``spark-submit`` determines its processes' master and settings. ``sc://host:port`` is Spark
+    Connect. Workers use this interpreter; local mode binds to loopback. Exit removes JVM logs and
+    Spark's other files. Raises ``ParaplyError`` P701 (no Java), P725 (Spark failed).
     """
     ensure_java_home()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -94,12 +91,11 @@ def spark_session(
 
 
 def is_connect(master: str) -> bool:
-    """Return whether a master URL is Spark Connect's."""
+    """Return whether a master is Spark Connect's."""
     return master.startswith("sc://")
 
 
 def _connected(builder: Any, master: str, conf: Mapping[str, str]) -> SparkSession:
-    """Return a Spark Connect session; static settings are the server's."""
     for name, value in conf.items():
         builder = builder.config(name, value)
     try:
@@ -116,7 +112,7 @@ def is_submitted() -> bool:
 
 
 def with_retries(master: str) -> str:
-    """Return a master URL that retries failed tasks.
+    """Return a master URL with task retries.
 
     >>> with_retries("local[2]"), with_retries("spark://host:7077")
     ('local[2,4]', 'spark://host:7077')
@@ -127,7 +123,7 @@ def with_retries(master: str) -> str:
 
 @contextmanager
 def _standard_error_to(log: Path) -> Iterator[None]:
-    """Redirect file descriptor 2 to a file, also for the JVM started meanwhile."""
+    """Redirect file descriptor 2, also for the JVM started meanwhile."""
     sys.stderr.flush()
     kept = os.dup(2)
     handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -141,7 +137,6 @@ def _standard_error_to(log: Path) -> Iterator[None]:
 
 
 def _let_workers_find_us() -> None:
-    """Put our folder on local Python workers' path."""
     root = str(Path(__file__).resolve().parents[2])
     path = os.environ.get("PYTHONPATH", "")
     if root not in path.split(os.pathsep):

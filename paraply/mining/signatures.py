@@ -1,7 +1,7 @@
 """Signatures of counterexamples, independent of names.
 
-The *shape* of a breach has its transactions' kinds and conflicts, renamed T1, T2, ... in source
-order. A *signature* adds the history's actions; only minimised histories have meaningful ones.
+A *shape* has a breach's transactions (T1, T2, ... in source order), kinds and conflicts. A
+*signature* adds actions, meaningful after minimising.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from paraply.vocabulary.transactions import Transaction, TransactionKind
 from paraply.vocabulary.write_set import sorted_items
 
 NAMED_MAX = 4
-"""Transactions listed by a shape; larger breaches show their number."""
+"""Larger breaches show their number only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +26,8 @@ class Signature:
     """The sort of a counterexample.
 
     Attributes:
-        breach: class of the first breach.
-        shape: named transactions and conflicts.
-        actions: distinct actions, by first occurrence.
+        breach: the first breach's class.
+        actions: distinct, by first occurrence.
     """
 
     prop: str
@@ -44,7 +43,7 @@ class Signature:
 
 
 def shape_signature(prop: str, violations: Sequence[Violation], history: History) -> Signature:
-    """Return the signature without actions, for histories before minimising."""
+    """Return the signature without actions."""
     breach = violations[0]
     return Signature(prop=prop, breach=type(breach).__name__, shape=shape_of(breach, history))
 
@@ -58,7 +57,7 @@ def full_signature(prop: str, violations: Sequence[Violation], history: History)
 
 
 def shape_of(breach: Violation, history: History) -> str:
-    """Return a breach's shape, such as ``T1 rows, T2 ddl; T1-T2``."""
+    """Return a shape, such as ``T1 rows, T2 ddl; T1-T2``."""
     named = sorted(set(transactions_named(breach)))
     known = {int(transaction.id): transaction for transaction in history.transactions}
     involved = [known[number] for number in named if number in known]
@@ -72,7 +71,7 @@ def shape_of(breach: Violation, history: History) -> str:
 
 
 def transactions_named(breach: Violation) -> Iterable[int]:
-    """Yield a breach's transactions by field types; omits 0, the initial state."""
+    """Yield transactions by field types; 0 is no transaction."""
     for field in fields(breach):  # type: ignore[arg-type]  # Every breach is a dataclass.
         if "TransactionId" in str(field.type):
             yield from _numbers(getattr(breach, field.name))
@@ -117,7 +116,7 @@ def actions_of(history: History) -> tuple[str, ...]:
 def canonical_digest(history: History) -> str:
     """Return a digest that ignores names.
 
-    Members are numbered by events, transactions by source order, rows by write sets.
+    Numbers members by events, transactions by source order, rows by write sets.
     """
     members: dict[str, int] = {}
     rows: dict[object, int] = {}

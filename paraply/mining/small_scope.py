@@ -1,8 +1,4 @@
-"""Explores a small scope exhaustively: certifier and applier, all schedules and orders.
-
-A result is a certificate within the scope (see :mod:`.scope_kernel`). Random campaigns cover larger
-ones.
-"""
+"""Explores a small scope (:mod:`.scope_kernel`) exhaustively."""
 
 from __future__ import annotations
 
@@ -32,12 +28,12 @@ class ScopeResult:
 
     schedules: int
     states: int
-    """Applier states, summed over schedules."""
+    """Applier states over all schedules."""
     overlapping: int
-    """Schedules with overlapping transactions; the others show nothing."""
+    """Schedules with overlaps; others show nothing."""
     violating: int
     witness: tuple[int, ...]
-    """First breaking schedule as steps; may be empty."""
+    """First breaking schedule, if any."""
 
     @property
     def verdict(self) -> Verdict:
@@ -50,10 +46,9 @@ class ScopeResult:
 def explore_scope(
     transactions: int, *, workers: int = 4, fault: str = "", symmetric: bool = True
 ) -> ScopeResult:
-    """Explore all schedules of 1 to 8 transactions on three rows.
+    """Explore schedules of 1 to 8 transactions on three rows.
 
-    ``symmetric`` skips schedules that differ in row names only. Raises ``ValueError`` for an
-    invalid number or fault.
+    ``symmetric`` ignores row names. Raises ``ValueError`` for invalid arguments.
     """
     if not 1 <= transactions <= K.STEPS_MAX:
         raise ValueError(f"transactions must be in 1..{K.STEPS_MAX}: {transactions}")
@@ -73,7 +68,7 @@ def explore_scope(
 
 
 def find_smallest(fault: str, transactions_max: int = 4) -> ScopeResult:
-    """Return the smallest scope with a breach, else the largest."""
+    """Return the smallest breaching scope, else the largest."""
     result = explore_scope(1, fault=fault)
     for transactions in range(2, transactions_max + 1):
         if result.violating:

@@ -1,4 +1,4 @@
-"""SQL over a campaign's committed rows and findings, by DuckDB."""
+"""Queries a campaign's rows and findings by DuckDB."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ QUERY_REFUSED = register(
 )
 
 VIEWS = ("rows", "breaches", "systems", "smallest")
-"""``rows``: histories (``batch_runs.SCHEMA``). ``breaches``: history and violated property.
-``systems``: systems run. ``smallest``: smallest witness per system, property and signature."""
+"""``rows``: ``batch_runs.SCHEMA``. ``breaches``: history and property. ``systems``: systems run.
+``smallest``: witness per system, property and signature."""
 
 SYSTEMS = pa.schema(
     [
@@ -38,7 +38,7 @@ SMALLEST = pa.schema(
 
 
 def query_campaign(place: str, text: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return a query's columns and rows; P742 on failure."""
+    """Return columns and rows; P742 on failure."""
     try:
         import duckdb
     except ImportError:

@@ -1,8 +1,7 @@
 """Guided exploration by varying programs with new features.
 
-The first round is blind. Later, three runs of four keep a random prefix of such a program, change a
-few choices and continue at random; the fourth is blind, so everything stays reachable. Rounds
-depend on plan and earlier rounds only, so campaigns are repeatable.
+After a blind round, three runs of four keep a program's random prefix, change a few choices and
+continue at random. The fourth is blind. Rounds depend on plan and earlier rounds only.
 """
 
 from __future__ import annotations
@@ -16,13 +15,11 @@ from paraply.vocabulary.programs import decode_program
 from paraply.vocabulary.schedule import Schedule, SeededSchedule
 
 BLIND_EVERY = 4
-"""Interval of blind runs."""
 CHANGES_MAX = 3
-"""Maximum changes in the kept prefix."""
 
 
 class VariedSchedule(Schedule):
-    """Repeats a changed prefix, then chooses at random."""
+    """Repeats a changed prefix, then chooses randomly."""
 
     __slots__ = ("_changed", "_kept", "_uniform")
 
@@ -34,7 +31,7 @@ class VariedSchedule(Schedule):
         self._changed = {self._below(len(self._kept) + 1) for _ in changes}
 
     def choose_index(self, count: int, label: str = "") -> int:
-        """Return the program's choice if kept and valid, else a random one."""
+        """Return the kept, valid choice, else a random one."""
         if count < 2:
             if count < 1:
                 raise ValueError(f"nothing to choose from for {label}")
@@ -65,6 +62,6 @@ def _schedules(
         if not corpus or run % BLIND_EVERY == 0:
             yield run, SeededSchedule(seed)
         else:
-            # Prefer newer programs: they reached what older ones did not.
+            # Newer programs reached what older ones did not.
             place = Random(seed).random() ** 0.5
             yield run, VariedSchedule(seed, corpus[int(place * len(corpus))])

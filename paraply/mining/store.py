@@ -1,6 +1,6 @@
-"""Stores campaign files in a local folder or at a URL.
+"""Stores campaign files locally or at a URL.
 
-Writes are atomic: disks sync and rename a temporary file, object stores publish on close.
+Writes are atomic: disks sync and rename, object stores publish on close.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ STORE_FAILED = register(
 )
 
 PART = ".part"
-"""Suffix of unfinished files; killed processes leave them."""
+"""Suffix of unfinished files."""
 STALE_S = 86_400.0
-"""Minimum age of files to treat as leftovers."""
+"""Age of leftovers."""
 
 
 class Store(Protocol):
@@ -42,7 +42,7 @@ class Store(Protocol):
         """Return a file's content; None if absent."""
 
     def names(self, folder: str) -> list[str]:
-        """Return finished files in a folder, sorted; none without the folder."""
+        """Return finished files in a folder, sorted."""
 
     def ages(self, folder: str) -> dict[str, float]:
         """Return finished files with seconds since writing."""
@@ -51,7 +51,7 @@ class Store(Protocol):
         """Remove a file if present."""
 
     def sweep(self) -> int:
-        """Remove leftovers of killed processes; return their number."""
+        """Remove killed processes' leftovers; return their number."""
 
 
 class DiskStore:
@@ -121,7 +121,7 @@ class DiskStore:
 
 
 class ArrowStore:
-    """Files at an Arrow URL: ``s3://``, ``gs://``, ``abfs://``, ``hdfs://``."""
+    """Files at ``s3://``, ``gs://``, ``abfs://``, ``hdfs://``."""
 
     def __init__(self, url: str, filesystem: pafs.FileSystem | None = None) -> None:
         self.url = url
@@ -135,7 +135,7 @@ class ArrowStore:
         self._root = self._root.rstrip("/")
 
     def write(self, name: str, data: bytes) -> None:
-        """Upload the file; stores with folders rename a temporary one."""
+        """Upload the file; rename where folders exist."""
         target = f"{self._root}/{name}"
         part = f"{target.rpartition('/')[0]}/.{secrets.token_hex(8)}{PART}"
         is_object_store = self._files.type_name in ("s3", "gcs", "abfs")
@@ -183,7 +183,7 @@ class ArrowStore:
             self._files.delete_file(f"{self._root}/{name}")
 
     def sweep(self) -> int:
-        """Remove unfinished files older than :data:`STALE_S`; object stores have none."""
+        """Remove stale files; object stores have none."""
         selector = pafs.FileSelector(self._root, recursive=True, allow_not_found=True)
         oldest = time.time() - STALE_S
         left = [
@@ -197,7 +197,7 @@ class ArrowStore:
 
 
 def located(place: str) -> str:
-    """Return an absolute path or an openable URL.
+    """Return an absolute path or openable URL.
 
     >>> located("s3a://bucket/mine/"), located("file:///data/mine")
     ('s3://bucket/mine', '/data/mine')
@@ -211,13 +211,12 @@ def located(place: str) -> str:
 
 
 def store_at(place: str) -> Store:
-    """Return the store at a folder or URL."""
+    """Return a place's store."""
     url = located(place)
     return ArrowStore(url) if "://" in url else DiskStore(url)
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a rename durable."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""Systems of a campaign: a subject or mutant, its dialect, size and judges."""
+"""Systems of a campaign: subjects and mutants."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from paraply.vocabulary.history import History, OptionValue
 from paraply.vocabulary.schedule import Schedule, SeededSchedule
 
 _FILLED = (_mutations, _properties, _subjects)
-"""These imports fill the registries, also in Spark workers."""
+"""Imports fill the registries, also in Spark workers."""
 
 NO_SUCH_SIZE = register(
     "P720",
@@ -34,14 +34,13 @@ NO_SUCH_SIZE = register(
 )
 
 SAMPLE_RUNS = 50
-"""Runs that determine a system's applicable properties."""
+"""Runs that show which properties apply."""
 _APPLICABLE: dict[str, frozenset[str]] = {}
 SIZES = ("transactions", "rows", "members")
 ALL = "all"
-"""Name for all subjects or mutants."""
 
 MakeHistory = Callable[[Schedule, int], History]
-"""Makes a schedule's history; the number is the run's, from 0."""
+"""The number is the run's, from 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +48,9 @@ class System:
     """Makes and judges histories.
 
     Attributes:
-        mutant: name, or empty for the subject itself.
-        workload: sizes, dialect (always named) and options.
-        judges: property names in column order.
+        mutant: empty for the subject.
+        workload: names the dialect.
+        judges: names in column order.
     """
 
     subject: str
@@ -60,13 +59,13 @@ class System:
     judges: tuple[str, ...]
 
     is_ours: ClassVar[bool] = True
-    """Whether equal choices repeat the run exactly; False for external processes."""
+    """Whether runs are repeatable (no external process)."""
     clusters_max: ClassVar[int | None] = None
-    """Maximum clusters to minimise per property, if minimising is slow."""
+    """Maximum clusters to minimise per property."""
 
     @property
     def histories_max(self) -> int | None:
-        """Return the maximum number of histories; None if unlimited."""
+        """Return the maximum number of histories, if limited."""
         return None
 
     @property
@@ -104,7 +103,7 @@ class System:
 
     @property
     def goals(self) -> frozenset[str]:
-        """Return the sought breaches: of the mutant's judges, or known ones."""
+        """Return the sought breaches."""
         if self.mutant:
             caught_by = mutant_named(self.mutant).caught_by
             return frozenset({caught_by} if caught_by else ())
@@ -112,16 +111,13 @@ class System:
 
     @property
     def known_breaches(self) -> frozenset[str]:
-        """Return the subject's known breaches in this workload."""
+        """Return the subject's known breaches."""
         known = subject_named(self.subject).known_breaches(self.workload)
         return known & frozenset(self.judges)
 
     @property
     def situations(self) -> frozenset[str]:
-        """Return reachable situations, the measure of coverage.
-
-        Determined by the properties that apply to a few sample runs.
-        """
+        """Return situations that sample runs show reachable."""
         key = f"{self.subject} {self.mutant} {self.workload}"
         if key not in _APPLICABLE:
             runs = [
@@ -136,7 +132,7 @@ class System:
         return frozenset(self.judges) & _APPLICABLE[key] - unreachable
 
     def situations_given(self, met: Set[str]) -> frozenset[str]:
-        """Return situations that must occur, given those in ``met``."""
+        """Return situations that must occur after ``met``."""
         return self.situations
 
     def as_json(self) -> dict[str, Any]:
@@ -156,7 +152,7 @@ _READERS: dict[str, SystemReader] = {}
 
 
 def register_kind(kind: str, from_json: SystemReader) -> None:
-    """Register another kind of system by the ``kind`` field of its JSON."""
+    """Register a kind of system by its JSON field."""
     _READERS[kind] = from_json
 
 
@@ -178,10 +174,7 @@ def system_from_json(value: Mapping[str, Any]) -> System:
 
 @dataclass(slots=True)
 class Overrides:
-    """Campaign-wide sizes and options, for subjects that support them.
-
-    ``used`` reveals misspelt names.
-    """
+    """Campaign-wide sizes and options; ``used`` reveals misspelt names."""
 
     values: Mapping[str, str]
     used: set[str] = field(default_factory=set)
@@ -217,10 +210,9 @@ class Overrides:
 def systems_of(
     subjects: Iterable[str], mutants: Iterable[str], overrides: Mapping[str, str]
 ) -> tuple[System, ...]:
-    """Return named systems: a subject in each dialect, or ``subject:dialect``.
+    """Return systems; ``subject`` means all its dialects, ``subject:dialect`` one.
 
-    Names may be ``all``. Mutants bring the workload that shows their fault. Raises ``ParaplyError``
-    for an unknown name, dialect or option.
+    Mutants bring their workload. Raises ``ParaplyError`` for unknown names and options.
     """
     given = Overrides(overrides)
     chosen = [system for name in subjects for system in _systems_of_subject(name, given)]
@@ -263,7 +255,7 @@ def _system(
 
 
 def is_situation(prop: Property) -> bool:
-    """Return whether a property is a mere situation, unbreakable."""
+    """Return whether a property only names a situation."""
     return prop.expectation is Expectation.SOMETIMES
 
 

@@ -1,7 +1,7 @@
-"""Writes table breaches to a Parquet file, sorted and distinct.
+"""Writes table breaches to a sorted Parquet file.
 
-Tasks write breaches inside stretches to separate files and return edges. The driver finds breaches
-between stretches and merges the files. Memory is limited to one stretch.
+Tasks write their stretch's breaches and return edges; the driver adds breaches between stretches
+and merges. Memory is limited to one stretch.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ SCHEMA = pa.schema(
     ],
     metadata={"written_by": "paraply"},
 )
-"""A row per breach: the transaction (by row in its file, from 0) and the earlier one.
+"""Transaction (by file and row, from 0) and earlier one.
 
-``breach``: ``malformed`` (lc not below sn), ``not_rising`` (sn not above the previous row's) or
-``unordered`` (an earlier writer of ``item`` has sn above lc).
+``malformed``: lc not below sn. ``not_rising``: sn not above the previous. ``unordered``: an earlier
+writer of ``item`` has sn above lc.
 """
 
 COLUMNS = [f"c{number}" for number in range(B.B_SIZE)]
@@ -88,9 +88,9 @@ class NameTask:
 def write_breaches(
     files: Sequence[str], path: Path, map_stretches: MapNames = map, *, stretches: int = 8
 ) -> int:
-    """Write all breaches to a file atomically; return their number.
+    """Write all breaches atomically; return their number.
 
-    Workers must reach its folder, where temporary parts lie.
+    Workers must reach the folder for temporary parts.
     """
     planned = plan_stretches(files, stretches)
     starts: dict[str, int] = {}
@@ -125,7 +125,6 @@ def _part(folder: Path, number: int) -> Path:
 
 
 def _named(breaches: B.Ints, starts: dict[str, int]) -> pa.Table:
-    """Return breaches in the file's form, with rows numbered per file."""
     names, firsts = np.array([*starts]), np.array([*starts.values()])
     has_earlier = breaches[:, B.B_EARLIER] != NO_ROW
     has_item = breaches[:, B.B_KIND] == KINDS.index("unordered")

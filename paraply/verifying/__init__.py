@@ -1,1 +1,1 @@
-"""``paraply verify``: judges an applier by the logs of source and target."""
+"""Judges an applier by its logs."""

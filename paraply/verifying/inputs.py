@@ -1,4 +1,4 @@
-"""Opens the files of each side."""
+"""Opens each side's files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class InputKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogInput:
-    """The files of one side, in reading order."""
+    """Files of one side, in reading order."""
 
     names: tuple[str, ...]
     sources: tuple[str | Source, ...]
@@ -38,7 +38,7 @@ class LogInput:
 def open_log(names: Sequence[str]) -> LogInput:
     """Open the files of one side.
 
-    Raises ``ParaplyError``: P101 for an unreadable file, P374 for mixed kinds.
+    Raises ``ParaplyError`` P101 (unreadable), P374 (mixed kinds).
     """
     looked_at = [_look_at(name) for name in names]
     kinds = {kind for _, kind in looked_at}
@@ -58,7 +58,7 @@ def open_log(names: Sequence[str]) -> LogInput:
 
 
 def is_same_log(one: LogInput, other: LogInput) -> bool:
-    """Return whether both sides read the same files."""
+    """Return whether both sides are equal."""
     files = [
         {(os.stat(name).st_dev, os.stat(name).st_ino) for name in log.names if _is_regular(name)}
         for log in (one, other)

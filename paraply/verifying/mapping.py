@@ -1,4 +1,4 @@
-"""Maps source tables and columns to target tables and columns."""
+"""Maps source tables and columns to the target's."""
 
 from __future__ import annotations
 
@@ -18,22 +18,21 @@ _TABLE = re.compile(r"[^.=:\s]+\.[^.=:\s]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRule:
-    """The user's rule for a table; ``schema.*`` means all tables of a schema.
+    """A rule for a table, or ``schema.*``.
 
-    ``columns`` maps source to target columns and limits the comparison; empty compares columns of
-    equal name.
+    ``columns`` (source to target) limits the comparison; empty compares equal names.
     """
 
     source: str
     target: str
     columns: Mapping[str, str] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
-    """Source to target column; others match by name."""
+    """Source to target column."""
     leave_out: frozenset[str] = frozenset()
     key: tuple[str, ...] = ()
-    """Source columns that replace the table's key."""
+    """Source columns that replace the key."""
     casts: Mapping[str, str] = field(default_factory=dict)
-    """Source column to one of ``CASTS``."""
+    """Source column to cast."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +41,11 @@ class Rules:
 
     tables: tuple[TableRule, ...] = ()
     filtered: frozenset[str] = frozenset()
-    """Source tables that the target omits on purpose."""
+    """Source tables omitted on purpose."""
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Key columns by source table; a table rule wins."""
+    """Key columns by source table; table rules win."""
     ignored: frozenset[str] = frozenset()
-    """Target tables that are unrelated to the source, whatever their name."""
+    """Target tables unrelated to the source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,14 +59,14 @@ class ColumnPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TablePair:
-    """A judged table; ``key`` has positions in ``columns``, empty for whole rows."""
+    """A judged table; ``key`` has positions, empty for whole rows."""
 
     source: str
     target: str
     columns: tuple[ColumnPair, ...]
     key: tuple[int, ...]
     epochs: int
-    """Epochs present in both logs."""
+    """Epochs in both logs."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -116,7 +115,7 @@ def parse_key(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def load_rules(file: str) -> Rules:
-    """Read a TOML mapping file; raises ``ParaplyError`` P371."""
+    """Read a TOML mapping; raises ``ParaplyError`` P371."""
     try:
         document = read_toml(file)
     except (OSError, ValueError) as fault:
@@ -174,7 +173,7 @@ def _require_names(entry: Mapping[str, object], known: set[str], where: str) -> 
 
 
 def plan(source: Recording, target: Recording, rules: Rules, *, same_log: bool) -> Plan:
-    """Return the comparison; ``same_log`` limits it to mapped tables.
+    """Return the comparison; ``same_log`` requires mapped tables.
 
     Raises ``ParaplyError`` P372 without a common table.
     """
@@ -293,7 +292,7 @@ def _columns(
               for side in (mine, theirs)]  # fmt: skip
     named = [any(not name.startswith("@") for name in each) for each in in_all]
     if named[0] != named[1] and len(mine[0].columns) == len(theirs[0].columns):
-        # Without names in one log, columns match by position.
+        # Without names in one log, match by position.
         by_position = dict(zip(mine[0].columns, theirs[0].columns, strict=True))
         made.notes.append(f"{rule.source}: one log has no column names; compared by position")
     else:

@@ -1,4 +1,4 @@
-"""Turns recorded rows into commits of fingerprints, and back into readable rows."""
+"""Turns rows into fingerprinted commits, and back."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Image = tuple[object, ...]
 
 
 def new_secret() -> bytes:
-    """Return a random hash key for one run."""
+    """Return a random hash key."""
     return secrets.token_bytes(16)
 
 
 @dataclass(slots=True)
 class _Projection:
     table: tuple[str, int]
-    """Source table of the pair, and epoch."""
+    """Source table and epoch."""
     columns: tuple[tuple[int, Cast | None], ...]
     key: tuple[int, ...]
 
@@ -43,7 +43,7 @@ class _Net:
 
 
 class Normaliser:
-    """Turns one side's commits into commits of fingerprints."""
+    """Turns commits into commits of fingerprints."""
 
     def __init__(self, recording: Recording, plan: Plan, secret: bytes, *, is_target: bool) -> None:
         self._secret = secret
@@ -112,7 +112,7 @@ class Normaliser:
         return nets, copies
 
     def rows(self, stored: Rows) -> Iterator[tuple[Key, RowChangeShown]]:
-        """Yield a transaction's net changes with readable rows."""
+        """Yield net changes with readable rows."""
         nets, copies = self._net(stored)
         for name, net in nets.items():
             table, _, key = name
@@ -132,7 +132,7 @@ class Normaliser:
 
 @dataclass(frozen=True, slots=True)
 class RowChangeShown:
-    """A row's net change; without a table key, ``key`` is the whole row."""
+    """A net change; ``key`` may be the whole row."""
 
     table: str
     key: object
@@ -156,9 +156,9 @@ def _projection(layout: Layout, pair: TablePair, *, is_target: bool) -> _Project
 
 
 class NormalisedLog:
-    """One side's commits with judged rows, in a temporary file.
+    """Commits with judged rows, in a temporary file.
 
-    ``numbers`` has their commit numbers in the recording, from 1.
+    ``numbers`` are their recorded numbers, from 1.
     """
 
     def __init__(self, commits: Iterable[tuple[int, Commit]]) -> None:
@@ -209,7 +209,7 @@ def shown_value(value: object) -> str:
 def first_difference(
     columns: Sequence[str], one: Image | None, other: Image | None
 ) -> tuple[str, str, str]:
-    """Return the first differing column and both values."""
+    """Return the first differing column and values."""
     if one is None or other is None:
         return "", "no row" if one is None else "a row", "no row" if other is None else "a row"
     for name, left, right in zip(columns, one, other, strict=False):

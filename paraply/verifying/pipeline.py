@@ -1,4 +1,4 @@
-"""The pipeline of ``paraply verify``: record, pair tables, judge, blame, sum up."""
+"""Runs all steps of ``paraply verify``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from paraply.verifying.timing import Progress
 from paraply.vocabulary.errors import ParaplyError
 
 SAME_SHARE_MIN = 0.5
-"""Minimum share of common names in the shorter log."""
+"""Share of common names in the shorter log."""
 
 
 NO_RULES = Rules()
@@ -39,8 +39,7 @@ NO_CHANGES = Commit()
 class VerifyRequest:
     """What to verify, and how.
 
-    ``required`` is a key of ``REQUIREMENTS``. None means prefix for logs with the same
-    transactions, else final.
+    ``required`` is a key of ``REQUIREMENTS``; None means prefix for equal transactions, else final.
     """
 
     source: tuple[str, ...]
@@ -52,7 +51,7 @@ class VerifyRequest:
     by_content: bool = False
     """Ignore transaction names."""
     is_drained: bool = False
-    """The target had applied everything: late rows are lost rows."""
+    """Late rows are lost rows."""
     window: int = WINDOW
     reach: int = REACH
 
@@ -61,10 +60,9 @@ Advance = Callable[[float], None]
 
 
 def verify(request: VerifyRequest, advance: Advance = lambda _: None) -> VerifyResult:
-    """Return the result; ``advance`` gets the bytes read so far.
+    """Return the result; ``advance`` gets bytes read.
 
-    Raises ``ParaplyError`` for unusable files, schemas or mappings. Partly readable logs yield
-    UNKNOWN at best.
+    Raises ``ParaplyError`` for unusable inputs. Partly readable logs yield UNKNOWN at best.
     """
     source_log, target_log = open_log(request.source), open_log(request.target)
     same_log = is_same_log(source_log, target_log) and bool(request.rules.tables)
@@ -149,7 +147,6 @@ def _judged(
 
 
 def _names(source: Side, target: Side) -> IdentityJudgement | None:
-    """Return the judgement by names; None for logs with other transactions."""
     had = [had_before(side.recording.report) for side in (source, target)]
 
     def named(side: Side, had_by_other: Callable[[str], bool]) -> Iterator[Named]:
@@ -172,8 +169,7 @@ def _names(source: Side, target: Side) -> IdentityJudgement | None:
 def _align(source: Side, target: Side, *, by_name: bool) -> str:
     """Skip commits so that both logs begin together.
 
-    Returns the side that seems to begin later, ``neither`` without a common begin, or an empty
-    text.
+    Returns the later side, ``neither`` without common begin, or an empty text.
     """
     if by_name:
         for side, other in ((source, target), (target, source)):

@@ -1,6 +1,6 @@
-"""Reads a log once into a temporary file, for several passes.
+"""Reads a log once, for several passes.
 
-Memory stays flat: 24 bytes per commit (its time and two offsets).
+Memory: 24 bytes per commit (time and two offsets).
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from paraply.vocabulary.log import (
 from paraply.vocabulary.schema import TableSchema
 
 ROW_BYTES_MAX = 1 << 30
-"""Limit per transaction; above it, its tables count as unreadable."""
+"""Tables of larger transactions count as unreadable."""
 SAMPLED_ROWS = 64
 _PER_NEWS = 256
 
 StoredRow = tuple[int, RowImage | None, RowImage | None]
-"""Layout number, image before, image after."""
+"""Layout number, images before and after."""
 Rows = tuple[StoredRow, ...]
 
 
@@ -53,10 +53,10 @@ class Header(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class Layout:
-    """A table's columns over a stretch of a log.
+    """A table's columns over a stretch.
 
-    ``epoch`` counts replacements of all rows without row changes in the log (TRUNCATE, DROP,
-    RENAME). ``key`` has the columns of the row key: empty without a key, None if unknown.
+    ``epoch`` counts unlogged replacements of all rows (TRUNCATE, DROP, RENAME). ``key`` is empty
+    without a key, None if unknown.
     """
 
     table: str
@@ -65,14 +65,14 @@ class Layout:
     types: tuple[str, ...]
     key: tuple[str, ...] | None
     absent: set[int] = field(default_factory=set)
-    """Columns missing from some row image."""
+    """Columns missing from some image."""
     samples: dict[int, str] = field(default_factory=dict)
-    """Python types of each column's first values."""
+    """Python types of first values."""
     rows: int = 0
 
 
 class Recording:
-    """A recorded log: commits with rows, tables, unreadable parts."""
+    """A recorded log."""
 
     def __init__(self) -> None:
         self.layouts: list[Layout] = []
@@ -83,10 +83,10 @@ class Recording:
         self.undecoded: set[str] = set()
         """Tables with undecodable rows."""
         self.notes: dict[str, str] = {}
-        """Why rows are not in the log, with the first such place."""
+        """Reasons for missing rows, with their first place."""
         self.bytes_read = 0
         self.times_us = array("q")
-        """Microseconds since 1970; some logs have whole seconds only."""
+        """Microseconds since 1970."""
         self._headers = tempfile.TemporaryFile(prefix="paraply-verify-")  # noqa: SIM115
         self._rows = tempfile.TemporaryFile(prefix="paraply-verify-")  # noqa: SIM115
         self._offsets = array("Q"), array("Q")
@@ -115,12 +115,12 @@ class Recording:
             yield pickle.load(self._rows)
 
     def header(self, number: int) -> Header:
-        """Return a commit without rows; numbers start at 1."""
+        """Return a commit without rows, by number from 1."""
         self._headers.seek(self._offsets[0][number - 1])
         return Header(*marshal.load(self._headers))
 
     def rows_of(self, number: int) -> Rows:
-        """Return a commit's rows; numbers start at 1."""
+        """Return a commit's rows, by number from 1."""
         self._rows.seek(self._offsets[1][number - 1])
         rows: Rows = pickle.load(self._rows)
         return rows
@@ -138,9 +138,9 @@ def record(
     *,
     is_target: bool = False,
 ) -> Recording:
-    """Record a log; ``advance`` gets the bytes read so far.
+    """Record a log; ``advance`` gets bytes read.
 
-    ``Recording.report`` collects unreadable parts. Raises ``ParaplyError`` for an unusable schema.
+    Raises ``ParaplyError`` for an unusable schema.
     """
     recording = Recording()
     registry = SchemaRegistry()
@@ -191,14 +191,13 @@ class _Recorder:
         self, recording: Recording, registry: SchemaRegistry, maps: dict[str, TableSchema]
     ) -> None:
         self._maps = maps
-        """Each table's last table map, for tables that a statement made unknown."""
+        """Last table maps, for tables that statements made unknown."""
         self._recording = recording
         self._registry = registry
         self._version = registry.version
         self._current: dict[tuple[str, int], int] = {}
         self._epochs: dict[str, int] = {}
         self._rows_since: set[str] = set()
-        """Tables with rows in the current epoch."""
         self._prepared: dict[str, Rows] = {}
 
     def take(self, txn: LoggedTransaction) -> None:
@@ -307,9 +306,9 @@ class _Recorder:
 
 
 def identifying_key(schema: TableSchema) -> tuple[str, ...] | None:
-    """Return the PRIMARY key, else a UNIQUE key without NULL.
+    """Return PRIMARY, else a UNIQUE key without NULL.
 
-    Empty without such a key, None if unknown.
+    Empty without one, None if unknown.
     """
     for unique in sorted(schema.unique_keys, key=lambda key: key.name != "PRIMARY"):
         columns = [schema.columns[part.column] for part in unique.parts]

@@ -1,4 +1,4 @@
-"""The result of ``paraply verify`` as plain data."""
+"""The result as plain data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LEVEL_SENTENCES: dict[Level, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionName:
-    """A transaction's GTID (else its place) and place (file:offset)."""
+    """GTID (else place) and place (file:offset)."""
 
     name: str
     place: str
@@ -40,12 +40,12 @@ class TransactionName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowFinding:
-    """A differing row: both versions and their transactions."""
+    """A differing row and both transactions."""
 
     table: str
     key: str
     column: str = ""
-    """The first differing column; empty for a missing row."""
+    """Empty for a missing row."""
     source_value: str = ""
     target_value: str = ""
     source: TransactionName | None = None
@@ -55,13 +55,13 @@ class RowFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WitnessFinding:
-    """The first target state that refutes a level."""
+    """The state that refutes a level."""
 
     level: str
     text: str
     target: TransactionName | None = None
     target_number: int = 0
-    """Number among judged target transactions, from 1."""
+    """Number among judged transactions, from 1."""
     source: TransactionName | None = None
     rows: tuple[RowFinding, ...] = ()
 
@@ -75,7 +75,7 @@ class StretchFinding:
     commits: int
     seconds: float
     healed: bool
-    """A later state is one of the source."""
+    """A later source state exists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,14 +118,14 @@ class SideSummary:
     judged: int
     """Transactions with judged rows."""
     changes: int
-    """Net row changes in judged tables."""
+    """Net row changes."""
     first: TransactionName | None
     last: TransactionName | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSummary:
-    """A pair of tables and its row matching."""
+    """A pair of tables."""
 
     source: str
     target: str
@@ -135,12 +135,12 @@ class TableSummary:
 
 @dataclass(slots=True, kw_only=True)
 class States:
-    """How often the target showed a source state."""
+    """How often source states appeared."""
 
     prefixes: int = 0
     commits: int = 0
     time_share: float | None = None
-    """Share of time in a source state; None without a time span."""
+    """None without a time span."""
     longest: StretchFinding | None = None
     stretches: list[StretchFinding] = field(default_factory=list)
     stretch_count: int = 0
@@ -148,13 +148,13 @@ class States:
     beyond_reach: int = 0
     batches: list[BatchFinding] = field(default_factory=list)
     batch_count: int = 0
-    """Target commits that advance several source transactions."""
+    """Commits of several source transactions."""
     largest_batch: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
 class Delivery:
-    """Signs of repeated delivery; logs cannot prove exactly-once delivery."""
+    """Signs of repetition; logs cannot prove exactly-once delivery."""
 
     state_went_back: int = 0
     key_went_back: int = 0
@@ -163,7 +163,7 @@ class Delivery:
 
     @property
     def nothing_seen_twice(self) -> bool:
-        """Return whether no state, key or row came again."""
+        """Return whether no state, key or row recurred."""
         return not (self.state_went_back or self.key_went_back or self.rewritten)
 
 
@@ -222,7 +222,7 @@ class VerifyResult:
     states: States
     end: End
     end_name: TransactionName | None
-    """Source transaction that ends the prefix of the last state."""
+    """Source transaction that ends the last state's prefix."""
     is_drained: bool
     delivery: Delivery
     lag: Lag
@@ -239,14 +239,14 @@ class VerifyResult:
     window: int
     reach: int
     timeline: list[tuple[int, int | None, int]]
-    """Samples: target commit, its prefix, furthest source commit shown."""
+    """Target commit, its prefix, furthest source commit."""
 
     @property
     def any_time(self) -> bool:
-        """Return whether every target state is a source state (WL#4648)."""
+        """Return whether all target states are source states (WL#4648)."""
         return self.level >= Level.BATCHES
 
     @property
     def eventual(self) -> bool:
-        """Return whether the last target state is a source state (WL#4648)."""
+        """Return whether the last state is a source state (WL#4648)."""
         return self.end is not End.DIFFERENT and self.level is not Level.DIVERGED

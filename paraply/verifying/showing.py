@@ -1,4 +1,4 @@
-"""Turns numbers and keys of a judgement into readable transactions and rows."""
+"""Turns numbers and keys into readable transactions and rows."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ VERSIONS_KEPT = 64
 
 @dataclass(slots=True)
 class Side:
-    """One log as recorded and judged.
+    """A recorded log, judged after ``skipped`` commits.
 
-    Judging skips ``skipped`` commits at the start of ``log``; judged commits count from 1.
+    Judged commits count from 1.
     """
 
     recording: Recording
@@ -47,11 +47,11 @@ class Side:
         return islice(iter(self.log), self.skipped, None)
 
     def name(self, number: int) -> TransactionName:
-        """Return a judged commit's name; numbers start at 1."""
+        """Return a judged commit's name."""
         return self.recorded(self.log.numbers[number - 1 + self.skipped])
 
     def recorded(self, number: int) -> TransactionName:
-        """Return a recorded commit's name; numbers start at 1."""
+        """Return a recorded commit's name, from 1."""
         header = self.recording.header(number)
         return TransactionName(name=header.name, place=header.place)
 
@@ -69,7 +69,7 @@ class _Version:
 
 
 class RowsShown:
-    """Finds the rows of keys by another pass over both logs."""
+    """Finds rows of keys by another pass."""
 
     def __init__(self, source: Side, target: Side, plan: Plan, keys: Iterable[Key]) -> None:
         self._columns = {
@@ -80,10 +80,7 @@ class RowsShown:
         self._versions = tuple(_versions(side, wanted) if wanted else {} for side in self._sides)
 
     def row(self, key: Key, *, why: str = "", until: int | None = None) -> RowFinding:
-        """Return a row's last versions in both logs and their difference.
-
-        ``until`` is the last target commit to read.
-        """
+        """Return a row's last versions and difference, to target commit ``until``."""
         mine = self._versions[0].get(key, [])
         theirs = self._versions[1].get(key, [])
         if until is not None:
@@ -125,7 +122,6 @@ class RowsShown:
 
 
 def _versions(side: Side, wanted: frozenset[Key]) -> dict[Key, list[_Version]]:
-    """Return the first and last changes of some rows."""
     found: dict[Key, list[_Version]] = {}
     judged = 0
     for stored in side.recording.all_rows():
@@ -148,7 +144,7 @@ def _image(image: tuple[object, ...] | None) -> str:
 def keys_to_show(
     judgement: Judgement, blamed: Iterable[Key], names: IdentityJudgement | None
 ) -> set[Key]:
-    """Return the keys whose rows a report shows."""
+    """Return the keys to report."""
     keys = set(list(blamed)[:ROWS_SHOWN])
     keys |= set(list(judgement.differing)[:ROWS_SHOWN])
     keys |= set(list(judgement.found)[:ROWS_SHOWN])
@@ -221,7 +217,7 @@ CHANGE_TEXTS = {
 def named_findings(
     names: IdentityJudgement, source: Side, target: Side, rows: RowsShown
 ) -> list[NamedFinding]:
-    """Return differences of transactions with equal names; numbers are of the recordings."""
+    """Return differences of equal names, numbered as recorded."""
     found = []
     for number in names.missing[:ROWS_SHOWN]:
         name = source.recorded(number)

@@ -1,4 +1,4 @@
-"""Combines all judgements into one result with a verdict."""
+"""Combines all judgements into one result."""
 
 from __future__ import annotations
 
@@ -121,13 +121,13 @@ def summed_up(
 
 
 def overall_level(judgement: Judgement, *, is_drained: bool) -> Level:
-    """Return the level; conceded rows diverge, and so do late rows of a drained target."""
+    """Return the level; conceded rows, and late drained ones, diverge."""
     is_late = judgement.end is End.DIFFERENT and is_drained
     return Level.DIVERGED if judgement.conceded or is_late else judgement.level
 
 
 def _verdict(result: VerifyResult, judgement: Judgement) -> Verdict:
-    """Return the verdict; append undecided points to ``result.unknown``."""
+    """Append undecided points to ``result.unknown``; return the verdict."""
     required = REQUIREMENTS[result.required]
     if result.level is Level.UNDECIDED and required is Level.FINAL:
         _doubt(result, "the target's log ends before it had applied everything")

@@ -1,4 +1,4 @@
-"""Normalises values of both logs so that equal values compare equal; applies casts."""
+"""Normalises and casts values for comparison."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ Cast = Callable[[object], object]
 
 
 def plain(value: object) -> object:
-    """Return the exact compared form, without folding case or space.
+    """Return the exact form; case and space count.
 
-    Equal numbers become equal: decimals lose trailing zeros, whole numbers become integers. Floats
-    keep their value.
+    Decimals lose trailing zeros; whole numbers become integers; floats stay.
     """
     if isinstance(value, str | bytes) or value is None:
         return value
@@ -40,7 +39,7 @@ def _text(value: object) -> object:
 
 
 def _float(value: object) -> object:
-    """Return a number in single precision (FLOAT); other values stay."""
+    """Round to single precision."""
     if not isinstance(value, int | float | Decimal | str):
         return value
     try:
@@ -95,7 +94,7 @@ CASTS: dict[str, Cast] = {
     "lower": _lower,
     "json": _json,
 }
-"""Casts that a mapping applies to a column on both sides."""
+"""Casts for both sides."""
 
 _EXACT = frozenset({"tinyint", "smallint", "mediumint", "int", "integer", "bigint", "year", "bit",
                     "bool", "boolean", "decimal", "numeric", "serial"})  # fmt: skip
@@ -106,7 +105,7 @@ _BYTES = frozenset({"binary", "varbinary", "tinyblob", "blob", "mediumblob", "lo
 
 
 def kind_of_type(type_name: str) -> str:
-    """Return the group of directly comparable types; empty if unknown."""
+    """Return the group of comparable types; empty if unknown."""
     word = type_name.lower().partition("(")[0].split()[:1]
     name = word[0] if word else ""
     if name in _EXACT:
@@ -117,9 +116,9 @@ def kind_of_type(type_name: str) -> str:
 
 
 def incomparable(source_type: str, target_type: str, source_value: str, target_value: str) -> str:
-    """Return why two columns are not directly comparable; empty if they are.
+    """Return why columns are not comparable, or an empty text.
 
-    Types are of the tables, values are Python types of the first rows.
+    Types are tables', values Python's of first rows.
     """
     kinds = kind_of_type(source_type), kind_of_type(target_type)
     if all(kinds) and kinds[0] != kinds[1]:

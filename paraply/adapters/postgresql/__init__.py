@@ -1,1 +1,1 @@
-"""PostgreSQL logical decoding, captured to a file."""
+"""Captured PostgreSQL logical decoding."""

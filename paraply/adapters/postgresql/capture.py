@@ -1,9 +1,9 @@
-r"""Captured pgoutput streams, in either of two forms.
+r"""Captured pgoutput streams, raw or as psql text.
 
-* ``pg_recvlogical --start -o proto_version=1 -o publication_names=P -f FILE``: raw messages, a
-  line feed after each;
-* ``psql -At -c "SELECT lsn, xid, data FROM pg_logical_slot_get_binary_changes(...)"``: a line per
-  message; the last column has ``\x`` and hexadecimal data.
+* ``pg_recvlogical --start -o proto_version=1 -o publication_names=P -f FILE``: messages, each with
+  a line feed;
+* ``psql -At -c "SELECT lsn, xid, data FROM pg_logical_slot_get_binary_changes(...)"``: a message
+  per line, as ``\x`` and hexadecimal data.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CHUNK_BYTES = 1 << 16
 
 
 def is_change_stream(head: bytes) -> bool:
-    """Return whether a file starts as a captured stream."""
+    """Return whether a file is a captured stream."""
     return bool(_PSQL.match(head)) or _is_raw(head)
 
 
@@ -44,11 +44,7 @@ def read_stream(
     on_table: OnTable,
     by_origin: bool,
 ) -> Iterator[LoggedTransaction]:
-    """Yield the transactions of captured files, read as one stream.
-
-    ``by_origin`` names transactions by replication origin, as the source names them. ``report``
-    collects unreadable parts.
-    """
+    """Yield the transactions of consecutive files; ``by_origin`` uses the source's names."""
     assembler = Assembler("", on_table)
     reader = PgoutputReader(assembler, by_origin=by_origin)
     for file in files:

@@ -1,4 +1,4 @@
-"""Builds logged transactions from decoded changes; adds columns that the stream omits."""
+"""Builds logged transactions, adding columns that the stream omits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Missing(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
-    """A table in the stream; ``key`` has the positions of the replica identity."""
+    """A table; ``key`` has the positions of the replica identity."""
 
     name: str
     columns: tuple[str, ...]
@@ -38,7 +38,7 @@ class Relation:
     is_full: bool
 
     def table_schema(self) -> TableSchema:
-        """Return the table; FULL identity leaves its key unknown."""
+        """Return the table; a FULL identity has no key."""
         key = () if self.is_full else self.key
         parts = tuple(KeyPart(column=at) for at in key)
         return TableSchema(
@@ -64,7 +64,6 @@ class Assembler:
     truncated: list[str] = field(default_factory=list)
     start: int = 0
     _kept: dict[tuple[str, RowImage], RowImage] = field(default_factory=dict)
-    """Rows of tables without FULL identity."""
 
     def begin(self, offset: int) -> None:
         """Start a transaction."""
@@ -85,7 +84,7 @@ class Assembler:
         *,
         is_insert: bool,
     ) -> None:
-        """Add a change; ``old`` is the old key (other columns None), the old row, or None."""
+        """Add a change; ``old`` is the old key or row."""
         before = None if is_insert else self._before(relation, old, new)
         after = None
         if new is not None:

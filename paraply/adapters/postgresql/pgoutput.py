@@ -13,7 +13,6 @@ from paraply.adapters.postgresql.values import TYPE_NAMES, common_name, decoder
 from paraply.vocabulary.log import LoggedTransaction
 
 _EPOCH_US = 946_684_800_000_000
-"""2000-01-01, in microseconds since 1970."""
 
 Row = list[object]
 
@@ -32,10 +31,9 @@ class IncompleteMessageError(MalformedMessageError):
 
 
 class PgoutputReader:
-    """Turns messages into transactions.
+    """Turns messages into transactions, named by commit end LSN.
 
-    The name of a transaction is the end LSN of its commit. ``by_origin`` takes the LSN of the
-    replication origin instead (the source's end LSN), and ``local`` without an origin.
+    ``by_origin`` takes the LSN of the replication origin (the source's end LSN), else ``local``.
     """
 
     def __init__(self, assembler: Assembler, *, by_origin: bool) -> None:
@@ -46,7 +44,7 @@ class PgoutputReader:
         self._last_end = 0
 
     def take(self, message: bytes, offset: int) -> Iterator[LoggedTransaction]:
-        """Read one message; yield the transaction that it ends."""
+        """Read one message; yield its transaction."""
         end, transactions = self.take_first(message, 0, offset)
         if end != len(message):
             raise MalformedMessageError(f"{len(message) - end} bytes after a message")
@@ -55,7 +53,7 @@ class PgoutputReader:
     def take_first(
         self, data: bytes, at: int, offset: int
     ) -> tuple[int, tuple[LoggedTransaction, ...]]:
-        """Read the message at ``at``; return the next position and finished transactions."""
+        """Read a message; return the next position and transactions."""
         cursor = _Cursor(data, at)
         try:
             return self._take(cursor, offset)

@@ -1,4 +1,4 @@
-"""The applier's simulation as kernels, compiled or interpreted (``NUMBA_DISABLE_JIT=1``).
+"""Simulation kernels, interpreted with ``NUMBA_DISABLE_JIT=1``.
 
-The reference (``paraply.reference_impl.applier``) replays and judges every reported breach.
+``paraply.reference_impl.applier`` replays and judges every reported breach.
 """

@@ -1,7 +1,7 @@
-"""The Python interface of the kernels: settings from workloads, runs by seed or program.
+"""Python interface of the kernels.
 
-Supports LOGICAL_CLOCK dialects and some mutants; without crashes, checkpoints, extra locks, view
-changes and sleeping coordinators.
+Supports LOGICAL_CLOCK and some mutants; no crashes, checkpoints, extra locks, view changes and
+sleeping coordinators.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _COLLECTION_RULES: dict[Callable[[Window], Window], int] = {
 
 
 def settings_of(system: System) -> Ints | None:
-    """Return the kernels' settings; None if only the reference supports the system."""
+    """Return kernel settings; None for unsupported systems."""
     workload = system.workload
     options = system.options
     if (
@@ -79,11 +79,11 @@ class FastRun:
     """One run in full.
 
     Attributes:
-        choices: portable program for replay.
-        log: a row per transaction (``columns.L_...``).
-        events: a row per event (``columns.E_...``).
-        rows: value (0 for no row) and last writer per row.
-        verdict: a bit per broken property of ``columns.JUDGED``, or OVERFLOWN (unknown).
+        choices: program for replay.
+        log: transactions (``columns.L_...``).
+        events: events (``columns.E_...``).
+        rows: value (0: no row) and last writer.
+        verdict: bits of broken ``columns.JUDGED``, or OVERFLOWN.
     """
 
     choices: tuple[int, ...]
@@ -129,7 +129,7 @@ class Scratch:
         return self._run(p)
 
     def run_seed(self, p: Ints, seed: int) -> int:
-        """Run a seed of the kernels' generator; return the verdict."""
+        """Run a seed; return the verdict."""
         seed_choices(self.dice, seed)
         return self._run(p)
 
@@ -153,7 +153,7 @@ def run_fast(p: Ints, *, seed: int = 0, program: Sequence[int] | None = None) ->
 
 
 def run_many(p: Ints, first_seed: int, count: int) -> tuple[Ints, Ints]:
-    """Run ``count`` seeds; return verdicts, and events and choices of each."""
+    """Run ``count`` seeds; return verdicts, and events and choices."""
     verdicts = np.zeros(count, np.int64)
     sizes = np.zeros((count, 2), np.int64)
     run_seeds(p, first_seed, verdicts, sizes)

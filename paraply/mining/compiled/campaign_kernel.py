@@ -1,4 +1,4 @@
-"""Kernels that make and judge one run per seed."""
+"""Kernels with one run per seed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run_once(
     last: Ints,
     outcome: Ints,
 ) -> None:
-    """Run once; write verdict bits, events and choices to ``outcome``."""
+    """Run once; ``outcome`` gets verdict bits, events, choices."""
     last[:] = 0
     length = execute(p, dice, program, log, images, entries, last)
     count = apply_log(p, dice, program, log, images, entries, length, events, rows)
@@ -39,7 +39,7 @@ def run_once(
 
 @njit(cache=True, nogil=True)
 def run_seeds(p: Ints, first: int, verdicts: Ints, sizes: Ints) -> None:
-    """Run ``len(verdicts)`` seeds; write verdict bits, and events and choices."""
+    """Run consecutive seeds; write verdict bits and sizes."""
     dice = np.zeros(C.D_SIZE, np.int64)
     program = np.zeros((C.CHOICES_MAX, C.G_SIZE), np.int64)
     log = np.zeros((C.TRANSACTIONS_MAX, C.L_SIZE), np.int64)

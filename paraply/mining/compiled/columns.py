@@ -19,15 +19,15 @@ NONE = -1
     P_SESSIONS, P_READS, P_COLLECTION_RULE, P_BARRIER_RULE, P_MARKS_FIRST, P_FAULT, P_SIZE,
 ) = range(14)  # fmt: skip
 
-# Choices of a run: asked, given (NONE: all random), generator state, and whether the given ones are
-# fractions of 2^53.
+# Choices: asked, given (NONE: all random), generator state, whether given ones are fractions of
+# 2^53.
 D_ASKED, D_GIVEN, D_FIRST, D_SECOND, D_FRACTIONS, D_SIZE = range(6)
 FRACTION_BITS = 53
 
 # A choice: option taken, and number of options.
 G_TAKEN, G_OPTIONS, G_SIZE = range(3)
 
-# A logged transaction; L_ITEMS packs rows in change order, three bits each.
+# A transaction; L_ITEMS packs changed rows, three bits each.
 L_KIND, L_COUNT, L_ITEMS, L_LC, L_SN, L_CLOCK, L_SESSION, L_SIZE = range(8)
 KIND_ROWS, KIND_NO_WRITE_SET, KIND_CTAS = range(3)
 
@@ -53,7 +53,7 @@ IDLE, ASSIGNED, APPLYING, FINISHED, RETRYING = range(5)
 # A job in the coordinator's queue.
 J_TRANSACTION, J_SN, J_DONE, J_SIZE = range(4)
 
-# An event; E_OTHER of a READ packs observed writers, six bits per row.
+# An event; E_OTHER of READ packs observed writers, six bits per row.
 E_TIME, E_KIND, E_WORKER, E_TRANSACTION, E_ATTEMPT, E_OUTCOME, E_OTHER, E_ROW, E_SIZE = range(9)
 SEEN_BITS = 6
 
@@ -89,7 +89,7 @@ JUDGED = (
     "applier_reaches_the_end",
     "final_state_is_the_sources",
 )
-"""Judged properties, in the order of verdict bits."""
+"""Judged properties, by verdict bit."""
 
 FAULTS = (
     "",
@@ -98,8 +98,8 @@ FAULTS = (
     "last_committed_is_one_parent",
     "gap_is_waited_for",
 )
-"""Supported mutants by number; "" is none."""
+"""Supported mutants; "" is none."""
 NO_FAULT, OFF_BY_ONE, HIGHEST_DONE, ONE_PARENT, IGNORES_GAPS = range(5)
 
 OVERFLOWN = -1
-"""Verdict of a run that outgrew an array; only the reference judges it."""
+"""Verdict of a run that outgrew an array: unknown."""

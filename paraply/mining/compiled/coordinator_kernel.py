@@ -1,4 +1,4 @@
-"""LOGICAL_CLOCK dispatch as kernels: ``paraply.reference_impl.applier.coordinator``'s twin."""
+"""Twin of ``paraply.reference_impl.applier.coordinator``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Ints = NDArray[np.int64]
 
 @njit(cache=True)
 def may_dispatch(p: Ints, replica: Ints, jobs: Ints, one: Ints) -> bool:
-    """Return whether the coordinator may dispatch: a group start waits for all, others up to LC."""
+    """Return whether a group start (waits for all) or other (up to LC) may start."""
     last = replica[C.R_LAST_SN]
     usable = is_usable(last, one)
     last_committed = one[C.L_LC] if usable else 0
@@ -32,7 +32,7 @@ def may_dispatch(p: Ints, replica: Ints, jobs: Ints, one: Ints) -> bool:
 
 @njit(cache=True)
 def is_usable(last: int, one: Ints) -> bool:
-    """Return whether a timestamp is consistent with itself and its predecessor."""
+    """Return whether a timestamp is consistent with its predecessor."""
     if last == 0:
         return True
     last_committed, number = one[C.L_LC], one[C.L_SN]
@@ -43,7 +43,7 @@ def is_usable(last: int, one: Ints) -> bool:
 
 @njit(cache=True)
 def opens_group(p: Ints, last: int, last_committed: int, number: int) -> bool:
-    """Return whether a transaction waits for all earlier ones, whatever its LC."""
+    """Return whether a transaction waits for all earlier ones."""
     if last == 0 or number == 0 or last_committed == 0:
         return True
     return number > last + 1 and p[C.P_FAULT] != C.IGNORES_GAPS
@@ -70,7 +70,7 @@ def _has_committed_up_to(p: Ints, replica: Ints, jobs: Ints, last_committed: int
 
 @njit(cache=True)
 def queue_job(p: Ints, replica: Ints, jobs: Ints, one: Ints, transaction: int) -> None:
-    """Queue a dispatched transaction; a group start empties the queue first."""
+    """Queue a dispatched transaction; group starts empty the queue."""
     last = replica[C.R_LAST_SN]
     usable = is_usable(last, one)
     last_committed = one[C.L_LC] if usable else 0
@@ -85,7 +85,7 @@ def queue_job(p: Ints, replica: Ints, jobs: Ints, one: Ints, transaction: int) -
 
 @njit(cache=True)
 def finish_job(replica: Ints, jobs: Ints, transaction: int) -> None:
-    """Mark a transaction as committed in the engine."""
+    """Mark a transaction as engine committed."""
     for at in range(replica[C.R_JOBS]):
         if jobs[at, C.J_TRANSACTION] == transaction:
             jobs[at, C.J_DONE] = 1

@@ -1,6 +1,6 @@
-"""The kernels' oracle, some hundred times faster than the readable one.
+"""A kernel oracle, some hundred times faster than the readable one.
 
-The readable oracle takes overflowing runs, unsupported workloads and the final run.
+The readable oracle takes overflows, unsupported workloads and the final run.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from paraply.properties.shrinking import (
 from paraply.reference_impl.subject import Workload
 
 DRAWN_MAX = 256
-"""Random numbers per seeded run; longer runs go to the reference."""
+"""Random numbers per run; longer ones use the reference."""
 
 _NO_BOUND = np.full(4, np.iinfo(np.int64).max)
 
 
 class CompiledOracle:
-    """Finds breaches of one property in one workload by kernels."""
+    """Finds breaches of one property in one workload."""
 
     def __init__(self, settings: Ints, prop: str, scratch: Scratch, readable: Oracle) -> None:
         self._settings = settings
@@ -83,7 +83,7 @@ class CompiledOracle:
         return bool(self._scratch.outcome[0] == C.OVERFLOWN)
 
     def _breaks(self, below: Size | None = None) -> bool:
-        """Return whether the last run breaks the property, and is below the size."""
+        """Return whether the last run breaks the property below a size."""
         is_broken = bool(self._scratch.outcome[0] & self._bit)
         return is_broken and (below is None or self._last_run().size < below)
 
@@ -96,7 +96,7 @@ class CompiledOracle:
 
 @lru_cache(maxsize=4)
 def draws(seed: int, runs: int) -> Ints:
-    """Return a seed's random schedules, one per row, as fractions of 2^53."""
+    """Return a seed's random schedules as rows of fractions of 2^53."""
     drawn = [
         [schedule.choose(1 << C.FRACTION_BITS) for _ in range(DRAWN_MAX)]
         for schedule in random_schedules(seed, runs)
@@ -105,7 +105,7 @@ def draws(seed: int, runs: int) -> Ints:
 
 
 class CompiledOracles:
-    """Adds kernels to the readable oracles of one system."""
+    """Wraps readable oracles of one system."""
 
     def __init__(self, system: System, prop: str) -> None:
         self._system = system
@@ -113,7 +113,7 @@ class CompiledOracles:
         self._scratch = Scratch()
 
     def __call__(self, workload: Workload, readable: Oracle) -> Oracle:
-        """Return the compiled oracle of a supported workload, else ``readable``."""
+        """Return a compiled oracle where supported, else ``readable``."""
         settings = settings_of(replace(self._system, workload=workload))
         if settings is None or self._prop not in C.JUDGED:
             return readable

@@ -1,7 +1,7 @@
-"""Kernels that run until the first breach, over edits, draws, or all programs.
+"""Kernels that run edits, draws or all programs until a breach.
 
-Each returns the number of runs. ``outcome`` and ``program`` (``campaign_kernel.run_once``) are of
-the last run. An overflowing run ends the search.
+They return the number of runs; ``outcome`` and ``program`` (``campaign_kernel.run_once``) are of
+the last one. Overflows end the search.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from paraply.mining.compiled.campaign_kernel import run_once
 
 Ints = NDArray[np.int64]
 _NO, _YES, _NOTHING = np.bool_(False), np.bool_(True), np.int64(0)
-"""Typed constants: numba compiles ``_run`` anew for each literal."""
+"""Typed, because numba compiles ``_run`` anew per literal."""
 
 Arrays = tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints]
-"""Arguments of ``run_once`` after the settings."""
 
 
 @njit(cache=True)
@@ -31,7 +30,7 @@ def _run(p: Ints, arrays: Arrays, given: int | np.int64, are_fractions: np.bool_
 
 @njit(cache=True)
 def run_edits(p: Ints, arrays: Arrays, base: Ints, edits: Ints, bit: int, below: Ints) -> int:
-    """Run edits (start, length, put) of a program until a breach below a size."""
+    """Run edits (start, length, put) until a breach below a size."""
     program = arrays[1]
     for at in range(len(edits)):
         start, length, put = edits[at]

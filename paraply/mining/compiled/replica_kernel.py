@@ -1,4 +1,4 @@
-"""The replica as a kernel: ``paraply.reference_impl.applier.replica``'s twin, step by step.
+"""Twin of ``paraply.reference_impl.applier.replica``.
 
 Crashes, checkpoints, extra locks and sleeping coordinators require the reference.
 """
@@ -31,9 +31,9 @@ def apply_log(
     events: Ints,
     rows: Ints,
 ) -> int:
-    """Apply the log; return the number of events, or C.OVERFLOWN.
+    """Apply the log; return the events, or C.OVERFLOWN.
 
-    ``rows`` gets each row's committed value and last writer.
+    ``rows`` gets committed values and last writers.
     """
     replica = np.zeros(C.R_SIZE, np.int64)
     jobs = np.zeros((C.ENTRIES_MAX, C.J_SIZE), np.int64)
@@ -94,7 +94,6 @@ def _record(
 
 @njit(cache=True)
 def _read(events: Ints, replica: Ints, p: Ints, rows: Ints) -> None:
-    """Record the version of each row that a reader sees."""
     seen = 0
     for row in range(p[C.P_ROWS]):
         seen |= rows[row, 1] << (C.SEEN_BITS * row)
@@ -130,7 +129,6 @@ def _list_progress(
     length: int,
     steps: Ints,
 ) -> int:
-    """List possible movers: the coordinator, then workers by number."""
     count = 0
     if replica[C.R_NEXT] < length:
         transaction = entries[replica[C.R_NEXT]]
@@ -318,7 +316,6 @@ def _resolve(
 
 @njit(cache=True)
 def _must_yield(p: Ints, workers: Ints, holders: Ints, tickets: Ints, holder: int, to: int) -> bool:
-    """Return whether ``holder`` must commit after ``to``, which waits for its row."""
     job, other = workers[holder, C.W_JOB], workers[to, C.W_JOB]
     if not p[C.P_ORDERED]:
         waits = workers[holder, C.W_WAITS]

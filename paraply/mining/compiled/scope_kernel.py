@@ -1,13 +1,11 @@
-"""Explores a small scope: all certifier schedules, each under all interleavings.
+"""Explores small scopes: all certifier schedules under all interleavings.
 
-A step is one of eight write sets over three rows, with or without prior garbage collection, or one
-of two view changes (counters continue, or restart as on a joining member). AL1 stamps a schedule. A
-LOGICAL_CLOCK applier that dispatches and commits in order then applies it in all orders of start,
-finish and commit.
+A step is one of eight write sets over three rows, with or without garbage collection, or a view
+change (counters continue or restart). AL1 stamps schedules. A LOGICAL_CLOCK applier, dispatching
+and committing in order, applies them in all orders.
 
-Rows with equal histories are interchangeable, so each class uses its first rows only: one schedule
-per orbit of row permutations. Classes are contiguous; bit i of ``borders`` separates rows i and
-i+1.
+Symmetry: of rows with equal histories, only the first are written. Such classes are contiguous; bit
+i of ``borders`` separates rows i and i+1.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ Ints = NDArray[np.int64]
 ROWS = 3
 WRITE_SETS = 1 << ROWS
 COLLECTS = WRITE_SETS
-"""Flag on a write set: collect garbage first."""
+"""Flag: collect garbage first."""
 VIEW_CHANGE, REJOIN = 2 * WRITE_SETS, 2 * WRITE_SETS + 1
 STEPS = 2 * WRITE_SETS + 2
 STEPS_MAX = 8
@@ -29,7 +27,7 @@ STEPS_MAX = 8
 (RIGHT, COLLECTION_KEEPS_WINDOW, BARRIER_KEEPS_WINDOW, LOWEST_WRITER, VIEW_CHANGE_IS_NO_BARRIER) = (
     range(5)
 )
-"""Correct behaviour, and faults."""
+"""Correct behaviour, then faults."""
 
 N_SCHEDULES, N_STATES, N_VIOLATING, N_OVERLAPPING = range(4)
 COUNTERS = 4
@@ -37,7 +35,7 @@ COUNTERS = 4
 
 @njit(cache=True)
 def stamp(step: int, before: Ints, after: Ints, fault: int) -> tuple[int, int]:
-    """Stamp a step; write the certifier's next state (row numbers, window, next)."""
+    """Stamp a step; write the certifier's next state."""
     after[:] = before
     if step == VIEW_CHANGE:
         return 0, 0
@@ -85,9 +83,9 @@ def apply_all(
     stack: Ints,
     counters: Ints,
 ) -> bool:
-    """Apply a schedule in every order; return whether conflicting transactions overlap.
+    """Return whether conflicting transactions overlap in any order.
 
-    States are (committed, started, finished among those between): both orders are prefixes.
+    States are (committed, started, finished between): both orders are prefixes.
     """
     stack[0] = 0
     depth = 1
@@ -146,9 +144,9 @@ def apply_all(
 def explore(
     length: int, workers: int, fault: int, symmetric: bool, counters: Ints, witness: Ints
 ) -> None:
-    """Explore schedules of ``length`` steps, depth first with shared prefixes.
+    """Explore schedules of ``length`` steps, depth first, sharing prefixes.
 
-    ``witness`` gets the first breaking schedule if it is all -1.
+    ``witness`` gets the first breaking schedule if all -1.
     """
     steps = np.full(length, -1, np.int64)
     last = np.zeros(length, np.int64)

@@ -1,4 +1,4 @@
-"""The source as a kernel: write sets and log timestamps."""
+"""The source: write sets and timestamps."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from paraply.mining.compiled import columns as C
 Ints = NDArray[np.int64]
 
 _M1, _M2 = 2147483563, 2147483399
-"""Moduli of L'Ecuyer's combined generator (1988); products fit in 63 bits, so interpreter and
-compiler agree without overflow handling."""
+"""Moduli of L'Ecuyer's combined generator (1988); products fit in 63 bits, so compiled and
+interpreted results agree."""
 
 
 @njit(cache=True)
@@ -28,7 +28,7 @@ def seed_choices(dice: Ints, seed: int) -> None:
 
 @njit(cache=True)
 def draw(dice: Ints) -> int:
-    """Return the next random number in [0, _M1 - 1)."""
+    """Return a random number in [0, _M1 - 1)."""
     dice[C.D_FIRST] = dice[C.D_FIRST] * 40014 % _M1
     dice[C.D_SECOND] = dice[C.D_SECOND] * 40692 % _M2
     return int((dice[C.D_FIRST] - dice[C.D_SECOND]) % (_M1 - 1))
@@ -36,7 +36,7 @@ def draw(dice: Ints) -> int:
 
 @njit(cache=True)
 def choose(dice: Ints, program: Ints, count: int) -> int:
-    """Choose as a ``Schedule`` does; append the choice to the program."""
+    """Choose as a ``Schedule`` does; record the choice."""
     if count < 2:
         return 0
     at = dice[C.D_ASKED]
@@ -45,7 +45,7 @@ def choose(dice: Ints, program: Ints, count: int) -> int:
         index = draw(dice) * count // (_M1 - 1)
     elif at < dice[C.D_GIVEN]:
         given = program[at, C.G_TAKEN]
-        # Fewer than a thousand options: the product fits in 63 bits.
+        # Below a thousand options, the product fits in 63 bits.
         index = given * count >> C.FRACTION_BITS if dice[C.D_FRACTIONS] else given % count
     else:
         index = 0
@@ -56,11 +56,10 @@ def choose(dice: Ints, program: Ints, count: int) -> int:
 
 @njit(cache=True)
 def list_writes(writers: Ints, rows: int, heads: Ints, options: Ints) -> int:
-    """Write all nonempty write sets to ``options``, small ones first; return their number.
+    """Write nonempty write sets to ``options``, small ones first; return their number.
 
-    Of rows with equal writers, sets use the first ones
-    (``paraply.reference_impl.choices.write_sets``). Encoding: count times 2^32 plus rows, three
-    bits each.
+    Symmetry as in ``paraply.reference_impl.choices.write_sets``. Encoding: count times 2^32 plus
+    rows, three bits each.
     """
     listed = 1
     heads[0] = 0
@@ -103,12 +102,12 @@ def _is_known(writers: Ints, row: int) -> bool:
 def execute(
     p: Ints, dice: Ints, program: Ints, log: Ints, images: Ints, entries: Ints, last: Ints
 ) -> int:
-    """Execute the source's transactions; return the number of log entries.
+    """Execute the source; return the number of log entries.
 
     Args:
-        log: a row per transaction (C.L_...) from number 1.
-        images: value before and after per change; 0 is no row.
-        entries: relay log of transaction numbers; 0 starts a new source file.
+        log: rows C.L_..., from number 1.
+        images: values before and after; 0 is no row.
+        entries: transaction numbers; 0 starts a source file.
         last: last writer per row.
     """
     rows = p[C.P_ROWS]
@@ -149,7 +148,7 @@ def execute(
 
 @njit(cache=True)
 def _between(p: Ints, dice: Ints, program: Ints, window: Ints, left: Ints, stored: Ints) -> bool:
-    """Act between two transactions; return whether the log rotated."""
+    """Act between transactions; return whether the log rotated."""
     may_collect = left[2] > 0 and stored.max() > 0
     # Interpreted numpy adds booleans to a boolean.
     count = int(left[0] > 0) + int(left[1] > 0) + int(may_collect)

@@ -1,1 +1,1 @@
-"""Properties of transaction tables of any size, a row per transaction."""
+"""Properties of transaction tables of any size."""

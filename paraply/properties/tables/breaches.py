@@ -8,27 +8,24 @@ from typing import NamedTuple
 from paraply.properties.tables.timestamps import TableRow
 
 MALFORMED, NOT_RISING, UNORDERED = KINDS = ("malformed", "not_rising", "unordered")
-"""Names as in :class:`paraply.properties.tables.timestamps.TableCounts`."""
 
 NO_ROW = -1
 
 
 class TableBreach(NamedTuple):
-    """A row in breach; breaches sort by it."""
+    """A breach, in sorting order."""
 
     row: int
-    """Number over all rows of the table, from 0."""
+    """Number in the table, from 0."""
     kind: int
-    """Index in :data:`KINDS`."""
     item: int
-    """The common item of UNORDERED; else 0."""
+    """Common item of UNORDERED, else 0."""
     earlier: int
-    """The compared earlier row; NO_ROW for MALFORMED."""
+    """Compared row; NO_ROW for MALFORMED."""
     history: int
     lc: int
     sn: int
     earlier_sn: int
-    """0 for MALFORMED."""
 
 
 def breaches_of(rows: Iterable[TableRow]) -> list[TableBreach]:

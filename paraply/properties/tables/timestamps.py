@@ -1,16 +1,14 @@
 """Checks that logical timestamps order conflicting transactions in a table.
 
-A row has a history, ``lc`` (last_committed), ``sn`` (sequence_number) and written items; rows of a
-history follow log order. A row ``(0, 0)`` is a view change: it starts a new window, and numbers of
-different windows do not compare.
+A row has a history, ``lc`` (last_committed), ``sn`` (sequence_number) and items; histories follow
+log order. A row ``(0, 0)`` (view change) starts a window of incomparable numbers.
 
-Definition: transactions i < j of one window with a common item require ``sn_i <= lc_j``
-(:func:`check_all_pairs`). The linear check compares only each item's previous writer and checks
-``lc < sn`` and rising numbers. Both are equivalent: for i < j with common item x, let p be the
-previous writer of x before j. Then i <= p, so sn_i <= sn_p <= lc_j.
+Definition: transactions i < j of a window with a common item require ``sn_i <= lc_j``
+(:func:`check_all_pairs`). The linear check compares previous writers only, and checks ``lc < sn``
+and rising numbers. Proof: i < j share x, p is the previous writer of x before j. Then i <= p, so
+sn_i <= sn_p <= lc_j.
 
-A :class:`ChunkSummary` has the faults inside a chunk and its ends for comparison. Merging is
-associative and exact, so chunks may run anywhere.
+:class:`ChunkSummary` merges associatively and exactly, so chunks may run anywhere.
 """
 
 from __future__ import annotations
@@ -42,13 +40,13 @@ class TableCounts:
 
     transactions: int = 0
     malformed: int = 0
-    """Transactions with ``lc >= sn``."""
+    """``lc >= sn``."""
     not_rising: int = 0
-    """Transactions without a higher ``sn`` than their predecessor in the window."""
+    """``sn`` not above the previous one in the window."""
     unordered: int = 0
-    """Items whose previous writer may overlap: its ``sn`` is above ``lc``."""
+    """Items whose previous writer's ``sn`` is above ``lc``."""
     compared: int = 0
-    """Items with a previous writer; ``unordered`` is a part."""
+    """Items with a previous writer."""
 
     def __add__(self, other: TableCounts) -> TableCounts:
         return TableCounts(
@@ -75,17 +73,17 @@ class ChunkSummary:
     history_first: int = 0
     history_last: int = 0
     restarts: bool = False
-    """Whether a window ends inside, so that no writer passes through."""
+    """Whether a window ends inside."""
     sn_first: int = 0
-    """``sn`` of the first window's first transaction; 0 without one."""
+    """The first window's first ``sn``; 0 without one."""
     sn_last: int = 0
     firsts: dict[int, int] = field(default_factory=dict)
-    """Item to ``lc`` of its first writer in the first window."""
+    """Item to first ``lc`` in the first window."""
     lasts: dict[int, int] = field(default_factory=dict)
-    """Item to ``sn`` of its last writer in the last window."""
+    """Item to last ``sn`` in the last window."""
 
     def __add__(self, other: ChunkSummary) -> ChunkSummary:
-        """Return the summary of both stretches in order."""
+        """Return the summary of consecutive stretches."""
         if not self.counts.transactions:
             return other
         if not other.counts.transactions:
@@ -114,7 +112,7 @@ class ChunkSummary:
 
 
 def summarise(rows: Iterable[TableRow]) -> ChunkSummary:
-    """Return the summary of rows in one pass."""
+    """Return the summary of rows."""
     counts = TableCounts()
     firsts: dict[int, int] = {}
     lasts: dict[int, int] = {}
@@ -155,7 +153,7 @@ def summarise(rows: Iterable[TableRow]) -> ChunkSummary:
 
 
 def check_all_pairs(rows: Sequence[TableRow]) -> bool:
-    """Return whether the definition holds; quadratic on purpose."""
+    """Return whether the definition holds (quadratic)."""
     windows: list[list[TableRow]] = []
     history = None
     for row in rows:
@@ -177,7 +175,7 @@ def check_all_pairs(rows: Sequence[TableRow]) -> bool:
 
 
 def without_ends(summary: ChunkSummary, *, left: bool, right: bool) -> ChunkSummary:
-    """Return a summary without the ends on sides without a neighbour."""
+    """Return a summary without unneeded ends."""
     return replace(
         summary,
         firsts={} if left else summary.firsts,

@@ -1,1 +1,1 @@
-"""Judges an applier by the logs of source and target alone."""
+"""Judges appliers by source and target logs alone."""

@@ -1,6 +1,6 @@
-"""Aligns the begins of two logs by the first before-image of each row.
+"""Aligns the begins of two logs.
 
-Each image votes for the source positions at which the source had that value.
+Each row's first before-image votes for source positions with that value.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ SAMPLED_KEYS = 2_000
 SEARCHED_COMMITS = 50_000
 VOTES_MIN = 3
 SHARE_MIN = 0.1
-"""Extra share of first before-images that a later begin must explain."""
+"""Extra share of votes for a later begin."""
 VOTES_DECISIVE = 10
 AGREEING_MIN = 0.5
-"""Below this share the logs are of different times."""
+"""Below it, the logs are of different times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begin:
-    """The later log begins after so many commits of the earlier one; 0 if unclear.
+    """Commits of the earlier log before the later begins; 0 if unclear.
 
-    ``votes`` rows were compared; ``agreeing`` of them match there.
+    ``agreeing`` of ``votes`` rows match.
     """
 
     after: int
@@ -34,14 +34,14 @@ class Begin:
 
     @property
     def is_common(self) -> bool:
-        """Return whether the logs share enough rows there."""
+        """Return whether enough rows agree."""
         return self.votes < VOTES_DECISIVE or self.agreeing >= AGREEING_MIN * self.votes
 
 
 def begin_within(earlier: Iterable[Commit], later: Iterable[Commit]) -> Begin:
-    """Return the commits of ``earlier`` before ``later`` begins.
+    """Return the begin of ``later`` in ``earlier``.
 
-    Only keyed rows in the first ``SEARCHED_COMMITS`` commits of each log vote.
+    Keyed rows of the first ``SEARCHED_COMMITS`` commits vote.
     """
     found = _first_values(later)
     votes_from: dict[int, int] = {}

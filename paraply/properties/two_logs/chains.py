@@ -1,4 +1,4 @@
-"""Key versions and source steps of the streaming judge."""
+"""Key versions and source steps."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _TRIMMED_AT_ONCE = 64
 
 
 class Chain:
-    """A key's versions in source order, and the target's position.
+    """A key's versions in source order.
 
-    Position 0 is the version before the log; dropping old versions keeps positions. ``atomic`` is
-    the position in the least ideal, ``single`` that of the key alone, ``value`` the target's value.
+    Position 0 is before the log; dropping versions keeps positions. ``atomic`` is the position in
+    the least ideal, ``single`` the key's own, ``value`` the target's value.
     """
 
     __slots__ = (
@@ -33,7 +33,7 @@ class Chain:
     def __init__(self, key: Key, before: Value, *, counts: bool) -> None:
         self.key = key
         self.counts = counts
-        """Whether values are numbers of copies."""
+        """Values are numbers of copies."""
         self.value = before
         self.is_conceded = False
         self.atomic = 0
@@ -44,15 +44,15 @@ class Chain:
         self._dropped = 0
 
     def weight(self, value: Value) -> int:
-        """Return a value's part of the state sum."""
+        """Return a value's summand."""
         return weight_of_copies(self.key, value) if self.counts else value
 
     def value_before(self, step: int) -> Value:
-        """Return the source's value before a step of the window."""
+        """Return the source's value before a step."""
         return self._values[bisect_left(self._steps, step) - 1]
 
     def is_unique(self, value: Value) -> bool:
-        """Return whether a value is unique in the window, so that it locates the target."""
+        """Return whether a value is unique in the window."""
         return len(self._where[value]) == 1
 
     @property
@@ -62,7 +62,7 @@ class Chain:
 
     @property
     def last_value(self) -> Value:
-        """Return the source's value at the window's end."""
+        """Return the source's last value."""
         return self._values[-1]
 
     def append(self, step: int, value: Value) -> int:
@@ -74,7 +74,7 @@ class Chain:
         return position
 
     def step(self, position: int) -> int:
-        """Return the source step of a version; -1 before the window."""
+        """Return a version's source step; -1 before the window."""
         return self._steps[position - self._dropped]
 
     def version(self, position: int) -> Value:
@@ -82,7 +82,7 @@ class Chain:
         return self._values[position - self._dropped]
 
     def find(self, value: Value, at_least: int) -> int | None:
-        """Return a value's first position from ``at_least`` on."""
+        """Return a value's first position from ``at_least``."""
         where = self._where.get(value)
         if where is None or where[-1] < at_least:
             return None
@@ -107,12 +107,12 @@ class Chain:
 
     @property
     def is_at_rest(self) -> bool:
-        """Return whether both positions are the last one."""
+        """Return whether both positions are last."""
         return self.atomic == self.single == self.last and self.value == self._values[-1]
 
 
 class SourceStep:
-    """A source step: its keys, and the state sum after it."""
+    """A source step: keys and state sum."""
 
     __slots__ = ("effective", "included", "is_found", "number", "total", "versions")
 
@@ -123,10 +123,10 @@ class SourceStep:
         """State-changing commits so far."""
         self.is_found = is_found
         self.included = False
-        """Whether the least ideal contains it."""
+        """In the least ideal."""
         self.versions: list[tuple[Chain, int]] = []
 
     @property
     def commits_done(self) -> int:
-        """Return the number of source commits after this step."""
+        """Return the commits done after this step."""
         return self.number - self.is_found

@@ -1,7 +1,7 @@
-"""The normal form of both logs: commits as changes of values by key.
+"""The normal form of both logs: changes of values by key.
 
-With a table key, a row's value is its image, or ``ABSENT_ROW``. Without one, the row's image is the
-key and its value a number of copies, from 0 at the log's start.
+Keyed rows: the value is the image or ``ABSENT_ROW``. Other rows: the key is the image, the value a
+number of copies, relative to the log's start.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ Key = int
 Value = int
 
 ABSENT_ROW: Value = 0
-"""Value of a key without a row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,18 +20,18 @@ class Commit:
     """A transaction's net effect."""
 
     changes: Mapping[Key, tuple[Value, Value]] = field(default_factory=dict)
-    """Value before and after, by key."""
+    """Values before and after."""
     copies: Mapping[Key, int] = field(default_factory=dict)
-    """Copies added (negative: removed) of rows without a key."""
+    """Copies added or removed (negative), of rows without keys."""
     rewritten: frozenset[Key] = frozenset()
-    """Keys rewritten with the same value."""
+    """Keys rewritten unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A state change: a commit, or a change outside of the log (*found*).
+    """A commit, or a change outside of the log (*found*).
 
-    ``number`` counts commits from 1; a found step precedes its commit.
+    ``number`` counts commits from 1; found steps precede their commit.
     """
 
     number: int
@@ -44,7 +43,7 @@ State = dict[Key, Value]
 
 
 def initial_values(source: Iterable[Commit], target: Iterable[Commit]) -> State:
-    """Return every key's value before both logs, by its first change, source first."""
+    """Return initial values by first changes, source first."""
     values: State = {}
     for commit in (*source, *target):
         for key, (before, _) in commit.changes.items():
@@ -55,10 +54,10 @@ def initial_values(source: Iterable[Commit], target: Iterable[Commit]) -> State:
 
 
 def steps(commits: Iterable[Commit], initial: State) -> Iterator[Step]:
-    """Yield a log's state changes.
+    """Yield state changes.
 
-    A before-image that differs from the log's last value shows a change outside of the log. A
-    separate step for it keeps later states correct.
+    Unexpected before-images show a change outside of the log, a separate step. Otherwise it would
+    falsify later states.
     """
     state = dict(initial)
     for number, commit in enumerate(commits, start=1):

@@ -1,7 +1,7 @@
-"""Checks that each named transaction (GTID) arrives exactly once, in order and unchanged.
+"""Checks that named transactions (GTIDs) arrive once, in order and unchanged.
 
-One pass. Memory grows with the distance between the logs, with findings, and by 8 bytes per
-transaction for the longest rising subsequence.
+One pass. Memory grows with the logs' distance and findings, plus 8 bytes per transaction for the
+longest rising subsequence.
 """
 
 from __future__ import annotations
@@ -18,15 +18,12 @@ from paraply.properties.two_logs.commits import Commit, Key
 _Finding = TypeVar("_Finding")
 
 LISTED_MAX = 1_000
-"""Listed findings per kind; counts are complete."""
+"""Findings listed per kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """A commit by the common name of both logs.
-
-    ``group`` has a promised order (a MariaDB replication domain); findings cite ``number``.
-    """
+    """A named commit; ``group`` promises an order (MariaDB domain)."""
 
     name: str
     number: int
@@ -35,21 +32,18 @@ class Named:
 
 
 class Difference(IntEnum):
-    """How both logs' versions of a transaction differ."""
+    """How versions of a transaction differ."""
 
     OTHER_ROWS = 0
-    """Other after-images."""
     FOUND_OTHER = 1
     """Same after-images, other before-images."""
     FEWER_ROWS = 2
-    """A subset of the rows."""
     MORE_ROWS = 3
-    """A superset of the rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
-    """A changed transaction: its numbers in both logs and first differing row."""
+    """A changed transaction, with its first differing row."""
 
     source: int
     target: int
@@ -59,7 +53,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inversion:
-    """Two source commits with a common key, reversed at the target."""
+    """Reversed source commits with a common key."""
 
     earlier: int
     later: int
@@ -68,48 +62,46 @@ class Inversion:
 
 @dataclass(slots=True, kw_only=True)
 class IdentityJudgement:
-    """The judgement by names; lists have at most ``LISTED_MAX`` entries, counts are complete."""
+    """The judgement by names; lists are cut at ``LISTED_MAX``, counts complete."""
 
     matched: int = 0
     missing: list[int] = field(default_factory=list)
-    """Source commits with rows, absent although the target has later ones of their group."""
+    """Absent source commits with rows, before later ones of their group."""
     missing_count: int = 0
     filtered: int = 0
     """Absent source commits without judged rows."""
     lag: int = 0
-    """Source commits after the target's last one of their group."""
+    """Source commits after the target's last in their group."""
     errant: list[int] = field(default_factory=list)
     """Target commits absent from the source."""
     errant_count: int = 0
     errant_with_rows: int = 0
     twice: list[int] = field(default_factory=list)
-    """Repeated target commits."""
     twice_count: int = 0
     changed: list[Changed] = field(default_factory=list)
     changed_count: int = 0
     descents: int = 0
     """Target commits directly after a later source commit."""
     group_descents: int = 0
-    """Descents within one group."""
     to_move: int = 0
     """Fewest commits to move for source order."""
     not_prefix: int = 0
-    """Target commits with an earlier source commit still missing."""
+    """Target commits with an earlier one missing."""
     longest_not_prefix: int = 0
     inversions: list[Inversion] = field(default_factory=list)
     inversion_count: int = 0
-    """Target commits after a later source commit with a common key."""
+    """Commits after a later one with a common key."""
 
     @property
     def is_faultless(self) -> bool:
-        """Return whether each commit came exactly once, unchanged, without extra rows."""
+        """Return whether each commit came once, unchanged, without extra rows."""
         return not (
             self.missing_count or self.errant_with_rows or self.twice_count or self.changed_count
         )
 
 
 def judge_identity(source: Iterable[Named], target: Iterable[Named]) -> IdentityJudgement:
-    """Return the judgement by names, reading both logs side by side."""
+    """Return the judgement of both logs."""
     judge = _IdentityJudge()
     sources, targets = iter(source), iter(target)
     more_source = more_target = True
@@ -133,12 +125,11 @@ class _IdentityJudge:
         self._waiting: dict[str, tuple[int, Named]] = {}
         """Source commits that have not arrived."""
         self._early: dict[str, list[tuple[int, Named]]] = {}
-        """Target commits before their source commit, or without one."""
+        """Target commits before or without source commit."""
         self._known: dict[str, _Numbers] = {}
         self._read_source = self._read_target = 0
         self._queue: dict[int, tuple[int, Named, Named] | None] = {}
-        """Target commits by place: source place and both commits, or None without a source commit.
-        """
+        """By target place: source place, both commits; None without source."""
         self._next = 1
         self._order = _Order(self.result)
 
@@ -227,13 +218,12 @@ class _IdentityJudge:
 class _Order:
     def __init__(self, result: IdentityJudgement) -> None:
         self.last_of_group: dict[Hashable, int] = {}
-        """Latest arrived source commit per group."""
         self._result = result
         self._previous = 0
         self._previous_of_group: dict[Hashable, int] = {}
         self._came = array("q")
         self._last_writer: dict[Key, tuple[int, int]] = {}
-        """Latest source writer per key: place and number."""
+        """Place and number."""
         self._low = 0
         self._above: set[int] = set()
         self._forget_at = 1 << 16
@@ -261,13 +251,13 @@ class _Order:
             self._low += 1
             self._above.remove(self._low)
         if len(self._last_writer) > self._forget_at:
-            # Each commit comes once: only writers above the low-water mark can be overtaken.
+            # Commits come once: only writers above the low-water mark can be overtaken.
             kept = {key: w for key, w in self._last_writer.items() if w[0] > self._low}
             self._last_writer = kept
             self._forget_at = max(1 << 16, 2 * len(kept))
 
     def finish(self, lacking: array[int]) -> None:
-        """Count states that are no prefix; ``lacking`` commits (rising) are optional."""
+        """Count states that are no prefix; ``lacking`` commits are optional."""
         result = self._result
         tails = array("q")
         highest = stretch = 0
@@ -286,7 +276,7 @@ class _Order:
 
 
 def difference(source: Commit, target: Commit) -> tuple[Difference, Key] | None:
-    """Return how two commits differ and the first differing key; None if equal."""
+    """Return difference and first differing key, or None."""
     wrote = {key: after for key, (_, after) in source.changes.items()} | dict(source.copies)
     writes = {key: after for key, (_, after) in target.changes.items()} | dict(target.copies)
     other = next((key for key in wrote if key in writes and writes[key] != wrote[key]), None)
@@ -303,13 +293,13 @@ def difference(source: Commit, target: Commit) -> tuple[Difference, Key] | None:
 
 
 def split_name(name: str) -> tuple[str, int]:
-    """Return a GTID without its last number, and that number; 0 without one."""
+    """Return a GTID's prefix and last number (0 without one)."""
     at = max(name.rfind(":"), name.rfind("-")) + 1
     return (name[:at], int(name[at:])) if name[at:].isdecimal() else (name, 0)
 
 
 class _Numbers:
-    """A growing set of nearly ordered numbers: a low-water mark and the numbers above."""
+    """Nearly ordered numbers: a low-water mark and those above."""
 
     def __init__(self) -> None:
         self._first = 0

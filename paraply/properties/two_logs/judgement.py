@@ -1,4 +1,4 @@
-"""The judgement of two logs: level, and a witness per missed level."""
+"""Levels, witnesses and judgement of two logs."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from paraply.properties.two_logs.commits import Key
 
 
 class Level(IntEnum):
-    """How closely the target follows the source; larger is stronger."""
+    """How closely the target follows; larger is stronger."""
 
     DIVERGED = 0
-    """The last state is no state of the source."""
+    """The last state is no source state."""
     UNDECIDED = 1
-    """Rows go back, and the target's log ends before all was applied."""
+    """Rows go back, and the log ends too early."""
     FINAL = 2
-    """The last state is a source state; earlier ones may differ."""
+    """The last state is a source state."""
     PER_KEY = 3
-    """Versions of each key are in order; transactions are torn."""
+    """Each key's versions are in order; transactions are torn."""
     ATOMIC = 4
-    """Whole transactions, in an order that respects common keys."""
+    """Whole transactions, respecting common keys."""
     BATCHES = 5
-    """Every state is a prefix, never going back; some are skipped."""
+    """Rising prefixes; some are skipped."""
     PREFIX = 6
-    """Every state is a prefix, never going back, without skips."""
+    """Rising prefixes without skips."""
 
     @property
     def word(self) -> str:
@@ -36,28 +36,22 @@ class End(IntEnum):
     """How the last states relate."""
 
     EQUAL = 0
-    """The source's last state."""
     BEHIND = 1
     """An earlier prefix of the source."""
     DIFFERENT = 2
-    """No prefix of the source."""
 
 
 class Miss(IntEnum):
     """Why a target state misses a level."""
 
     NO_PREFIX = 0
-    """The state equals no prefix."""
     WENT_BACK = 1
-    """The state is an earlier prefix than a previous state."""
+    """An earlier prefix than a previous state."""
     SKIPPED = 2
-    """The state skips source states."""
     TORN = 3
-    """A source transaction is visible on one key, not on another."""
+    """A source transaction is visible on some keys only."""
     KEY_WENT_BACK = 4
-    """A key returns to an earlier version."""
     UNKNOWN_VERSION = 5
-    """The source never had this value."""
     LAST_STATE = 6
     """The last state is no prefix."""
 
@@ -66,8 +60,8 @@ class Miss(IntEnum):
 class Witness:
     """The first target state that misses a level.
 
-    ``target`` and ``source`` are commit numbers; 0 means none. ``key`` shows the source commit,
-    ``other`` does not.
+    ``target`` and ``source`` (0: none) are commits; ``key`` shows the source commit, ``other`` does
+    not.
     """
 
     missed: Level
@@ -93,48 +87,43 @@ class Stretch:
 
 @dataclass(slots=True, kw_only=True)
 class Judgement:
-    """The judgement; commits are numbered from 1.
+    """The judgement; commits count from 1.
 
-    A *position* is the number of source commits in an equal prefix.
+    A *position* is a number of source commits: the equal prefix.
     """
 
     level: Level = Level.DIVERGED
     end: End = End.DIFFERENT
     end_position: int | None = None
-    """Position of the last state; None without one."""
+    """Position of the last state."""
     is_drained: bool = False
-    """The last target state shows the last source commit."""
+    """The last state shows the last source commit."""
     source_commits: int = 0
     target_commits: int = 0
     prefixes: int = 0
-    """Target commits with a prefix state."""
     torn: int = 0
-    """Target commits that no set of whole source transactions explains."""
+    """Commits that no whole source transactions explain."""
     skipping: int = 0
-    """Target commits that skip source states."""
     state_went_back: int = 0
-    """Target commits whose prefix is earlier than the previous one."""
     key_went_back: int = 0
-    """Changes of a key to an earlier version."""
     unknown_versions: int = 0
-    """Changes of a key to a value the source never had."""
     rewritten: int = 0
-    """Keys rewritten unchanged by the target, not by the source."""
+    """Keys that only the target rewrote unchanged."""
     found: dict[Key, int] = field(default_factory=dict)
-    """Keys changed outside of the target's log only, with the target commit's number."""
+    """Keys changed outside of the target's log only, and the commit."""
     differing: dict[Key, bool] = field(default_factory=dict)
-    """Keys with another last value, and whether it is an earlier version."""
+    """Keys with another last value; whether it is an earlier version."""
     stretches: list[Stretch] = field(default_factory=list)
     witnesses: list[Witness] = field(default_factory=list)
     """One per missed level, strongest first."""
     suspects: dict[Key, int] = field(default_factory=dict)
-    """Keys that keep states unexplained, with the number of commits each blocks."""
+    """Keys that block explanations, and how many commits."""
     conceded: dict[Key, int] = field(default_factory=dict)
-    """Keys given up after a whole window, with the source commit they never showed."""
+    """Keys given up after a window, and the missed source commit."""
     beyond_reach: int = 0
-    """Of ``torn``: the reach cut the search, so the state may be whole."""
+    """Of ``torn``: the reach cut the search."""
     beyond_window: bool = False
-    """The source's log continues for over a window after the target's last commit."""
+    """The source continues for over a window after the target."""
 
 
 def level_of(
@@ -148,7 +137,7 @@ def level_of(
 ) -> Level:
     """Return the strongest level.
 
-    ``is_lost``: the last state cannot become a prefix by applying more.
+    ``is_lost``: applying more cannot repair the last state.
     """
     if all_prefixes:
         return Level.BATCHES if skips else Level.PREFIX
@@ -162,9 +151,8 @@ def level_of(
 
 
 def is_lost(differing: dict[Key, bool], *, is_drained: bool) -> bool:
-    """Return whether rows differ for good and not only by lag.
+    """Return whether rows differ for good.
 
-    A value that the source never had is wrong. An earlier version is lost only where the target
-    shows the source's last commit.
+    Values that the source never had are wrong. Earlier versions are lost only at a drained target.
     """
     return is_drained or not all(differing.values())

@@ -1,4 +1,4 @@
-"""Maintains the least set of whole source transactions that explains the target's state."""
+"""Maintains the least set of whole source transactions that explains the target."""
 
 from __future__ import annotations
 
@@ -7,34 +7,33 @@ from collections.abc import Callable, Iterable
 from paraply.properties.two_logs.chains import Chain, SourceStep
 
 _Cause = tuple[Chain, "_Cause | None"]
-"""A key, and the cause of its move."""
+"""Moved key and cause."""
 _Demand = tuple[Chain, int, int, _Cause]
 """Key, required position, demanding source step, cause."""
 
 
 class LeastIdeal:
-    """Pushes keys to later versions until the ideal shows the target's values.
+    """Pushes keys until the ideal shows the target's values.
 
-    Every push is forced, so their order does not matter. A failed attempt is undone, because the
-    next state may succeed. It keeps its chain of causes: later states fail at no cost until they
-    change one of its keys.
+    Pushes are forced, so their order does not matter. Failed attempts are undone, as later states
+    may succeed. Their chain of causes remains: states that change none of its keys fail at no cost.
 
-    ``step_at`` returns a source step of the window; ``limit`` is the last step to pull in.
+    ``limit`` is the last step to pull in.
     """
 
     def __init__(self, step_at: Callable[[int], SourceStep], limit: Callable[[], int]) -> None:
         self._step_at = step_at
         self._limit = limit
         self.unmet: dict[Chain, None] = {}
-        """Keys whose version in the ideal differs from the target."""
+        """Keys that differ from the target."""
         self.blocker: Chain | None = None
-        """The key that blocked the last failed attempt."""
+        """The key that failed the last attempt."""
         self.shown: Chain | None = None
         """The key that demanded the move."""
         self.missing_step = -1
-        """The source step that the blocker does not show."""
+        """The source step that the blocker misses."""
         self.was_cut_off = False
-        """The last failed attempt reached the limit."""
+        """The attempt reached the limit."""
         self._because: set[Chain] = set()
         self._limit_then = -1
         self._seed: Chain | None = None
@@ -42,7 +41,7 @@ class LeastIdeal:
         self._undo_steps: list[SourceStep] = []
 
     def explains(self, changed: Iterable[Chain]) -> bool:
-        """Add changed keys; return whether an ideal explains the state."""
+        """Add changed keys; return whether an ideal exists."""
         retry = self.blocker is None or (self.was_cut_off and self._limit() > self._limit_then)
         for chain in changed:
             if chain.version(chain.atomic) == chain.value:
@@ -53,7 +52,7 @@ class LeastIdeal:
         return self.attempt() if retry else False
 
     def attempt(self) -> bool:
-        """Push until nothing moves; undo everything if a key is blocked."""
+        """Push until nothing moves; undo on failure."""
         self._undo.clear()
         self._undo_steps.clear()
         self.was_cut_off = False
@@ -74,9 +73,9 @@ class LeastIdeal:
         self.blocker = None
 
     def force(self, step: SourceStep) -> None:
-        """Include an old step that its keys showed one by one.
+        """Include an old step that its keys showed separately.
 
-        Valid only after an unexplained state; the ideal may no longer be the least.
+        Only after an unexplained state; the ideal may no longer be least.
         """
         step.included = True
         for chain, position in step.versions:
@@ -110,7 +109,6 @@ class LeastIdeal:
         return True
 
     def _pull(self, number: int, cause: _Cause) -> list[_Demand]:
-        """Include a source step; return the demands on its keys."""
         step = self._step_at(number)
         if step.included:
             return []

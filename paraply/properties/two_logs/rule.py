@@ -1,18 +1,15 @@
-"""The readable rule: the level of a target's history.
+"""The readable rule; :mod:`paraply.properties.two_logs.streaming` is its fast twin.
 
-Slow on purpose; :mod:`paraply.properties.two_logs.streaming` is the fast twin. Theorems:
+* **Prefixes.** If rising prefixes explain all states, the first one not before the previous always
+  does: exchange the larger for the smaller.
+* **Whole transactions.** An *ideal* contains, with a commit, all earlier ones with a common key.
+  All conditions have the form "with this commit also that one", so explaining sets are closed under
+  union and intersection. The least one above the previous is contained in every other, so choosing
+  it is exact, also for returning values (A, B, A).
+* **Keys.** A key alone takes the first version not before its last. These positions are separate,
+  because ideals push keys further.
 
-* **Prefixes.** If rising prefixes explain all states, the first prefix not before the previous one
-  always does: exchange the larger for the smaller.
-* **Whole transactions.** An *ideal* is a set of source commits that contains, with a commit, all
-  earlier ones with a common key. All conditions have the form "with this commit also that one", so
-  explaining sets are closed under union and intersection. A least one exists, and the least one
-  above the previous state's is contained in every other. The greedy choice is therefore exact, also
-  for returning values (A, B, A).
-* **Keys.** A key alone takes the first version not before its last one. These positions are
-  separate, because an ideal may push a key further.
-
-Logs contain no reads, so dependencies through reads are not judged.
+Logs contain no reads: dependencies through reads are not judged.
 """
 
 from __future__ import annotations
@@ -41,11 +38,11 @@ from paraply.properties.two_logs.judgement import (
 )
 
 Chains = dict[Key, list[tuple[int, Value]]]
-"""Versions per key in source order: (source step, value); step 0 is before."""
+"""(source step, value) by key, in source order; step 0 is before."""
 
 
 def judge(source: Sequence[Commit], target: Sequence[Commit]) -> Judgement:
-    """Return the strongest level, with a witness per missed level."""
+    """Return the strongest level and witnesses."""
     initial = initial_values(source, target)
     source_steps = [Step(0, {}), *steps(source, initial)]
     target_steps = list(steps(target, initial))
@@ -114,7 +111,7 @@ def prefix_states(source_steps: Sequence[Step], initial: State) -> list[State]:
 
 
 def position_of(state: State, prefixes: Sequence[State], last: int) -> int | None:
-    """Return the first equal prefix from ``last`` on, else the nearest before."""
+    """Return the first equal prefix from ``last``, else the nearest before."""
     equal = [at for at, prefix in enumerate(prefixes) if prefix == state]
     ahead = [at for at in equal if at >= last]
     return ahead[0] if ahead else equal[-1] if equal else None
@@ -123,7 +120,7 @@ def position_of(state: State, prefixes: Sequence[State], last: int) -> int | Non
 def least_ideal(
     state: State, included: frozenset[int], chains: Chains, source_steps: Sequence[Step]
 ) -> frozenset[int] | None:
-    """Return the least ideal above ``included`` that explains ``state``; None without one."""
+    """Return the least explaining ideal above ``included``, or None."""
     ideal = set(included)
     moved = True
     while moved:
@@ -154,7 +151,6 @@ def _judge_prefixes(
     result: Judgement,
     miss: _Misses,
 ) -> list[int | None]:
-    """Return the prefix position of each target step."""
     prefixes = prefix_states(source_steps, initial)
     effective = [0]  # Commits so far that changed the state: others cannot be seen skipped.
     for before, after, step in zip(prefixes, prefixes[1:], source_steps[1:], strict=False):
@@ -196,7 +192,7 @@ def _judge_prefixes(
 
 
 def commits_of(step: Step) -> int:
-    """Return the number of source commits after a source step."""
+    """Return source commits done after a step."""
     return step.number - step.is_found
 
 
@@ -220,8 +216,7 @@ def _judge_keys(
 ) -> None:
     """Follow each key through its versions.
 
-    A found value that the source also finds at its next such version is a cascade outside of both
-    logs: no finding.
+    A found value that the source also finds next is a cascade outside of both logs: no finding.
     """
     position = dict.fromkeys(chains, 0)
     for step in target_steps:
@@ -245,7 +240,6 @@ def _judge_keys(
 def _end(
     state: State, last: State, positions: Sequence[int | None], source_steps: Sequence[Step]
 ) -> tuple[End, int | None]:
-    """Return the relation of the last states, and the prefix."""
     if state == last:
         return End.EQUAL, commits_of(source_steps[-1])
     at = positions[-1] if positions else 0

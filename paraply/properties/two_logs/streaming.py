@@ -1,8 +1,7 @@
-"""The fast twin of :mod:`paraply.properties.two_logs.rule`: one pass, linear, bounded memory.
+"""The fast twin of :mod:`paraply.properties.two_logs.rule`: linear, bounded memory.
 
-State fingerprints find prefixes; version chains find explanations. The window reaches ``window``
-source steps ahead of and behind the target. A key that misses a source step for a whole window is
-*conceded*: listed and excluded from the sums.
+State fingerprints find prefixes, version chains explanations. A key that misses a source step for a
+whole window is *conceded*: listed and excluded.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ from paraply.properties.two_logs.least_ideal import LeastIdeal
 from paraply.properties.two_logs.window import SourceWindow, Values
 
 WINDOW = 50_000
-"""Default of source steps kept ahead of and behind the target."""
+"""Source steps kept on both sides of the target."""
 REACH = 256
-"""Default of source steps that an explanation may use past the furthest direct evidence.
+"""Source steps that explanations may use past direct evidence.
 
-Returning values (A, B, A) allow explanations far ahead; following all would be quadratic.
+Returning values (A, B, A) would make unlimited search quadratic.
 """
 STRETCHES_MAX = 10_000
 SUSPECTS_MAX = 100_000
@@ -40,7 +39,7 @@ _RECENT = 65
 _COMMITS_PER_MEDIAN = 16
 
 OnState = Callable[[int, int | None, int], None]
-"""Arguments: target commit, its prefix or None, furthest source commit."""
+"""Arguments: target commit, its prefix, furthest source commit."""
 
 
 def judge_streaming(
@@ -52,11 +51,9 @@ def judge_streaming(
     excluded: frozenset[Key] = frozenset(),
     on_state: OnState | None = None,
 ) -> Judgement:
-    """Return the result of :func:`paraply.properties.two_logs.rule.judge`, without ``excluded``
-    keys.
+    """Return :func:`paraply.properties.two_logs.rule.judge` without ``excluded`` keys.
 
-    Exact unless a key lags by a whole window. Explanations are complete within ``reach``;
-    ``Judgement.beyond_reach`` counts cut-off states.
+    Exact unless a key lags by a window. ``Judgement.beyond_reach`` counts states beyond ``reach``.
     """
     judge = StreamingJudge(source, window=window, reach=reach, excluded=excluded)
     for commit in target:
@@ -67,22 +64,21 @@ def judge_streaming(
 
 
 class StreamingJudge:
-    """Judges target commits one by one, filling ``result``."""
+    """Judges target commits into ``result``."""
 
     def __init__(
         self, source: Iterable[Commit], *, window: int, reach: int, excluded: frozenset[Key]
     ) -> None:
         self.result = Judgement()
         self.position: int | None = 0
-        """Prefix of the current state; None without one."""
+        """The current state's prefix."""
         self._window = window
         self._reach = reach
         self._source = SourceWindow(source, excluded)
         self._total = 0
-        """Sum of the target's state."""
         self._last = 0
         self._one_by_one = [0]
-        """Possible positions without a skip since the last certain one; rising."""
+        """Possible positions if nothing was skipped; rising."""
         self._frontier = 0
         self._progress = 0
         self._recent: deque[int] = deque(maxlen=_RECENT)
@@ -107,19 +103,19 @@ class StreamingJudge:
             self._take_found(found)
         self._take(written, is_found=False)
         if result.target_commits % _COMMITS_PER_MEDIAN == 0 and len(self._recent) == _RECENT:
-            # A single value may recur far ahead, but not half of them.
+            # Single values recur far ahead; half of them do not.
             self._progress = max(self._progress, sorted(self._recent)[_RECENT // 2])
             self._frontier = max(self._frontier, self._progress)
         self._source.read_to(self._progress + self._window)
         self._forget()
 
     def _take_found(self, found: Values) -> None:
-        """Treat changes outside of the target's log as a separate state."""
+        """Treat outside changes as a separate state."""
         self._take(found, is_found=True)
         for chain, value in found:
             at = chain.find(value, chain.single)
             step = -1 if at is None else chain.step(at)
-            # A change outside of both logs, such as a cascade, is no fault of the applier.
+            # A change outside of both logs (a cascade) is no fault.
             if step < self._source.dropped or not self._source.step(step).is_found:
                 self.result.found.setdefault(chain.key, self.result.target_commits)
 
@@ -163,14 +159,13 @@ class StreamingJudge:
         self._progress = max(self._progress, at)
 
     def _position(self, equal: list[int]) -> int | None:
-        """Return the first prefix from the last one on, else the nearest before."""
         if not equal:
             return None
         index = bisect_left(equal, self._last)
         return equal[index] if index < len(equal) else equal[-1]
 
     def _without_a_skip(self, equal: list[int]) -> list[int]:
-        """Return the prefixes that need no skipped state."""
+        """Return prefixes that need no skipped state."""
         before = self._one_by_one
         found = []
         nearest = 0
@@ -248,7 +243,7 @@ class StreamingJudge:
     # The window
 
     def _forget(self) -> None:
-        """Drop source steps a window behind; concede keys that never showed them."""
+        """Drop old source steps; concede keys that never showed them."""
         source = self._source
         conceded: list[Chain] = []
         while source.dropped < self._progress - self._window:

@@ -1,4 +1,4 @@
-"""The source's log around the target: steps, state sums, version chains."""
+"""The source's log around the target."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ Values = list[tuple[Chain, Value]]
 
 
 class SourceWindow:
-    """Source steps by number, from ``dropped``; step 0 is before the log."""
+    """Source steps from ``dropped``; step 0 is before the log."""
 
     def __init__(self, source: Iterable[Commit], excluded: frozenset[Key]) -> None:
         self.excluded = set(excluded)
-        """Keys excluded from judging."""
         self.chains: dict[Key, Chain] = {}
         self.where: dict[int, list[int]] = {0: [0]}
         """Steps by state sum."""
         self.dropped = 0
         self.total = 0
-        """State sum after the last step."""
+        """The last state sum."""
         self.commits = 0
         self.has_ended = False
         self.rewritten: set[Key] = set()
@@ -61,7 +60,7 @@ class SourceWindow:
         self.commits += sum(1 for _ in self._source)
 
     def changes(self, commit: Commit, *, is_source: bool) -> tuple[Values, Values]:
-        """Return the unexpected before-values and the after-values of a commit."""
+        """Return unexpected before-values, and after-values."""
         found: Values = []
         written: Values = []
         for key, (before, after) in commit.changes.items():
@@ -102,7 +101,7 @@ class SourceWindow:
         self.where.setdefault(step.total, []).append(at)
 
     def drop_first(self) -> None:
-        """Drop the first step, older versions and resting keys."""
+        """Drop the first step and resting keys."""
         step = self.step(self.dropped)
         where = self.where[step.total]
         del where[0]
@@ -121,7 +120,7 @@ class SourceWindow:
                 chain.drop_before(position)
 
     def concede(self, chain: Chain) -> None:
-        """Stop judging a key; requires :meth:`take_out` before the next state."""
+        """Stop judging a key; :meth:`take_out` must follow."""
         chain.is_conceded = True
         self.excluded.add(chain.key)
         self.chains.pop(chain.key, None)

@@ -1,1 +1,1 @@
-"""Reports of ``paraply verify``: text, JSON, JUnit, SARIF, HTML."""
+"""Reports of ``paraply verify``."""

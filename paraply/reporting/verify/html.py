@@ -1,4 +1,4 @@
-"""``paraply verify`` as one HTML page: timeline, witnesses, rows."""
+"""``paraply verify`` as one HTML page."""
 
 from __future__ import annotations
 

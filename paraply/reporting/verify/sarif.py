@@ -26,7 +26,7 @@ _RULES = {
 
 
 def verify_sarif(result: VerifyResult) -> str:
-    """Return the SARIF document; levels above the required one are notes."""
+    """Return the document; levels above the required are notes."""
     findings = list(_results(result))
     document = {
         "$schema": _SCHEMA,

@@ -19,7 +19,7 @@ _LABEL = 13
 
 
 def verify_text(result: VerifyResult) -> str:
-    """Return verdict, facts and evidence, in this order."""
+    """Return verdict, facts and evidence."""
     lines = []
     title = f"{result.verdict.name}: {words.headline(result)}"
     wrapped = _wrapped(title, "", "")

@@ -1,4 +1,4 @@
-"""The timeline: which source state each target commit shows."""
+"""The timeline of source states by target commit."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 10, 12, 36
 
 
 def timeline_picture(result: VerifyResult) -> Markup:
-    """Return the picture; empty without judged target commits.
+    """Return the picture, empty without judged target commits.
 
-    The line shows the prefix of each target commit. A dot marks a commit without a source state, at
-    its furthest source commit.
+    The line shows prefixes; dots mark other commits at their furthest source commit.
     """
     samples = result.timeline
     if not samples:

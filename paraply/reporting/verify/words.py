@@ -1,4 +1,4 @@
-"""Sentences shared by all reports of ``paraply verify``."""
+"""Sentences of all reports."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def level_sentence(result: VerifyResult) -> str:
 
 
 def fault_counts(result: VerifyResult) -> str:
-    """Return counts of the faults that names show."""
+    """Return counts of named faults."""
     names = result.names
     assert names is not None
     parts = [
@@ -50,7 +50,7 @@ def fault_counts(result: VerifyResult) -> str:
 
 
 def states_text(result: VerifyResult) -> str:
-    """Return the count of target commits with a source state."""
+    """Return how many commits show source states."""
     states = result.states
     if not states.commits:
         return "the target's log has no commit to judge"
@@ -63,7 +63,7 @@ def states_text(result: VerifyResult) -> str:
 
 
 def stretch_text(stretch: StretchFinding) -> str:
-    """Return a stretch without source states."""
+    """Return one stretch."""
     end = "" if stretch.healed else ", to the end of the log"
     return (
         f"{counted(stretch.commits, 'commit')}, {stretch.seconds:.1f} s, "
@@ -98,7 +98,7 @@ def delivery_text(result: VerifyResult) -> str:
 
 
 def end_text(result: VerifyResult) -> str:
-    """Return how the last states relate."""
+    """Return the relation of last states."""
     if result.end is End.EQUAL:
         return "the last state is the source's last state"
     if result.end is End.BEHIND:

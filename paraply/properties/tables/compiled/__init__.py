@@ -1,4 +1,4 @@
-"""Compiled table checks, equal to their readable twins."""
+"""Compiled table checks, equal to their twins."""
 
 from __future__ import annotations
 

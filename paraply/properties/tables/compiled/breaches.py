@@ -1,7 +1,7 @@
-"""Names table breaches by sorting: the twin of :mod:`paraply.properties.tables.breaches`.
+"""Twin of :mod:`paraply.properties.tables.breaches`, by sorting.
 
-Sorting a chunk by window and item puts each write after the previous one. :class:`BreachFold`
-compares the :class:`Edges` of chunks from left to right, so a history may span chunks.
+Sorting by window and item puts each write after the previous one. :class:`BreachFold` compares
+chunks' :class:`Edges`, so histories may span chunks.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from paraply.properties.tables.compiled.timestamps import Columns
 Ints = NDArray[np.int64]
 
 B_ROW, B_KIND, B_ITEM, B_EARLIER, B_HISTORY, B_LC, B_SN, B_EARLIER_SN, B_SIZE = range(9)
-"""Columns: fields of :class:`paraply.properties.tables.breaches.TableBreach`."""
+"""Fields of :class:`paraply.properties.tables.breaches.TableBreach`."""
 W_ITEM, W_ROW, W_HISTORY, W_LC, W_SN, W_SIZE = range(6)
-"""Columns of writers, sorted by item; item 0 without items."""
+"""Writers, sorted by item (0 without items)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """The ends of consecutive rows, for comparison with neighbours.
+    """Ends of consecutive rows.
 
     Attributes:
-        restarts: whether a window ends inside, so that no writer passes through.
-        opening: the first row as a writer; empty for a view change.
-        closing: the last row, likewise.
-        firsts: first writers of the first window, if it may begin before.
-        lasts: last writers of the last window.
+        restarts: whether a window ends inside.
+        opening: first row as writer; empty for a view change.
+        closing: last row, likewise.
+        firsts: the first window's first writers.
+        lasts: the last window's last writers.
     """
 
     history_first: int
@@ -43,7 +43,7 @@ class Edges:
     lasts: Ints
 
     def without(self, *, left: bool, right: bool) -> Edges:
-        """Return the edges without writers on sides where no history continues."""
+        """Return edges without the writers of closed sides."""
         return replace(
             self,
             firsts=self.firsts[:0] if left else self.firsts,
@@ -52,7 +52,7 @@ class Edges:
 
 
 def breaches_in(columns: Columns, first_row: int) -> tuple[Ints, Edges]:
-    """Return a nonempty chunk's breaches, sorted, and its edges."""
+    """Return a nonempty chunk's sorted breaches and edges."""
     history, lc, sn = columns.history, columns.lc, columns.sn
     is_view_change = (lc | sn) == 0
     begins = is_view_change.copy()
@@ -91,13 +91,13 @@ def breaches_in(columns: Columns, first_row: int) -> tuple[Ints, Edges]:
 
 
 class BreachFold:
-    """Compares edges of chunks from left to right; :attr:`edges` covers all so far."""
+    """Compares chunk edges from left to right."""
 
     def __init__(self) -> None:
         self.edges: Edges | None = None
 
     def add(self, after: Edges) -> Ints:
-        """Add the next chunk; return its breaches against earlier chunks, sorted."""
+        """Add a chunk; return sorted breaches against earlier chunks."""
         before = self.edges
         if before is None or before.history_last != after.history_first:
             self.edges = after if before is None else _beside(before, after)
@@ -121,7 +121,7 @@ class BreachFold:
 
 
 def sorted_breaches(found: list[Ints]) -> Ints:
-    """Return breaches sorted by row, kind and item."""
+    """Return breaches by row, kind and item."""
     every = np.concatenate([*found, np.zeros((0, B_SIZE), np.int64)])
     order: Ints = np.lexsort((every[:, B_ITEM], every[:, B_KIND], every[:, B_ROW]))
     sorted_: Ints = every[order]
@@ -129,7 +129,7 @@ def sorted_breaches(found: list[Ints]) -> Ints:
 
 
 def _writes(columns: Columns, is_transaction: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    """Return row and item of every write: each item once per row, unordered."""
+    """Return row and item of writes, distinct, unordered."""
     counts = np.diff(columns.offsets).astype(np.int64)
     row_of = np.repeat(np.arange(len(counts)), counts)
     items = columns.items[columns.offsets[0] : columns.offsets[-1]]
@@ -154,14 +154,12 @@ def _breaches(kind: str, later: Ints, earlier: Ints | None = None) -> Ints:
 
 
 def _falls(before: Ints, after: Ints) -> bool:
-    """Return whether both rows exist and ``sn`` does not rise."""
     if not len(before) or not len(after):
         return False
     return bool(before[0, W_SN] and after[0, W_SN] <= before[0, W_SN])
 
 
 def _looked_up(known: Ints, wanted: Ints) -> tuple[Ints, NDArray[np.bool_]]:
-    """Return positions of ``wanted`` items in ``known``, and whether they exist."""
     if not len(known):
         return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), bool)
     places = np.minimum(np.searchsorted(known[:, W_ITEM], wanted[:, W_ITEM]), len(known) - 1)
@@ -169,7 +167,6 @@ def _looked_up(known: Ints, wanted: Ints) -> tuple[Ints, NDArray[np.bool_]]:
 
 
 def _merged(below: Ints, above: Ints) -> Ints:
-    """Return writers of both; ``above`` wins."""
     _, is_covered = _looked_up(above, below)
     both: Ints = np.concatenate([below[~is_covered], above])
     merged: Ints = both[np.argsort(both[:, W_ITEM], kind="stable")]

@@ -1,12 +1,11 @@
-"""Kernels of the table check: one pass over rows, one open-addressing table, never cleared.
+"""Kernels of the table check: one pass, one open-addressing table, never cleared.
 
-A slot has four words: item, row and ``sn`` of its last writer, ``lc`` of its first. Row numbers
-continue from block to block, so a slot with a row before the window is free and windows start at no
-cost. A window frees none of its slots, so a probe ends at the first free one. Small windows keep
-the table in the cache.
+A slot has four words: item, row and ``sn`` of the last writer, ``lc`` of the first. Row numbers
+rise over blocks, so slots with rows before the window are free. No window frees its slots, so
+probes end at the first free one.
 
-Tests that depend on each item use sign arithmetic (``&`` of differences) instead of branches. A
-branch mispredicted every fourth time would dominate the run time.
+Sign arithmetic replaces branches on items: a misprediction every fourth time would dominate the
+time.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ N_MALFORMED, N_NOT_RISING, N_UNORDERED, N_COMPARED, N_DISORDERED = range(5)
 S_ROWS, S_WINDOW, S_USED, S_HISTORY, S_SN_FIRST, S_SN_LAST = range(5, 11)
 S_RESTARTS, S_KEEPS_FIRSTS, S_ROOM_WANTED = range(11, 14)
 STATES = 14
-"""State so far; ``S_ROWS`` counts from 1, ``S_WINDOW`` is the window's first row."""
+"""``S_ROWS`` counts from 1; ``S_WINDOW`` is the window's first row."""
 
 
 @njit(cache=True, nogil=True)
 def find(table: Ints, window: int, item: int) -> np.uint64:
-    """Return the offset of an item's slot, or of the free slot for it."""
+    """Return an item's slot, or the free one for it."""
     mask = np.uint64(len(table)) - WORDS
     mixed = np.uint64(item) * np.uint64(0x9E3779B97F4A7C15)
     slot = ((mixed ^ (mixed >> np.uint64(29))) >> np.uint64(8)) & mask
@@ -52,11 +51,10 @@ def check_rows(
     state: Ints,
     begin: int,
 ) -> int:
-    """Check rows from ``begin`` on; return the end of the checked rows.
+    """Check rows ``begin`` to the returned one.
 
-    ``items[offsets[i]:offsets[i + 1]]`` belong to row i. The kernel stops early when the table is
-    full (``S_ROOM_WANTED`` is the required number of items), and after the first window if its
-    firsts are needed.
+    Stops early when the table is full (``S_ROOM_WANTED``: required items), or after the first
+    window if its firsts are needed.
     """
     half = len(table) // 8
     window, used = state[S_WINDOW], state[S_USED]
@@ -116,9 +114,9 @@ def check_rows(
 
 @njit(cache=True, nogil=True)
 def collect(table: Ints, window: int, word: np.uint64, found: Ints) -> int:
-    """Copy item and one word of the window's slots into ``found``; return their number.
+    """Copy item and word of slots into ``found``; return their number.
 
-    Slot order gives later lookups sequential access. ``found`` requires room for one more.
+    Slot order makes later lookups sequential. ``found`` has room for one more.
     """
     count = 0
     for at in range(len(table) // 4):
@@ -131,7 +129,7 @@ def collect(table: Ints, window: int, word: np.uint64, found: Ints) -> int:
 
 @njit(cache=True, nogil=True)
 def rehash(old: Ints, window: int, new: Ints) -> None:
-    """Copy the window's slots into a larger, empty table."""
+    """Copy the window into a larger, empty table."""
     for at in range(len(old) // 4):
         slot = np.uint64(at) * WORDS
         if old[slot + ROW] >= window:
@@ -141,7 +139,7 @@ def rehash(old: Ints, window: int, new: Ints) -> None:
 
 @njit(cache=True, nogil=True)
 def meet(table: Ints, window: int, firsts: Ints) -> tuple[int, int]:
-    """Return how many of ``firsts`` have an earlier writer, and how many overlap it."""
+    """Return how many ``firsts`` have earlier writers, and overlaps."""
     compared = unordered = 0
     for at in range(len(firsts)):
         slot = find(table, window, firsts[at, 0])
@@ -153,7 +151,7 @@ def meet(table: Ints, window: int, firsts: Ints) -> tuple[int, int]:
 
 @njit(cache=True, nogil=True)
 def take_in(table: Ints, window: int, lasts: Ints) -> int:
-    """Add last writers to a table; return the number of new items."""
+    """Add last writers; return the number of new items."""
     new = 0
     for at in range(len(lasts)):
         slot = find(table, window, lasts[at, 0])

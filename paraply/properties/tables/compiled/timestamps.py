@@ -1,8 +1,7 @@
-"""The table check on columns: the twin of :mod:`paraply.properties.tables.timestamps`.
+"""Twin of :mod:`paraply.properties.tables.timestamps` on columns.
 
-A :class:`TableChecker` checks consecutive blocks; a :class:`SummaryFold` merges summaries of
-stretches from left to right. Merging costs grow with stretches and their items, not with rows: one
-stretch per task is enough.
+:class:`SummaryFold` merges summaries of :class:`TableChecker`. Costs grow with stretches and items,
+not rows: use one stretch per task.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ Ints = NDArray[np.int64]
 Offsets = NDArray[np.int32]
 
 SLOTS_MIN = 1 << 13
-"""Initial slots: 256 kB fit a cache, with few collisions for a thousand items."""
+"""256 kB: fits a cache, with few collisions for a thousand items."""
 CHUNK_ROWS = 1 << 21
-"""Rows per chunk; most items repeat within a chunk, so summaries stay small."""
+"""Most items repeat within so many rows, so summaries stay small."""
 WORDS = int(K.WORDS)
 ALIGNMENT = 64
-"""Bytes of a cache line; a slot must not span two."""
+"""Cache line in bytes; slots must not span two."""
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Rows; ``items[offsets[i] : offsets[i + 1]]`` are those of row i."""
+    """Rows; ``items[offsets[i] : offsets[i + 1]]`` belong to row i."""
 
     history: Ints
     lc: Ints
@@ -81,7 +80,6 @@ class ColumnSummary:
 
 
 def _empty_table(slots: int) -> Ints:
-    """Return a table aligned to a cache line."""
     spare = ALIGNMENT // 8
     words: Ints = np.zeros(slots * WORDS + spare, np.int64)
     begin = -words.ctypes.data % ALIGNMENT // 8
@@ -89,7 +87,7 @@ def _empty_table(slots: int) -> Ints:
 
 
 def _with_room(table: Ints, window: int, items: int) -> Ints:
-    """Return a table with the same entries, at most half full."""
+    """Return a table with the same entries, half full at most."""
     slots = len(table) // WORDS
     if 2 * items <= slots:
         return table
@@ -109,8 +107,7 @@ def _collected(table: Ints, window: int, items: int, word: np.uint64) -> Ints:
 class TableChecker:
     """Checks consecutive rows, block by block.
 
-    ``joins_left``: a history may begin before, so the summary keeps first writers. ``slots`` is a
-    power of two.
+    ``joins_left`` keeps first writers for an earlier neighbour. ``slots`` is a power of two.
     """
 
     def __init__(self, *, joins_left: bool = True, slots: int = SLOTS_MIN) -> None:
@@ -120,7 +117,7 @@ class TableChecker:
         self.begin(joins_left=joins_left)
 
     def begin(self, *, joins_left: bool = True) -> None:
-        """Begin new rows; the table keeps its size."""
+        """Begin new rows; keeps the table size."""
         rows = self._state[K.S_ROWS]
         self._state[:] = 0
         self._state[K.S_ROWS] = self._state[K.S_WINDOW] = self._rows_before = rows
@@ -158,7 +155,7 @@ class TableChecker:
 
     @property
     def disordered(self) -> int:
-        """Return how often history numbers descend within a block."""
+        """Return how often history numbers descend."""
         return int(self._state[K.N_DISORDERED])
 
     @property
@@ -174,7 +171,7 @@ class TableChecker:
         )
 
     def summary(self, *, joins_right: bool = True) -> ColumnSummary:
-        """Return the summary; without last writers unless ``joins_right``."""
+        """Return the summary; ``joins_right`` keeps last writers."""
         state = self._state
         none: Ints = np.zeros((0, 2), np.int64)
         return ColumnSummary(
@@ -190,7 +187,7 @@ class TableChecker:
 
 
 class SummaryFold:
-    """Merges summaries from left to right, without the overall firsts."""
+    """Merges summaries in order, without first writers."""
 
     def __init__(self) -> None:
         self.counts = TableCounts()
@@ -244,9 +241,9 @@ MapChunks = Callable[
 def check_in_chunks(
     columns: Columns, chunk_rows: int = CHUNK_ROWS, map_chunks: MapChunks = map
 ) -> TableCounts:
-    """Return the counts of a table from its chunks, in order.
+    """Return the counts of all chunks.
 
-    Kernels release the GIL: ``ThreadPoolExecutor.map`` checks chunks in parallel.
+    Kernels release the GIL: ``ThreadPoolExecutor.map`` is parallel.
     """
     idle: deque[TableChecker] = deque()
 
