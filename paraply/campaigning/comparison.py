@@ -58,7 +58,10 @@ class Comparison:
         )
 
     def mean_ratio(self, least: int = 0) -> float | None:
-        """Return hard mutants' geometric mean ratio; ``least`` bounds median blind histories."""
+        """Return hard mutants' geometric mean ratio.
+
+        ``least``: minimum of blind histories (median).
+        """
         ratios = [
             log(needed.ratio)
             for needed in self.hard.values()

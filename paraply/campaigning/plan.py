@@ -152,7 +152,7 @@ def _names(text: str | None) -> list[str]:
 
 
 def words_of(texts: Sequence[str], *, option: str) -> dict[str, str]:
-    """Return settings by name; P301 if malformed."""
+    """Return settings by name; P301 if malformed or repeated."""
     words: dict[str, str] = {}
     for word in texts:
         name, equals, value = word.partition("=")

@@ -25,6 +25,7 @@ from paraply.vocabulary.schedule import Schedule, SeededSchedule
 from paraply.vocabulary.verdict import Verdict
 
 NOVEL_MAX = 64
+"""Novel programs per batch."""
 
 _WORDS = pa.list_(pa.string())
 
@@ -53,8 +54,8 @@ SCHEMA = pa.schema(
 )
 """One row per history, by ``system`` and ``run``.
 
-``program``: choices (``paraply.vocabulary.programs``). ``course``: digest. ``features``: number.
-``holds``, ``unknown``, ``violated``: required properties. ``situations``: reached ones.
+``program``: choices (``paraply.vocabulary.programs``). ``course``: digest. ``features``: number
+reached. ``holds``, ``unknown``, ``violated``: required properties. ``situations``: reached ones.
 ``signatures``: parallel to ``violated``. ``history``: JSON Lines of a violation.
 """
 

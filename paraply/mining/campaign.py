@@ -71,7 +71,7 @@ OLD_FOLDER = register(
 )
 
 COMMIT_S = 15.0
-"""Target duration of a round, lost when the driver dies."""
+"""Seconds of a round, lost when the driver dies."""
 COMMIT_BYTES = 8 * FILE_BYTES
 ROUND_MIN, ROUND_MAX = 16, 1 << 16
 """Batches per round; short rounds grow."""

@@ -52,6 +52,7 @@ JOBS_AT_ONCE = 2
 FIRST_JOB_ITEMS, JOB_ITEMS_MAX = 16, 1024
 """First and largest job; sizes double."""
 LOADED_OBJECTS_MAX = 5_000
+"""Objects above which a worker freezes its heap."""
 
 PACKAGES = ("paraply",)
 """Packages sent to cluster workers (docs/spark.md)."""
@@ -74,7 +75,7 @@ class Engine(Protocol):
         """
 
     def reached(self, place: str) -> str:
-        """Return an absolute folder; P733 if workers reach another."""
+        """Return a folder's absolute path or URL; P733 if workers reach another."""
 
     def close(self) -> None:
         """Release all resources."""
@@ -183,7 +184,7 @@ class OnSpark:
             self._session.removeTag(tag)
 
     def reached(self, place: str) -> str:
-        """Return the absolute folder after a worker's test."""
+        """Return the absolute path or URL, after a worker's test."""
         url = located(place)
         if self.is_local:
             return url

@@ -43,7 +43,7 @@ Kinds: ``total`` (batches, rows, microseconds, histories, events, confirmed), ``
 
 COUNTED = ("histories", "events", "confirmed")
 NO_SYSTEM = -1
-"""Marks files."""
+"""Files have rows of several systems."""
 
 KEYS = ("system", "kind", "name", "signature")
 DDL = (

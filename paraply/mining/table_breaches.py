@@ -41,7 +41,7 @@ SCHEMA = pa.schema(
     ],
     metadata={"written_by": "paraply"},
 )
-"""Transaction (by file and row, from 0) and earlier one.
+"""A row per breach: transaction (file and row, from 0) and earlier one.
 
 ``malformed``: lc not below sn. ``not_rising``: sn not above the previous. ``unordered``: an earlier
 writer of ``item`` has sn above lc.

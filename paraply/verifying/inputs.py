@@ -58,7 +58,7 @@ def open_log(names: Sequence[str]) -> LogInput:
 
 
 def is_same_log(one: LogInput, other: LogInput) -> bool:
-    """Return whether both sides are equal."""
+    """Return whether both sides read the same files."""
     files = [
         {(os.stat(name).st_dev, os.stat(name).st_ino) for name in log.names if _is_regular(name)}
         for log in (one, other)

@@ -45,7 +45,7 @@ class Rules:
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Key columns by source table; table rules win."""
     ignored: frozenset[str] = frozenset()
-    """Target tables unrelated to the source."""
+    """Target tables unrelated to the source, whatever their name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from paraply.vocabulary.gtid_set_text import parse_gtid, parse_gtid_set
 
 
 def had_before(report: LogReport) -> Callable[[str], bool]:
-    """Return a test for earlier GTIDs."""
+    """Return a test for GTIDs before the first file."""
     first = next((file for file in report.files if file.events), None)
     if first is None:
         return lambda _: False

@@ -86,7 +86,7 @@ class Recording:
         """Reasons for missing rows, with their first place."""
         self.bytes_read = 0
         self.times_us = array("q")
-        """Microseconds since 1970."""
+        """Microseconds since 1970; some logs have whole seconds."""
         self._headers = tempfile.TemporaryFile(prefix="paraply-verify-")  # noqa: SIM115
         self._rows = tempfile.TemporaryFile(prefix="paraply-verify-")  # noqa: SIM115
         self._offsets = array("Q"), array("Q")
@@ -140,7 +140,7 @@ def record(
 ) -> Recording:
     """Record a log; ``advance`` gets bytes read.
 
-    Raises ``ParaplyError`` for an unusable schema.
+    ``Recording.report`` lists unreadable parts. Raises ``ParaplyError`` for an unusable schema.
     """
     recording = Recording()
     registry = SchemaRegistry()

@@ -121,7 +121,7 @@ def summed_up(
 
 
 def overall_level(judgement: Judgement, *, is_drained: bool) -> Level:
-    """Return the level; conceded rows, and late drained ones, diverge."""
+    """Return the level; conceded rows diverge, and late rows of a drained target."""
     is_late = judgement.end is End.DIFFERENT and is_drained
     return Level.DIVERGED if judgement.conceded or is_late else judgement.level
 

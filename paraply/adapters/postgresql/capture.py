@@ -44,7 +44,10 @@ def read_stream(
     on_table: OnTable,
     by_origin: bool,
 ) -> Iterator[LoggedTransaction]:
-    """Yield the transactions of consecutive files; ``by_origin`` uses the source's names."""
+    """Yield the transactions of consecutive files; ``report`` lists unreadable parts.
+
+    ``by_origin`` uses the source's names.
+    """
     assembler = Assembler("", on_table)
     reader = PgoutputReader(assembler, by_origin=by_origin)
     for file in files:

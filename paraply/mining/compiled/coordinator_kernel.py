@@ -1,4 +1,4 @@
-"""Twin of ``paraply.reference_impl.applier.coordinator``."""
+"""LOGICAL_CLOCK dispatch: twin of ``paraply.reference_impl.applier.coordinator``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ Ints = NDArray[np.int64]
 
 @njit(cache=True)
 def may_dispatch(p: Ints, replica: Ints, jobs: Ints, one: Ints) -> bool:
-    """Return whether a group start (waits for all) or other (up to LC) may start."""
+    """Return whether the next transaction may start.
+
+    Group starts wait for all, others for numbers up to LC.
+    """
     last = replica[C.R_LAST_SN]
     usable = is_usable(last, one)
     last_committed = one[C.L_LC] if usable else 0

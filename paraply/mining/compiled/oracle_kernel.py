@@ -15,7 +15,7 @@ from paraply.mining.compiled.campaign_kernel import run_once
 
 Ints = NDArray[np.int64]
 _NO, _YES, _NOTHING = np.bool_(False), np.bool_(True), np.int64(0)
-"""Typed, because numba compiles ``_run`` anew per literal."""
+"""Typed, because numba compiles ``_run`` again for each literal."""
 
 Arrays = tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints]
 

@@ -1,4 +1,4 @@
-"""Twin of ``paraply.reference_impl.applier.replica``.
+"""The replica: twin of ``paraply.reference_impl.applier.replica``.
 
 Crashes, checkpoints, extra locks and sleeping coordinators require the reference.
 """

@@ -1,8 +1,8 @@
 """Explores small scopes: all certifier schedules under all interleavings.
 
-A step is one of eight write sets over three rows, with or without garbage collection, or a view
-change (counters continue or restart). AL1 stamps schedules. A LOGICAL_CLOCK applier, dispatching
-and committing in order, applies them in all orders.
+A step is a view change or one of eight write sets over three rows, with or without garbage
+collection. Counters continue at a view change, or restart as on a joining member. AL1 stamps
+schedules. A LOGICAL_CLOCK applier, dispatching and committing in order, applies them in all orders.
 
 Symmetry: of rows with equal histories, only the first are written. Such classes are contiguous; bit
 i of ``borders`` separates rows i and i+1.

@@ -153,7 +153,7 @@ def summarise(rows: Iterable[TableRow]) -> ChunkSummary:
 
 
 def check_all_pairs(rows: Sequence[TableRow]) -> bool:
-    """Return whether the definition holds (quadratic)."""
+    """Return whether the definition is true; quadratic on purpose."""
     windows: list[list[TableRow]] = []
     history = None
     for row in rows:
@@ -175,7 +175,7 @@ def check_all_pairs(rows: Sequence[TableRow]) -> bool:
 
 
 def without_ends(summary: ChunkSummary, *, left: bool, right: bool) -> ChunkSummary:
-    """Return a summary without unneeded ends."""
+    """Return a summary without ends where no neighbour exists."""
     return replace(
         summary,
         firsts={} if left else summary.firsts,

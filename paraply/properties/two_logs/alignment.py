@@ -15,10 +15,10 @@ SAMPLED_KEYS = 2_000
 SEARCHED_COMMITS = 50_000
 VOTES_MIN = 3
 SHARE_MIN = 0.1
-"""Extra share of votes for a later begin."""
+"""A later begin requires so many more votes, as a share of voters."""
 VOTES_DECISIVE = 10
 AGREEING_MIN = 0.5
-"""Below it, the logs are of different times."""
+"""Below this share of agreeing rows, the logs are of different times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,12 +34,12 @@ class Begin:
 
     @property
     def is_common(self) -> bool:
-        """Return whether enough rows agree."""
+        """Return whether enough rows agree, or too few voted."""
         return self.votes < VOTES_DECISIVE or self.agreeing >= AGREEING_MIN * self.votes
 
 
 def begin_within(earlier: Iterable[Commit], later: Iterable[Commit]) -> Begin:
-    """Return the begin of ``later`` in ``earlier``.
+    """Return where ``later`` begins in ``earlier``.
 
     Keyed rows of the first ``SEARCHED_COMMITS`` commits vote.
     """

@@ -128,5 +128,5 @@ class SourceStep:
 
     @property
     def commits_done(self) -> int:
-        """Return the commits done after this step."""
+        """Return the number of source commits up to this step."""
         return self.number - self.is_found

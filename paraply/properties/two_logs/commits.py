@@ -56,8 +56,8 @@ def initial_values(source: Iterable[Commit], target: Iterable[Commit]) -> State:
 def steps(commits: Iterable[Commit], initial: State) -> Iterator[Step]:
     """Yield state changes.
 
-    Unexpected before-images show a change outside of the log, a separate step. Otherwise it would
-    falsify later states.
+    An unexpected before-image shows a change outside of the log. It becomes a separate step,
+    because it would falsify later states.
     """
     state = dict(initial)
     for number, commit in enumerate(commits, start=1):

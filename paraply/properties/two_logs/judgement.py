@@ -101,12 +101,15 @@ class Judgement:
     source_commits: int = 0
     target_commits: int = 0
     prefixes: int = 0
+    """Target commits with a prefix state."""
     torn: int = 0
     """Commits that no whole source transactions explain."""
     skipping: int = 0
     state_went_back: int = 0
     key_went_back: int = 0
+    """Changes of a key to an earlier version."""
     unknown_versions: int = 0
+    """Changes of a key to a value the source never had."""
     rewritten: int = 0
     """Keys that only the target rewrote unchanged."""
     found: dict[Key, int] = field(default_factory=dict)

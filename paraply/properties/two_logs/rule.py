@@ -192,7 +192,7 @@ def _judge_prefixes(
 
 
 def commits_of(step: Step) -> int:
-    """Return source commits done after a step."""
+    """Return the number of source commits up to a step."""
     return step.number - step.is_found
 
 

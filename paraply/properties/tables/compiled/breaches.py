@@ -43,7 +43,7 @@ class Edges:
     lasts: Ints
 
     def without(self, *, left: bool, right: bool) -> Edges:
-        """Return edges without the writers of closed sides."""
+        """Return the edges without first (``left``) or last (``right``) writers."""
         return replace(
             self,
             firsts=self.firsts[:0] if left else self.firsts,

@@ -139,7 +139,7 @@ def rehash(old: Ints, window: int, new: Ints) -> None:
 
 @njit(cache=True, nogil=True)
 def meet(table: Ints, window: int, firsts: Ints) -> tuple[int, int]:
-    """Return how many ``firsts`` have earlier writers, and overlaps."""
+    """Return how many of ``firsts`` have an earlier writer, and how many overlap it."""
     compared = unordered = 0
     for at in range(len(firsts)):
         slot = find(table, window, firsts[at, 0])
