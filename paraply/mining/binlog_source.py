@@ -265,7 +265,7 @@ class _BatchReader(DataSourceReader):
 class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Follows a log; offsets are bytes per file at transaction ends.
 
-    The newest file ends at its last GTID event, or at ROTATE or STOP.
+    It reads the newest file up to the last GTID, ROTATE or STOP event.
     """
 
     def __init__(self, settings: Settings) -> None:

@@ -173,7 +173,7 @@ def _require_names(entry: Mapping[str, object], known: set[str], where: str) -> 
 
 
 def plan(source: Recording, target: Recording, rules: Rules, *, same_log: bool) -> Plan:
-    """Return the comparison; ``same_log`` requires mapped tables.
+    """Return the comparison; ``same_log`` limits it to mapped tables.
 
     Raises ``ParaplyError`` P372 without a common table.
     """

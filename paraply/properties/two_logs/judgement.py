@@ -60,8 +60,8 @@ class Miss(IntEnum):
 class Witness:
     """The first target state that misses a level.
 
-    ``target`` and ``source`` (0: none) are commits; ``key`` shows the source commit, ``other`` does
-    not.
+    ``target`` and ``source`` are commit numbers (0: none). ``key`` shows the source commit,
+    ``other`` does not.
     """
 
     missed: Level
