@@ -185,7 +185,7 @@ def check_files(
 
 
 def fold_stretches(checked: Iterable[CheckedStretch]) -> TableCounts:
-    """Return the counts of unordered stretches."""
+    """Return the counts of stretches in any order."""
     fold = SummaryFold()
     waiting: dict[int, CheckedStretch] = {}
     following = 0

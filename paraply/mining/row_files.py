@@ -1,6 +1,6 @@
 """Parquet files of verdict rows, always under new names.
 
-Repeated or lost tasks leave uncommitted files (:mod:`paraply.mining.commits`).
+Repeated or lost tasks leave uncommitted files outside of the table (:mod:`paraply.mining.commits`).
 """
 
 from __future__ import annotations
