@@ -1,1 +1,1 @@
-"""Mining campaigns: plan, progress, result, files and pages."""
+"""Plans, runs and reports mining campaigns."""

@@ -1,7 +1,6 @@
-"""Guided against blind: how many histories, and seconds, each mutant needs either way.
+"""Compares the histories and seconds that guided and blind search need.
 
-Both look at the same first batch of each seed, so a mutant that it finds says nothing about
-guidance; what counts are the others. One seed is luck: medians over several are compared.
+Both share each seed's first batch, so only later detections count.
 """
 
 from __future__ import annotations
@@ -23,10 +22,9 @@ WAYS = (BLIND, GUIDED)
 
 @dataclass(slots=True)
 class Needed:
-    """What one mutant needed, way by way, one number per seed.
+    """Cost of one mutant, per way and seed.
 
-    A mutant that was not found counts with all histories that were made of it: too few, so the
-    comparison understates what was missed; ``missed`` counts how often.
+    ``missed`` searches count with all their histories, which understates them.
     """
 
     histories: dict[str, list[int]] = field(default_factory=lambda: {way: [] for way in WAYS})
@@ -35,13 +33,13 @@ class Needed:
 
     @property
     def ratio(self) -> float:
-        """Return how many times fewer histories guidance needs, by medians."""
+        """Return blind over guided histories, by medians."""
         return median(self.histories[BLIND]) / median(self.histories[GUIDED])
 
 
 @dataclass(slots=True, kw_only=True)
 class Comparison:
-    """All mutants of a comparison, by name."""
+    """All compared mutants, by name."""
 
     seeds: int
     batch: int
@@ -49,7 +47,7 @@ class Comparison:
 
     @property
     def hard(self) -> dict[str, Needed]:
-        """Return the mutants that the first batch of some seed did not find, hardest first."""
+        """Return mutants that a first batch missed, hardest first."""
         found = {
             name: needed
             for name, needed in self.mutants.items()
@@ -60,9 +58,9 @@ class Comparison:
         )
 
     def mean_ratio(self, least: int = 0) -> float | None:
-        """Return the geometric mean of the ratios of the hard mutants; None if there are none.
+        """Return hard mutants' geometric mean ratio.
 
-        ``least`` leaves out mutants that a blind search finds in fewer histories (median).
+        ``least``: minimum of blind histories (median).
         """
         ratios = [
             log(needed.ratio)
@@ -81,7 +79,7 @@ def compare(
     resume: bool = False,
     on_batch: Callable[[Progress], None] = lambda _: None,
 ) -> Comparison:
-    """Run the plan blind and guided on each seed, each mutant until it is found."""
+    """Search blind and guided on each seed until detection."""
     comparison = Comparison(seeds=0, batch=plan.batch_histories)
     for seed in seeds:
         comparison.seeds += 1
@@ -106,7 +104,7 @@ def compare(
 
 
 def comparison_lines(comparison: Comparison, *, with_times: bool = True) -> list[str]:
-    """Return the table of the hard mutants, and what it comes to."""
+    """Return the table and summary."""
     hard = comparison.hard
     easy = len(comparison.mutants) - len(hard)
     lines = [
@@ -136,7 +134,7 @@ def comparison_lines(comparison: Comparison, *, with_times: bool = True) -> list
 
 
 def comparison_json(comparison: Comparison) -> dict[str, object]:
-    """Return the same as plain values."""
+    """Return plain values."""
     return {
         "seeds": comparison.seeds,
         "batch": comparison.batch,

@@ -1,4 +1,4 @@
-"""The counterexamples of a campaign as files: one that replays, a page about it, and an index."""
+"""Counterexample files: history, page and index."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filed:
-    """One counterexample as the index has it; ``name`` is that of its files without ending."""
+    """An index entry; ``name`` has no suffix."""
 
     name: str
     subject: str
@@ -66,20 +66,20 @@ class Filed:
     command: str
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return plain values."""
         value = {name: getattr(self, name) for name in self.__slots__}
         return {**value, "violations": list(self.violations)}
 
 
 def filed_from_json(value: dict[str, Any]) -> Filed:
-    """Return what :meth:`Filed.as_json` described; ``ValueError`` for a name of no file here."""
+    """Read :meth:`Filed.as_json`; ``ValueError`` for unsafe names."""
     if not _NAME.fullmatch(value["name"]):
         raise ValueError("a name leads out of the folder")
     return Filed(**{**value, "violations": tuple(value["violations"])})
 
 
 def write_counterexamples(store: Store, plan: Plan, minimals: Sequence[Minimal]) -> list[Filed]:
-    """Write history, page and index; return what the index lists, in the same order."""
+    """Write histories, pages and index; return its entries."""
     filed = []
     numbers: dict[str, int] = {}
     for one in minimals:
@@ -98,7 +98,7 @@ def write_counterexamples(store: Store, plan: Plan, minimals: Sequence[Minimal])
 
 
 def read_index(store: Store) -> list[Filed]:
-    """Return the counterexamples that a campaign's index lists; none if it has no index."""
+    """Return the index entries, if any."""
     written = store.read(INDEX)
     if written is None:
         return []
@@ -144,7 +144,7 @@ def _command(one: Minimal, prop: Property, file: str) -> str:
 
 
 def page(plan: Plan, system: System, one: Minimal, entry: Filed) -> str:
-    """Return the page of a counterexample, as Markdown."""
+    """Return the Markdown page of a counterexample."""
     prop = property_named(one.cluster.prop)
     who = "the reference" if system.is_ours else system.subject
     made = "was made smaller to" if system.is_ours or one.choices else "has"
@@ -184,7 +184,7 @@ def page(plan: Plan, system: System, one: Minimal, entry: Filed) -> str:
 
 
 def whose_fault(system: System, prop: str) -> str:
-    """Return where the breach comes from, in a sentence."""
+    """Return a sentence on the breach's origin."""
     if isinstance(system, ForeignSystem):
         return system.whose_fault()
     if system.mutant:
@@ -196,7 +196,7 @@ def whose_fault(system: System, prop: str) -> str:
 
 
 def promotable(place: Path) -> dict[str, Filed]:
-    """Return the counterexamples of a campaign by name; P322 if there are none."""
+    """Return counterexamples by name; P322 if none."""
     filed = {entry.name: entry for entry in read_index(DiskStore(str(place)))}
     if not filed:
         reason = f"there is no {INDEX}, or nothing is in it"
@@ -205,10 +205,9 @@ def promotable(place: Path) -> dict[str, Filed]:
 
 
 def promote(place: Path, names: Sequence[str], target: Path) -> list[Path]:
-    """Copy counterexamples into a folder of regression tests, and return the files written.
+    """Copy counterexamples, with properties to break, into a folder; return the files.
 
-    ``all`` names those that were confirmed. Each is a history and a small JSON file that says what
-    must be broken by it. Raises ``ParaplyError`` P322 for a name that the index does not list.
+    ``all`` selects confirmed ones. Raises ``ParaplyError`` P322 for an unknown name.
     """
     store = DiskStore(str(place))
     filed = promotable(place)

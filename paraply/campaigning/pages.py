@@ -1,4 +1,4 @@
-"""The pages of a campaign: its report, and one to step through for each counterexample."""
+"""HTML pages of a campaign."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from paraply.reporting.campaign_html import campaign_html
 from paraply.reporting.files import make_folder, write_reports
 
 _FILLED = (child_systems, recorded_systems)
-"""The kinds of systems that a plan may name, known by importing these."""
+"""Imports register kinds of systems."""
 
 
 def write_campaign_pages(campaign: Path, folder: Path) -> Path:
-    """Write the report of a campaign and the pages it links to, and return the report.
+    """Write the linked pages; return the report.
 
-    Raises ``ParaplyError`` P728 or P323 if the campaign cannot be read, P321 if a counterexample
-    cannot.
+    Raises ``ParaplyError`` P728, P323 (campaign) or P321 (counterexample).
     """
     progress = read_campaign(str(campaign))
     filed = read_index(store_at(str(campaign)))

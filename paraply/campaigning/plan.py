@@ -1,4 +1,4 @@
-"""The plan of a campaign, from options or from the folder of one that is to go on."""
+"""Builds a campaign's plan from options or its folder."""
 
 from __future__ import annotations
 
@@ -19,17 +19,16 @@ from paraply.vocabulary.errors import ParaplyError
 HISTORIES = 200
 BATCH = 500
 SEED_MAX = (1 << 40) - 1
-"""Seeds of runs have 64 bits, and each campaign has a range of them to itself."""
+"""Run seeds have 64 bits, in disjoint ranges per campaign."""
 
 PLANNING = (
     "subjects", "mutants", "applier", "command_line", "case", "timeout", "histories", "seed",
     "workload", "guided", "fast", "batch", "recorded",
 )  # fmt: skip
-"""The options that a plan is made of; whatever they are, it is stored with the campaign."""
 
 
 def add_plan_arguments(parser: argparse._ArgumentGroup) -> None:
-    """Add the options in :data:`PLANNING`; one that is not given is None, empty or false."""
+    """Add the :data:`PLANNING` options; defaults are falsy."""
     parser.add_argument(
         "--subjects", metavar="S,...", help="subject or subject:dialect, or all (default: all)"
     )
@@ -84,10 +83,9 @@ def add_plan_arguments(parser: argparse._ArgumentGroup) -> None:
 
 
 def planned(arguments: argparse.Namespace) -> tuple[Plan, StopWhen]:
-    """Return the plan that the options describe, or that of the folder where they say only resume.
+    """Return plan and stop rule; bare ``--resume`` reads the folder.
 
-    Beside it comes when to stop, which is that of the folder where it is not said, either.
-    Raises ``ParaplyError`` P724 or P728 where the folder has none to go on with.
+    Raises ``ParaplyError`` P724 or P728 without a usable plan.
     """
     values = [getattr(arguments, option) for option in PLANNING]
     is_bare = all(value is None or value is False or value == [] for value in values)
@@ -100,7 +98,7 @@ def planned(arguments: argparse.Namespace) -> tuple[Plan, StopWhen]:
 
 
 def plan_of(arguments: argparse.Namespace) -> Plan:
-    """Return the plan that the command line describes."""
+    """Return the plan of the command line."""
     for option in ("guided", "compare"):
         if arguments.fast and getattr(arguments, option):
             raise usage(f"--fast keeps no coverage that --{option} could go by: leave one out")
@@ -126,7 +124,6 @@ def plan_of(arguments: argparse.Namespace) -> Plan:
 
 
 def _children(arguments: argparse.Namespace) -> tuple[System, ...]:
-    """Return the systems of the applier that is given; none without one."""
     program = tuple(arguments.command_line)
     if arguments.compare and (program or arguments.applier is not None or arguments.recorded):
         raise usage("--compare compares what mutants need, and an applier is none")
@@ -146,7 +143,7 @@ def _children(arguments: argparse.Namespace) -> tuple[System, ...]:
 
 
 def usage(reason: str) -> ParaplyError:
-    """Return the error of options that do not go together."""
+    """Return the error for conflicting options."""
     return ParaplyError(USAGE, reason=reason, command="paraply mine")
 
 
@@ -155,7 +152,7 @@ def _names(text: str | None) -> list[str]:
 
 
 def words_of(texts: Sequence[str], *, option: str) -> dict[str, str]:
-    """Return settings by name; P301 for one that is not ``name=value``, or is there twice."""
+    """Return settings by name; P301 if malformed or repeated."""
     words: dict[str, str] = {}
     for word in texts:
         name, equals, value = word.partition("=")

@@ -1,4 +1,4 @@
-"""How a campaign goes on, on a terminal's standard error: rate, found, coverage, time left."""
+"""Campaign progress on standard error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REFRESH_S = 0.25
 
 
 def progress_line(progress: Progress) -> str:
-    """Return the state of a campaign in one line."""
+    """Return the progress as one line."""
     found, sought = progress.found
     reached, reachable = progress.reached
     left = progress.histories_planned - progress.histories
@@ -40,7 +40,7 @@ def clock_text(seconds: float) -> str:
 def mining_progress(
     console: Console | None = None, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Callable[[Progress], None]]:
-    """Yield a listener that draws; nothing is drawn in a pipe, and nothing stays at the end."""
+    """Yield a listener that draws on terminals only."""
     drawn_on = console or Console(file=sys.stderr)
     if not drawn_on.is_terminal:
         yield lambda _: None
@@ -49,7 +49,7 @@ def mining_progress(
     with Live(Text(""), console=drawn_on, transient=True, auto_refresh=False) as live:
 
         def listen(progress: Progress) -> None:
-            # Counting situations of hundreds of systems takes longer than a small batch.
+            # Counting situations may outlast a small batch.
             nonlocal drawn_at
             if clock() - drawn_at >= REFRESH_S:
                 drawn_at = clock()

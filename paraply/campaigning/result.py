@@ -1,4 +1,4 @@
-"""What a campaign means: a verdict for every system, and for the whole."""
+"""Verdicts of a campaign."""
 
 from __future__ import annotations
 
@@ -14,16 +14,12 @@ from paraply.vocabulary.verdict import Verdict, combine
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemResult:
-    """One system of a campaign, judged.
+    """The verdict of one system.
 
     Attributes:
-        system: what was run.
-        counts: what was counted.
-        seconds: of all its batches, wherever they ran.
-        verdict: of a subject the gravest of its properties. Of a mutant: HOLDS if the property
-            that must catch it did, UNKNOWN if not; of one that is said to be equivalent: VIOLATED
-            if a safety property catches it.
-        note: why it is not HOLDS, or what a reader should know.
+        verdict: a subject's gravest. A mutant: HOLDS if detected, else UNKNOWN; if equivalent,
+            VIOLATED by any safety breach.
+        note: reason for another verdict than HOLDS.
     """
 
     system: System
@@ -34,7 +30,7 @@ class SystemResult:
 
     @property
     def first_found(self) -> int | None:
-        """Return how many histories it took to the first breach that is sought; None if none."""
+        """Return the histories up to the first sought breach."""
         runs = [
             run for name, run in self.counts.first_violated.items() if name in self.system.goals
         ]
@@ -42,14 +38,14 @@ class SystemResult:
 
     @property
     def seconds_to_find(self) -> float | None:
-        """Return how long that took, at the mean speed of the system."""
+        """Return that breach's time, at mean speed."""
         if self.first_found is None:
             return None
         return self.first_found * self.seconds / max(self.counts.histories, 1)
 
 
 def judge(progress: Progress, *, allow_expected: bool = False) -> list[SystemResult]:
-    """Return the verdict of every system; breaches a dialect is known for may be allowed."""
+    """Return all verdicts; ``allow_expected`` accepts known breaches."""
     results = []
     for system, counts, seconds in zip(
         progress.plan.systems, progress.per_system, progress.seconds_per_system, strict=True
@@ -65,7 +61,7 @@ def judge(progress: Progress, *, allow_expected: bool = False) -> list[SystemRes
 
 
 def overall(progress: Progress, results: Sequence[SystemResult]) -> Verdict:
-    """Return the gravest verdict; a campaign that was cut short is UNKNOWN at best."""
+    """Return the gravest verdict; UNKNOWN if interrupted."""
     cut = [] if progress.is_complete else [Verdict.UNKNOWN]
     return combine([*cut, *(result.verdict for result in results)])
 
@@ -83,10 +79,7 @@ def _of_mutant(system: System, counts: Counts) -> tuple[Verdict, str]:
 
 
 def unexpected_breaches(system: System, counts: Counts) -> list[str]:
-    """Return the properties broken that the subject is not known to break.
-
-    A mutant that is said to be equivalent may still break those of precision and speed.
-    """
+    """Return unknown breaches; equivalent mutants may break precision and speed."""
     survives = bool(system.mutant and mutant_named(system.mutant).survives_because)
     return sorted(
         name
@@ -121,7 +114,7 @@ def _of_subject(system: System, counts: Counts, *, allow_expected: bool) -> tupl
 
 
 def curve_points(histories: int) -> list[int]:
-    """Return 1, 2, 5, 10, 20, 50, ... up to the number given, and that number itself."""
+    """Return 1, 2, 5, 10, 20, 50, ... and ``histories``."""
     points = []
     power = 1
     while power < histories:
@@ -132,7 +125,7 @@ def curve_points(histories: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurvePoint:
-    """What was known after so many histories of each system."""
+    """Findings after some histories per system."""
 
     histories: int
     found: int
@@ -140,7 +133,7 @@ class CurvePoint:
 
 
 def discovery_curve(progress: Progress) -> list[CurvePoint]:
-    """Return how breaches sought, and situations, were found as histories were added."""
+    """Return breaches and situations found over histories."""
     breaches: list[int] = []
     situations: list[int] = []
     for system, counts in zip(progress.plan.systems, progress.per_system, strict=True):

@@ -1,1 +1,1 @@
-"""Campaigns and audits at scale on PySpark (ARCHITECTURE.md)."""
+"""Campaigns and audits on PySpark."""

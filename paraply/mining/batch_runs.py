@@ -1,4 +1,4 @@
-"""Running one batch: histories made, judged and counted, and the rows that are kept of them."""
+"""Runs, judges and counts one batch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from paraply.vocabulary.schedule import Schedule, SeededSchedule
 from paraply.vocabulary.verdict import Verdict
 
 NOVEL_MAX = 64
-"""Programs that one batch hands on to guide later ones."""
+"""Novel programs per batch."""
 
 _WORDS = pa.list_(pa.string())
 
@@ -52,22 +52,19 @@ SCHEMA = pa.schema(
         pa.field("history", pa.string()),
     ]
 )
-"""One row per history.
+"""One row per history, by ``system`` and ``run``.
 
-``system`` with ``run`` is a key; ``program`` are its choices (``paraply.vocabulary.programs``);
-``course`` differs where histories differ;
-``features`` counts the features it reached; ``holds``, ``unknown`` and ``violated`` name the
-properties that must always be true, ``situations`` the others that were reached; ``signatures``
-goes with ``violated``, name by name; ``history`` is its JSON Lines form where one is violated.
+``program``: choices (``paraply.vocabulary.programs``). ``course``: digest. ``features``: number
+reached. ``holds``, ``unknown``, ``violated``: required properties. ``situations``: reached ones.
+``signatures``: parallel to ``violated``. ``history``: JSON Lines of a violation.
 """
 
 
 @dataclass(slots=True)
 class Specimen:
-    """The best example of a cluster so far, and how many there are.
+    """A cluster's best example, and their number.
 
-    The best has the fewest transactions, then events, then choices, then the lowest run number,
-    so that the order in which batches are merged does not matter.
+    The total order (transactions, events, choices, run) makes merging commutative.
     """
 
     count: int
@@ -76,18 +73,18 @@ class Specimen:
     program: bytes
 
     def take(self, other: Specimen) -> None:
-        """Merge another one of the same cluster."""
+        """Merge another specimen of the cluster."""
         if (other.size, other.run) < (self.size, self.run):
             self.size, self.run, self.program = other.size, other.run, other.program
         self.count += other.count
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return plain values."""
         return {**asdict(self), "size": list(self.size), "program": self.program.hex()}
 
 
 def specimen_from_json(value: Mapping[str, Any]) -> Specimen:
-    """Return what :meth:`Specimen.as_json` described."""
+    """Read :meth:`Specimen.as_json`."""
     return Specimen(
         count=value["count"],
         size=tuple(value["size"]),
@@ -98,21 +95,18 @@ def specimen_from_json(value: Mapping[str, Any]) -> Specimen:
 
 @dataclass(slots=True, kw_only=True)
 class Counts:
-    """What was found; its size does not grow with the number of histories.
+    """Findings, bounded in memory.
 
     Attributes:
-        histories: how many were run.
-        events: in all of them.
-        reached: judge -> histories in which its situation occurred, none of them broken by it.
+        reached: judge -> histories with its situation, unbroken.
         violated: judge -> histories that break it.
-        first_violated: judge -> the first run that breaks it.
-        first_reached: judge -> the first run in which its situation occurred.
-        confirmed: histories that compiled kernels found to break something, and the reference,
-            which replayed each of them, as well.
-        actions: what was done, and how it ended -> how often, in the histories judged.
-        features: numbers of the features reached (``paraply.mining.coverage``).
-        clusters: shape signature -> its best specimen.
-        novel: programs that reached a feature that was not known when the batch began.
+        first_violated: judge -> first run.
+        first_reached: judge -> first run.
+        confirmed: confirmed kernel findings.
+        actions: action and outcome -> count.
+        features: numbers (``paraply.mining.coverage``).
+        clusters: shape signature -> specimen.
+        novel: programs with new features.
     """
 
     histories: int = 0
@@ -128,7 +122,7 @@ class Counts:
     novel: list[bytes] = field(default_factory=list)
 
     def take(self, other: Counts) -> None:
-        """Add what another batch of the same system found."""
+        """Add another batch of the system."""
         self.histories += other.histories
         self.events += other.events
         self.confirmed += other.confirmed
@@ -147,14 +141,14 @@ class Counts:
             self.meet(text, specimen)
 
     def meet(self, text: str, specimen: Specimen) -> None:
-        """Count one more example, or several, of a cluster."""
+        """Add examples to a cluster."""
         if text in self.clusters:
             self.clusters[text].take(specimen)
         else:
             self.clusters[text] = specimen
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as plain values, from which :func:`counts_from_json` makes it again."""
+        """Return plain values for :func:`counts_from_json`."""
         return {
             "histories": self.histories,
             "events": self.events,
@@ -171,7 +165,7 @@ class Counts:
 
 
 def counts_from_json(value: Mapping[str, Any]) -> Counts:
-    """Return what :meth:`Counts.as_json` described."""
+    """Read :meth:`Counts.as_json`."""
     return Counts(
         histories=value["histories"],
         events=value["events"],
@@ -189,7 +183,7 @@ def counts_from_json(value: Mapping[str, Any]) -> Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRun:
-    """A batch that was run: its rows, what was found, and how long it took."""
+    """A finished batch: rows, counts, duration."""
 
     batch: Batch
     table: pa.Table
@@ -204,9 +198,9 @@ def run_batch(
     *,
     known: Set[int] | None = None,
 ) -> BatchRun:
-    """Run a batch on its own seeds, or on the schedules given, each with its run number.
+    """Run a batch on its seeds or ``schedules``.
 
-    ``known`` are features that are not novel any more; without it nothing is noted as novel.
+    ``known`` features are not novel; None disables novelty.
     """
     started = time.perf_counter()
     system = plan.systems[batch.system]
@@ -239,7 +233,7 @@ def run_batch(
 
 
 def named_columns(system: System) -> dict[str, str]:
-    """Return the columns that say what ran."""
+    """Return the columns that identify the system."""
     return {
         "system": system.name,
         "subject": system.subject,
@@ -250,13 +244,13 @@ def named_columns(system: System) -> dict[str, str]:
 
 
 def seeded(plan: Plan, batch: Batch) -> Iterable[tuple[int, Schedule]]:
-    """Yield the runs of a batch with their random schedules."""
+    """Yield a batch's runs with random schedules."""
     for run in range(batch.first, batch.first + batch.count):
         yield run, SeededSchedule(plan.seed_of(run))
 
 
 def action_of(event: Event) -> str:
-    """Return what was done and how it ended, in one word or two."""
+    """Return action and outcome as words."""
     return (
         event.kind.value if event.outcome is None else f"{event.kind.value} {event.outcome.value}"
     )
@@ -265,7 +259,7 @@ def action_of(event: Event) -> str:
 def judged(
     history: History, run: int, program: bytes, judges: Sequence[Property], counts: Counts
 ) -> dict[str, Any]:
-    """Judge one history and count what it shows; return its columns."""
+    """Judge and count a history; return its columns."""
     size = (len(history.transactions), len(history.events), len(program))
     holds: list[str] = []
     unknown: list[str] = []

@@ -1,4 +1,4 @@
-"""Following a growing log: how far its files can be read, always up to a transaction's end."""
+"""Follows growing logs by whole transactions."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ _ENDS = frozenset({EventType.ROTATE, EventType.STOP})
 
 
 def available(path: str, start: Mapping[str, int], limit: int | None) -> dict[str, int]:
-    """Return how many bytes of each file may be read after ``start``, about ``limit`` more at most.
+    """Return readable bytes per file, about ``limit`` beyond ``start``.
 
-    Files that are gone stay as they were read. Raises ``ParaplyError`` P741 for a file that is
-    shorter than what was read of it.
+    Deleted files keep their offset. Raises ``ParaplyError`` P741 for shortened files.
     """
     found = dict(start)
     try:
@@ -61,10 +60,10 @@ def available(path: str, start: Mapping[str, int], limit: int | None) -> dict[st
 
 
 def _ends(file: str, read: int, size: int, *, is_last: bool) -> Iterator[int]:
-    """Yield where a file can be cut behind ``read``, in order: GTID events, and its end."""
+    """Yield cuts behind ``read``: GTID events, file end."""
     head = head_of(file)
     if head is None:
-        # Compressed, encrypted, or without events yet: all of it, once another follows.
+        # Compressed, encrypted or empty: read whole once another file follows.
         if not is_last and size > read:
             yield size
         return
@@ -92,7 +91,7 @@ def _ends(file: str, read: int, size: int, *, is_last: bool) -> Iterator[int]:
 def parts_between(
     start: Mapping[str, int], end: Mapping[str, int], part_bytes: int
 ) -> Iterator[Block]:
-    """Yield the parts of files that lie between two offsets."""
+    """Return the file parts between two offsets."""
     for file, stop in end.items():
         begin = start.get(file, 0)
         if begin >= stop:

@@ -1,4 +1,4 @@
-"""Transactions, row changes and events of parts of binary logs as Arrow batches."""
+"""Reads binary logs into Arrow batches."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from paraply.vocabulary.log import ABSENT, LoggedTransaction, RowChange, RowImag
 
 BATCH_ROWS = 4096
 KEYS = frozenset({"keys", "key_digests", "keys_complete"})
-"""Columns that need the definitions of tables."""
+"""Columns that require table definitions."""
 FROM_ROWS = KEYS | {"rows", "tables"}
 
 Row = dict[str, Any]
@@ -37,18 +37,16 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A range of a log to read, with what the log before it teaches of its tables."""
+    """A log range with prior table definitions."""
 
     block: Block
     registry: bytes | None = None
 
 
 def files_at(path: str) -> list[str]:
-    """Return the files of a path: a file, a folder, a glob, or several separated by commas.
+    """Return log files of comma-separated files, folders or globs, sorted within each.
 
-    Files are sorted by name and number inside each. Indexes of logs and hidden files are left
-    out.
-    Raises ``ParaplyError`` P101 where there are none.
+    Skips indexes and hidden files. Raises ``ParaplyError`` P101 without files.
     """
     found: list[str] = []
     for each in filter(None, path.split(",")):
@@ -82,14 +80,14 @@ def _is_log(name: str) -> bool:
 
 
 def parts_of(files: Sequence[str], part_bytes: int) -> list[Block]:
-    """Return all files in parts of at least ``part_bytes``, cut at transactions."""
+    """Return parts of ``part_bytes`` or more, cut at transactions."""
     return [block for file in files for block in cut_file(file, part_bytes)]
 
 
 def taught_parts(blocks: Sequence[Block], schema: str | None) -> list[Part]:
-    """Return parts, each with the definitions that a reader of the whole log has there.
+    """Return parts with table definitions at their start.
 
-    Reads the whole log once, without decoding rows; not where a dump of the schema is given.
+    Without a schema dump, first scans the whole log.
     """
     registry = new_registry(schema)
     if schema is not None or len(blocks) < 2:
@@ -108,7 +106,7 @@ def taught_parts(blocks: Sequence[Block], schema: str | None) -> list[Part]:
 
 
 def new_registry(schema: str | None) -> SchemaRegistry:
-    """Return a registry that knows a dump of the schema, if there is one."""
+    """Return a registry, filled from a schema dump."""
     registry = SchemaRegistry()
     if schema is not None:
         load_schema_file(registry, schema)
@@ -132,9 +130,9 @@ def read_part(
     *,
     permissive: bool = False,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield batches of a part with the columns of ``schema``, of the rows that are ``wanted``.
+    """Yield a part's ``wanted`` rows.
 
-    Raises ``ParaplyError`` where the part cannot be read to its end, unless ``permissive``.
+    Raises ``ParaplyError`` for unreadable parts, unless ``permissive``.
     """
     columns = frozenset(schema.names)
     made = _KINDS[rows](part, columns, permissive)
@@ -252,7 +250,6 @@ def _about(transaction: LoggedTransaction, table: str) -> Row:
 
 
 def _image(image: RowImage | None, names: Sequence[str]) -> list[tuple[str, str | None]] | None:
-    """Return a row image by column name, ``@1``, ``@2``, ... where names are unknown."""
     if image is None:
         return None
     is_named = len(names) == len(image) and all(names)

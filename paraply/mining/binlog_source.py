@@ -1,7 +1,6 @@
-"""``spark.read.format("binlog")``: binary logs as rows of a DataFrame, in batch and streaming.
+"""``spark.read.format("binlog")``: binary logs as DataFrames (docs/spark-binlog.md).
 
-Call :func:`register_binlog` once per session. Each part of a log is a task's; parts are cut at
-transactions. docs/spark-binlog.md has the columns, the options and queries.
+Call :func:`register_binlog` once per session.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
     from paraply.adapters.binlog.blocks import Block
 
-# Spark imports this module in several short processes: what reads logs is imported where needed.
+# Spark imports this module in several short processes: import log readers lazily.
 
 BAD_OPTION = register(
     "P740",
@@ -80,21 +79,21 @@ _TESTS: Mapping[type[Filter], Test] = {
 
 
 def register_binlog(session: SparkSession) -> None:
-    """Make ``format("binlog")`` known to a session."""
+    """Register ``format("binlog")`` with a session."""
     session.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     session.dataSource.register(BinlogDataSource)
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A filter on one column that every row must pass."""
+    """A filter on one column."""
 
     column: str
     kind: type[Filter]
     value: Any
 
     def holds(self, row: Mapping[str, Any]) -> bool:
-        """Return whether a row passes; NULL does not."""
+        """Return whether a row passes; NULL fails."""
         found = row.get(self.column)
         return found is not None and _TESTS[self.kind](found, self.value)
 
@@ -113,7 +112,7 @@ class Condition:
 
 
 def condition_of(filter_: Filter) -> Condition | None:
-    """Return a filter of Spark as a condition; None for one that only Spark evaluates."""
+    """Return Spark's filter; None if unsupported."""
     attribute: Any = getattr(filter_, "attribute", ())
     value: Any = getattr(filter_, "value", None)
     if type(filter_) not in _TESTS or len(attribute) != 1:
@@ -132,23 +131,23 @@ def condition_of(filter_: Filter) -> Condition | None:
 
 
 class BinlogDataSource(DataSource):
-    """Binary logs of MySQL and MariaDB; ``rows`` is transactions, changes or events."""
+    """Binary logs of MySQL and MariaDB."""
 
     @classmethod
     def name(cls) -> str:
-        """Return the name of the format."""
+        """Return the format name."""
         return "binlog"
 
     def schema(self) -> str:
-        """Return the columns; ``.schema(...)`` of a reader keeps some of them."""
+        """Return all columns; readers may select some."""
         return SCHEMAS[self._rows()]
 
     def reader(self, schema: Any) -> DataSourceReader:
-        """Return what reads a batch."""
+        """Return the batch reader."""
         return _BatchReader(self._settings(schema))
 
     def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
-        """Return what follows a log."""
+        """Return the streaming reader."""
         return _StreamReader(self._settings(schema))
 
     def _rows(self) -> str:
@@ -196,7 +195,7 @@ class Settings:
 
     @property
     def needs_tables(self) -> bool:
-        """Return whether the definitions of tables matter for what is selected."""
+        """Return whether the selection requires table definitions."""
         from paraply.mining.binlog_rows import KEYS
 
         names = {field.name for field in self.columns.fields}
@@ -234,7 +233,7 @@ class _BatchReader(DataSourceReader):
         self._conditions: list[Condition] = []
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
-        """Use filters to read less; Spark applies them all again."""
+        """Use filters; Spark applies them again."""
         for each in filters:
             condition = condition_of(each)
             if condition is not None:
@@ -258,16 +257,15 @@ class _BatchReader(DataSourceReader):
         ]
 
     def read(self, partition: InputPartition | None) -> Iterator[pa.RecordBatch]:
-        # Where no part is left, Spark reads one that is None.
+        # Without parts, Spark reads a part that is None.
         if isinstance(partition, _Partition):
             yield from self._settings.read(partition, self._conditions)
 
 
 class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Follows a log: an offset is the bytes read of each file, always at a transaction's end.
+    """Follows a log; offsets are bytes per file at transaction ends.
 
-    A file that another follows is read to its end. Of the newest file everything before its last
-    GTID event is read, or all of it where a ROTATE or STOP event closes it.
+    It reads the newest file up to the last GTID, ROTATE or STOP event.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -275,7 +273,6 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._target: dict[str, int] | None = None
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        """Read no further than what is there now."""
         self._target = self.latestOffset({}, None)
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802

@@ -1,8 +1,7 @@
-"""A campaign: rounds of batches are run wherever the engine likes, and only findings come back.
+"""Runs a campaign in rounds of batches.
 
-Workers write rows as files. The driver commits files and state together, so whatever dies,
-``resume`` goes on from the last commit. Every batch is a function of the plan alone, so the table
-becomes that of an undisturbed campaign.
+Workers write row files; the driver commits them with the state. ``resume`` continues from the last
+commit. Batches depend on the plan alone, so interruptions never change the table.
 """
 
 from __future__ import annotations
@@ -72,32 +71,30 @@ OLD_FOLDER = register(
 )
 
 COMMIT_S = 15.0
-"""Work of so many seconds is lost at most when the driver dies, and a round takes about as long."""
+"""Seconds of a round, lost when the driver dies."""
 COMMIT_BYTES = 8 * FILE_BYTES
 ROUND_MIN, ROUND_MAX = 16, 1 << 16
-"""Batches of a round; one that was over early is followed by a larger one."""
+"""Batches per round; short rounds grow."""
 GROWTH = 4
 BATCHES_EACH = 4
-"""Batches that a core runs in a round, where batches are long: so all cores are busy."""
+"""Batches per core and round."""
 
 
 class StopWhen(Enum):
-    """When a system has been run enough, before all its histories were."""
+    """When a system stops early."""
 
     NEVER = "never"
-    """All histories are run."""
     FOUND = "found"
-    """The breach that is sought was found; a subject without a known one runs to the end."""
+    """After the sought breach, if one is known."""
     COVERAGE = "coverage"
-    """Every situation that the system can reach was reached."""
 
 
 @dataclass(slots=True)
 class Progress:
-    """How far a campaign is; given to a listener after each batch.
+    """Progress after each batch.
 
-    ``per_system`` and ``seconds_per_system`` have one entry per system of the plan; the seconds
-    are those of the workers, wherever they ran. ``remarks`` list what was redone.
+    ``per_system`` and ``seconds_per_system`` (worker time) follow the plan; ``remarks`` list
+    repeated work.
     """
 
     plan: Plan
@@ -105,14 +102,13 @@ class Progress:
     seconds_per_system: list[float] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)
     seconds: float = 0.0
-    """How long this process has been at it, up to the last batch."""
+    """This process's time, up to the last batch."""
     batches: int = 0
     batches_kept: int = 0
     histories_kept: int = 0
     stopped: set[int] = field(default_factory=set)
     remarks: list[str] = field(default_factory=list)
     is_complete: bool = False
-    """Whether every batch was run that the plan and the stop rule ask for."""
 
     def __post_init__(self) -> None:
         self.per_system = [Counts() for _ in self.plan.systems]
@@ -120,12 +116,12 @@ class Progress:
 
     @property
     def histories(self) -> int:
-        """Return how many histories there are by now, those kept included."""
+        """Return all histories, earlier processes' included."""
         return sum(counts.histories for counts in self.per_system)
 
     @property
     def histories_planned(self) -> int:
-        """Return how many there will be, with those that stopped systems do not run left out."""
+        """Return planned histories without stopped systems'."""
         return sum(
             self.per_system[number].histories
             if number in self.stopped
@@ -135,17 +131,17 @@ class Progress:
 
     @property
     def elapsed(self) -> float:
-        """Return how long it is since this process began."""
+        """Return the seconds since this process began."""
         return time.monotonic() - self.started
 
     @property
     def rate(self) -> float:
-        """Return histories per second made by this process; those kept do not count."""
+        """Return this process's histories per second."""
         return (self.histories - self.histories_kept) / max(self.seconds, 1e-9)
 
     @property
     def reached(self) -> tuple[int, int]:
-        """Return how many situations were reached, and of how many that can be."""
+        """Return the reached and the reachable situations."""
         reached = sought = 0
         for system, counts in zip(self.plan.systems, self.per_system, strict=True):
             situations = system.situations
@@ -155,7 +151,7 @@ class Progress:
 
     @property
     def found(self) -> tuple[int, int]:
-        """Return how many breaches that are sought were found, and of how many."""
+        """Return the found and the sought breaches."""
         found = sought = 0
         for system, counts in zip(self.plan.systems, self.per_system, strict=True):
             sought += len(system.goals)
@@ -176,15 +172,13 @@ def run_campaign(
     time_limit_s: float | None = None,
     on_batch: Listener = lambda _: None,
 ) -> Progress:
-    """Run the campaign, or what is left of it, and return what was counted.
+    """Run the rest of a campaign.
 
-    With a stop rule, or guided, a round is one batch of each system that is not stopped, so that
-    the outcome does not depend on which batch is finished first.
+    A stop rule or guidance limits rounds to one batch per system, for determinism.
 
     Raises:
-        ParaplyError: P721 for a folder that cannot be used, P722 for one in use, P723 for one
-            with another campaign, P729 where another process goes on with this one meanwhile,
-            P733 where workers do not see the folder, P734 for a folder of an earlier version.
+        ParaplyError: P721 unusable folder, P722 in use, P723 another campaign's, P729 concurrent
+            process, P733 unreachable for workers, P734 old version.
     """
     url = engine.reached(place)
     store = store_at(url)
@@ -214,8 +208,6 @@ def run_campaign(
 
 
 class _Uncommitted:
-    """What was run and is not part of the table yet."""
-
     def __init__(self, plan: Plan, url: str, log: CommitLog, engine: Engine, state: State) -> None:
         self._plan, self._url, self._log, self._engine = plan, url, log, engine
         self._state = state
@@ -224,7 +216,6 @@ class _Uncommitted:
         self._since = time.monotonic()
 
     def take(self, findings: pa.Table, progress: Progress) -> None:
-        """Count findings; commit if there is enough."""
         merged = Merged()
         merged.add(findings)
         for system, each in merged.systems.items():
@@ -238,7 +229,7 @@ class _Uncommitted:
             self.commit()
 
     def commit(self) -> None:
-        """Merge small files, and make all of them part of the table with the state."""
+        """Merge small files; commit all with the state."""
         if not self._is_new:
             return
         self._is_new = False
@@ -259,9 +250,9 @@ class _Uncommitted:
 def open_folder(
     store: Store, plan: Plan, stop_when: StopWhen, *, resume: bool
 ) -> tuple[CommitLog, list[str]]:
-    """Make the folder ready; return its commit log, and remarks on what was found.
+    """Prepare the folder; return commit log and remarks.
 
-    The stop rule is stored beside the plan, and no part of it: rows do not depend on it.
+    The plan excludes the stop rule, because rows do not depend on it.
     """
     stored = json.dumps({**plan.as_json(), STOP_WHEN: stop_when.value}, indent=1).encode()
     written = store.read(PLAN_FILE)
@@ -276,7 +267,7 @@ def open_folder(
     remarks = []
     if written is None and not log.exists and resume:
         remarks.append(f"{store.url} held no campaign to go on with; this one is new")
-    # Of two processes that begin at once, one creates the table.
+    # Of two concurrent processes, one creates the table.
     is_ours = not log.exists and log.create(plan)
     if not is_ours and written is None and (not resume or log.plan_digest() != plan.digest):
         raise ParaplyError(OTHER_CAMPAIGN, where=store.url, reason=f"{PLAN_FILE} is missing")
@@ -296,7 +287,7 @@ def open_folder(
 def _checked_state(
     plan: Plan, log: CommitLog, store: Store, engine: Engine, progress: Progress
 ) -> State:
-    """Return what the campaign has, after reading its files; systems with damage begin anew."""
+    """Return the verified state; damaged systems restart."""
     state = log.state(plan)
     if state is None and not log.has_state():
         return new_state(plan)
@@ -326,7 +317,7 @@ def _checked_state(
 
 
 def read_plan(place: str) -> tuple[Plan, StopWhen]:
-    """Return the plan in a folder, and its stop rule; P724 if it has none, P728 if damaged."""
+    """Return stored plan and stop rule; P724 or P728."""
     store = store_at(place)
     written = store.read(PLAN_FILE)
     if written is None:
@@ -335,10 +326,9 @@ def read_plan(place: str) -> tuple[Plan, StopWhen]:
 
 
 def read_campaign(place: str) -> Progress:
-    """Return what a campaign's folder holds, without running anything; P724 or P728 if nothing.
+    """Return stored progress without reading rows; P724 or P728.
 
-    Rows are not read. Where a file of rows is gone, a remark reports it, and the campaign is not
-    complete.
+    A missing row file adds a remark and makes the campaign incomplete.
     """
     store = store_at(place)
     plan, stop_when = read_plan(place)
@@ -374,14 +364,14 @@ def _parse_plan(store: Store, written: bytes) -> tuple[Plan, StopWhen]:
 
 
 def _begin(progress: Progress, state: State) -> None:
-    """Let progress count on from a state; both share its numbers from now on."""
+    """Continue from a state; both share counts."""
     progress.per_system, progress.seconds_per_system = state.counts, state.seconds
     progress.batches = progress.batches_kept = sum(state.made)
     progress.histories_kept = progress.histories
 
 
 def _rounds(progress: Progress, state: State, stop_when: StopWhen) -> Iterator[Round]:
-    """Yield batches that may run side by side, and so without knowing of each other."""
+    """Yield independent batches."""
     plan = progress.plan
     width = len(plan.systems)
     if stop_when is StopWhen.NEVER and not plan.is_guided:
@@ -416,7 +406,7 @@ def _rounds(progress: Progress, state: State, stop_when: StopWhen) -> Iterator[R
 
 
 def next_size(size: int, took: float, batch_s: float) -> int:
-    """Return how many batches the next round has, after one of ``size`` that took so long.
+    """Return the next round's number of batches.
 
     >>> next_size(16, took=5.0, batch_s=1.0), next_size(1024, took=120.0, batch_s=60.0)
     (48, 2048)
@@ -426,7 +416,6 @@ def next_size(size: int, took: float, batch_s: float) -> int:
 
 
 def _enough(progress: Progress, stop_when: StopWhen) -> set[int]:
-    """Return the systems that the stop rule ends now."""
     if stop_when is StopWhen.NEVER:
         return set()
     return {

@@ -1,9 +1,7 @@
-"""Clusters: counterexamples of one sort, the smallest of each, made smaller and confirmed.
+"""Clusters counterexamples; minimises and confirms the smallest.
 
-Batches cluster what they find by shape as they go (``paraply.mining.batch_runs``), so the driver
-merges a few specimens and never the histories. The smallest of each cluster is minimised wherever
-the engine likes; what comes out is clustered again by its full signature, for two shapes often turn
-out to be one once what does not matter is gone.
+Batches cluster by shape, so the driver merges specimens only. Minimised specimens cluster again,
+because irrelevant parts hide equal shapes.
 """
 
 from __future__ import annotations
@@ -29,11 +27,11 @@ from paraply.vocabulary.schedule import RecordedSchedule
 
 
 class Small(Protocol):
-    """What a minimiser returns."""
+    """The result of a minimiser."""
 
     @property
     def system(self) -> System:
-        """Return the system, with the workload that it is a run of."""
+        """Return the system with the minimised workload."""
 
     @property
     def counterexample(self) -> Counterexample:
@@ -41,26 +39,25 @@ class Small(Protocol):
 
     @property
     def minimality(self) -> object | None:
-        """Return how far it is known that nothing smaller breaks the property; ``str`` says it."""
+        """Return the proven minimality; ``str`` describes it."""
 
 
 class Minimiser(Protocol):
-    """A function that makes a counterexample small (``paraply.mining_minimal.make_small``)."""
+    """Makes counterexamples small (``paraply.mining_minimal.make_small``)."""
 
     def __call__(
         self, system: System, prop: Property, found: Counterexample, *,
         run: int, seed: int, faster: Callable[[Workload, Oracle], Oracle] | None,
     ) -> Small:  # fmt: skip
-        """Return a smaller run that breaks the property too, or the one found.
+        """Return a smaller breaching run, or ``found``.
 
-        ``run`` is the number that the one found has; ``faster`` may put another oracle before the
-        readable one of a workload.
+        ``faster`` may wrap the readable oracle.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """Counterexamples of one system that break one property by one shape."""
+    """Breaches of one property, system and shape."""
 
     system: int
     prop: str
@@ -69,24 +66,19 @@ class Cluster:
 
     @property
     def order(self) -> tuple[object, ...]:
-        """Return what sorts clusters: by system and property, the most frequent first."""
+        """Return the sort key."""
         return (self.system, self.prop, -self.specimen.count, self.shape)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Minimal:
-    """The smallest counterexample of a cluster, after minimising.
+    """A cluster's smallest counterexample.
 
     Attributes:
-        cluster: what it stands for; clusters that came out alike are counted together.
-        system: what it is a run of.
-        choices: the program that replays it.
-        history: what it does.
-        signature: its sort.
+        choices: program for replay.
         digest: equal for histories that differ in names only.
-        minimality: what is known of anything smaller, in words; empty if nothing is.
-        is_confirmed: the reference replays it to the same history, and the property is broken.
-        seconds: how long minimising took.
+        minimality: known bounds in words.
+        is_confirmed: the reference repeats history and breach.
     """
 
     cluster: Cluster
@@ -108,14 +100,11 @@ class Minimal:
 def clusters_of(
     progress: Progress, *, goals_only: bool = True, most: int | None = None
 ) -> list[Cluster]:
-    """Return the clusters of a campaign, sorted.
+    """Return sorted clusters.
 
     Args:
-        progress: the campaign.
-        goals_only: of a mutant, keep only breaches of the property that must catch it; the others
-            are its side effects. Breaches of subjects are always kept.
-        most: of one system and property keep only so many, the most frequent, or fewer where the
-            system says so.
+        goals_only: keep a mutant's sought breach only.
+        most: maximum per system and property, most frequent first.
     """
     found = []
     for number, (system, counts) in enumerate(
@@ -141,23 +130,22 @@ def clusters_of(
 def minimise_all(
     plan: Plan, clusters: Sequence[Cluster], engine: Engine, make_small: Minimiser
 ) -> Iterator[Minimal | None]:
-    """Yield the smallest counterexample of each cluster, in the order they are finished.
+    """Yield smallest counterexamples as they finish.
 
-    None stands for one that its own program did not make again: what was run (an applier in a
-    process of its own) does not do the same twice.
+    None marks a breach that its program does not repeat.
     """
     return engine.map(MinimiseTask(plan=plan, make_small=make_small), clusters)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinimiseTask:
-    """What a worker does with a cluster: replay its specimen, make it small, confirm it."""
+    """A worker's task: replay, minimise, confirm."""
 
     plan: Plan
     make_small: Minimiser
 
     def __call__(self, cluster: Cluster) -> Minimal | None:
-        """Return the smallest counterexample that was found; None if it is not met again."""
+        """Return the smallest counterexample; None if unrepeatable."""
         started = time.perf_counter()
         system = self.plan.systems[cluster.system]
         prop = property_named(cluster.prop)
@@ -194,7 +182,7 @@ class MinimiseTask:
 
 
 def replayed(system: System, prop: Property, program: bytes, run: int) -> Counterexample:
-    """Return the run that a program makes; ``run`` is its number in the system."""
+    """Return the run of a program."""
     choices = decode_program(program)
     with system.opened() as make_history:
         history = make_history(RecordedSchedule(choices, strict=system.is_ours), run)
@@ -204,9 +192,9 @@ def replayed(system: System, prop: Property, program: bytes, run: int) -> Counte
 
 
 def is_confirmed(system: System, prop: Property, found: Counterexample, run: int) -> bool:
-    """Return whether a replay by the readable reference has the same events and breaks it again.
+    """Return whether the reference repeats events and breach.
 
-    The program is written and read back, as a reader of the file will do.
+    Encodes and decodes the program, as file readers do.
     """
     again = replayed(system, prop, encode_program(found.choices), run)
     is_same = (again.history.transactions, again.history.events) == (
@@ -217,10 +205,7 @@ def is_confirmed(system: System, prop: Property, found: Counterexample, run: int
 
 
 def distinct(minimals: Iterable[Minimal]) -> list[Minimal]:
-    """Return one counterexample per full signature, the smallest, counting those alike together.
-
-    They are sorted by system and property, and within them the smallest first.
-    """
+    """Return the smallest per full signature, sorted, adding counts."""
     best: dict[tuple[int, str], Minimal] = {}
     counts: dict[tuple[int, str], int] = {}
     for one in sorted(minimals, key=lambda one: (one.size, one.cluster.order)):

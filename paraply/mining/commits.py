@@ -1,9 +1,7 @@
-"""The commit log of a campaign: a Delta table of verdict rows, committed by the driver.
+"""The commit log: a Delta table of verdict rows (decision record 0006).
 
-One commit names the new files of rows and the campaign's state after them, so both appear at once
-or not at all. Readers read what commits name, never what lies in the folder. Two drivers that
-commit after the same state conflict, and the second is refused. Decision record 0006 has the
-reasons.
+A commit adds files and state atomically. Readers ignore uncommitted files. The second of two
+concurrent commits fails.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from paraply.vocabulary.errors import ParaplyError, register
 
 STATES = "states"
 STATE, PLAN = "state", "plan"
-"""Keys of what a commit says besides files: name of the state's file, digest of the plan."""
+"""Commit metadata: state file, plan digest."""
 
 SECOND_DRIVER = register(
     "P729",
@@ -45,13 +43,12 @@ NO_DELTA = register(
 
 @dataclass(slots=True)
 class State:
-    """How far a campaign is, system by system.
+    """Progress per system.
 
     Attributes:
-        made: batches done; those of a system are done in order.
-        rows: in the table.
-        seconds: of the workers.
-        counts: what was found.
+        made: finished batches, in order.
+        rows: committed rows.
+        seconds: worker time.
     """
 
     made: list[int]
@@ -60,7 +57,7 @@ class State:
     counts: list[Counts]
 
     def take(self, system: int, found: Found) -> None:
-        """Add what batches of a system found."""
+        """Add a system's batches."""
         total = Found(
             self.made[system], self.rows[system], self.seconds[system], self.counts[system]
         )
@@ -69,12 +66,12 @@ class State:
         self.seconds[system] = total.seconds
 
     def forget(self, system: int) -> None:
-        """Let a system begin anew."""
+        """Restart a system."""
         self.made[system] = self.rows[system] = 0
         self.seconds[system], self.counts[system] = 0.0, Counts()
 
     def as_bytes(self) -> bytes:
-        """Return it as compressed JSON."""
+        """Return compressed JSON."""
         value = {
             "made": self.made,
             "rows": self.rows,
@@ -85,20 +82,20 @@ class State:
 
 
 def state_from_bytes(data: bytes) -> State:
-    """Return what :meth:`State.as_bytes` wrote."""
+    """Read :meth:`State.as_bytes`."""
     value = json.loads(gzip.decompress(data))
     counts = [counts_from_json(counts) for counts in value["counts"]]
     return State(value["made"], value["rows"], value["seconds"], counts)
 
 
 def new_state(plan: Plan) -> State:
-    """Return the state of a campaign of which nothing was run."""
+    """Return the state before any run."""
     none = [0] * len(plan.systems)
     return State([*none], [*none], [0.0] * len(none), [Counts() for _ in none])
 
 
 class CommitLog:
-    """The Delta table at ``rows/``; what it holds is that of one moment until :meth:`refresh`."""
+    """The Delta table as of the last :meth:`refresh`."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -110,11 +107,11 @@ class CommitLog:
 
     @property
     def exists(self) -> bool:
-        """Return whether the table was created."""
+        """Return whether the table exists."""
         return self._table is not None
 
     def refresh(self) -> None:
-        """Read the log anew."""
+        """Read the log again."""
         delta = _delta()
         with _delta_errors(self._url):
             try:
@@ -123,7 +120,7 @@ class CommitLog:
                 self._table = None
 
     def create(self, plan: Plan) -> bool:
-        """Create the table for a plan; return False where another process was faster."""
+        """Create the table; False if another process did."""
         delta = _delta()
         if "://" not in self._url:
             try:
@@ -136,7 +133,7 @@ class CommitLog:
                 SCHEMA,
                 mode="error",
                 name="paraply campaign",
-                # Old commits stay readable: the newest state may be in one of them.
+                # The newest state may be in an old commit.
                 configuration={"delta.enableExpiredLogCleanup": "false"},
                 storage_options=self._options,
                 commit_properties=delta.CommitProperties(custom_metadata={PLAN: plan.digest}),
@@ -148,20 +145,20 @@ class CommitLog:
         return True
 
     def files(self) -> dict[str, int]:
-        """Return the files of the table with their bytes."""
+        """Return the table's files and their bytes."""
         if self._table is None:
             return {}
         actions = pa.table(self._table.get_add_actions(flatten=True)).to_pydict()
         return dict(zip(actions["path"], actions["size_bytes"], strict=True))
 
     def dataset(self) -> Any:
-        """Return the rows as an Arrow dataset, read as they are asked for."""
+        """Return the rows lazily."""
         if self._table is None:
             return SCHEMA.empty_table()
         return self._table.to_pyarrow_dataset()
 
     def state(self, plan: Plan) -> State | None:
-        """Return the newest state that was committed; None if there is none, or it is damaged."""
+        """Return the newest undamaged state."""
         said = self._said(STATE)
         data = self._store.read(said) if said else None
         if data is None:
@@ -173,11 +170,11 @@ class CommitLog:
         return state if len(state.made) == len(plan.systems) else None
 
     def has_state(self) -> bool:
-        """Return whether a state was ever committed."""
+        """Return whether any state was committed."""
         return self._said(STATE) is not None
 
     def plan_digest(self) -> str | None:
-        """Return the digest of the plan that the table was created for."""
+        """Return the digest of the table's plan."""
         return self._said(PLAN)
 
     def _said(self, key: str) -> str | None:
@@ -190,7 +187,7 @@ class CommitLog:
         return None
 
     def commit(self, plan: Plan, state: State, files: Sequence[NewFile]) -> None:
-        """Make files and state part of the campaign; P729 where another process was faster."""
+        """Commit files and state; P729 on conflict."""
         delta = _delta()
         from deltalake.transaction import AddAction
 
@@ -213,13 +210,13 @@ class CommitLog:
         except delta.exceptions.DeltaError as error:
             raise ParaplyError(NO_DELTA, where=self._url, reason=_first_line(error)) from None
         self.refresh()
-        # A reader may be at the state before, so the one before that goes.
+        # Readers may use the previous state: delete the one before.
         if self._older:
             self._store.delete(self._older)
         self._older = before
 
     def forget(self, systems: Sequence[str]) -> None:
-        """Take files that are gone out of the table, and all rows of systems."""
+        """Remove missing files and systems' rows."""
         names = ", ".join("'" + name.replace("'", "''") + "'" for name in systems)
         with _delta_errors(self._url):
             self._table.repair()
@@ -228,14 +225,14 @@ class CommitLog:
 
 
 def read_rows(place: str) -> pa.Table:
-    """Return the rows of a campaign, in no order; P735 where a file is gone or damaged."""
+    """Return unordered rows; P735 for unreadable files."""
     store = store_at(place)
     tables = [read_file(store, name) for name in CommitLog(store).files()]
     return pa.concat_tables(tables) if tables else SCHEMA.empty_table()
 
 
 def _storage_options(url: str) -> Mapping[str, str]:
-    """Return what delta-rs needs besides the environment that Arrow reads, too."""
+    """Return options that delta-rs does not read from the environment."""
     if not url.startswith("s3://"):
         return {}
     options = {"aws_conditional_put": "etag"}

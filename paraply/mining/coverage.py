@@ -1,9 +1,7 @@
-"""What a run has shown, in a form that can be counted: its course, and the features it reached.
+"""Course and features of a run.
 
-A *feature* is either two actions that followed one another (what was done, how it ended, whether
-to the same transaction, a conflicting one or another, at the same member or not), or an abstract
-state (how many transactions stand at which action). Names of transactions, members and rows do
-not matter, so histories that differ only in names have the same features.
+A *feature* is a pair of consecutive actions (action, outcome, relation) or an abstract state
+(transactions per action). Names do not matter.
 """
 
 from __future__ import annotations
@@ -24,13 +22,13 @@ _TRANSACTION_KINDS = {kind: number for number, kind in enumerate(TransactionKind
 _NO_TRANSACTION, _SAME, _CONFLICTING, _INDEPENDENT = range(4)
 
 CROWD = 3
-"""A state distinguishes no, one, two, and three or more transactions at the same action."""
+"""Abstract states count up to this."""
 
 
 def course_of(history: History) -> int:
-    """Return a 64-bit digest of who wrote what and what happened in which order.
+    """Return a 64-bit digest of writes and events, equal on every machine.
 
-    It is the same on every machine and in every process; times and texts are left out.
+    Ignores times and texts.
     """
     members = {member: number for number, member in enumerate(history.members)}
     items: dict[Item, int] = {}
@@ -55,7 +53,7 @@ def course_of(history: History) -> int:
 
 
 def features_of(history: History) -> set[int]:
-    """Return the 32-bit numbers of the features that a history has."""
+    """Return a history's features as 32-bit numbers."""
     features: set[int] = set()
     standing: dict[int, int] = {}
     before: Event | None = None

@@ -1,7 +1,6 @@
-"""Who runs the work: this process, or Spark. Both run the same functions on the same items.
+"""Engines: this process, or Spark.
 
-On Spark everything is a DataFrame: ``range`` and ``mapInArrow``, with no ``sparkContext`` and no
-RDD, so the same code runs on ``local[*]``, on a cluster and through Spark Connect.
+Spark work uses DataFrames only, so it supports ``local[*]``, clusters and Spark Connect.
 """
 
 from __future__ import annotations
@@ -46,57 +45,54 @@ PLACE_NOT_SHARED = register(
 )
 
 IN_PROCESS = "none"
-"""As a master URL: no Spark, this process does it."""
+"""Master URL without Spark."""
 
 JOBS_AT_ONCE = 2
-"""While one job's last tasks run, the next one's first fill the other cores."""
+"""Two jobs overlap, so cores stay busy."""
 FIRST_JOB_ITEMS, JOB_ITEMS_MAX = 16, 1024
-"""Items of the first job; each next job has twice as many, so a growing cluster is kept busy."""
+"""First and largest job; sizes double."""
 LOADED_OBJECTS_MAX = 5_000
-"""Python objects that a worker's garbage collection may look through after each task."""
+"""Objects above which a worker freezes its heap."""
 
 PACKAGES = ("paraply",)
-"""What a worker of a cluster is sent; it has the libraries already (docs/spark.md)."""
+"""Packages sent to cluster workers (docs/spark.md)."""
 
 
 class Engine(Protocol):
-    """Applies a function to items, in any order, wherever it likes."""
+    """Applies functions to items, unordered."""
 
     name: str
     is_local: bool
-    """Whether all of it runs on this machine, and so reaches its files."""
+    """Whether workers share this machine's files."""
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Yield what the function returns for each item, in the order they are finished.
-
-        Items are taken from their source only as they are needed, so it may be very long.
-        """
+        """Yield results as they finish; reads ``items`` lazily."""
 
     def run_round(self, task: BatchTask, work: Round) -> Iterator[pa.Table]:
-        """Run the batches of a round; yield what they found (``findings.SCHEMA``).
+        """Run a round; yield findings (``findings.SCHEMA``).
 
-        Batches of one system that a table covers follow one another.
+        Batches of a system in one table are consecutive.
         """
 
     def reached(self, place: str) -> str:
-        """Return an absolute path or URL of a folder; P733 where a worker reaches another."""
+        """Return a folder's absolute path or URL; P733 if workers reach another."""
 
     def close(self) -> None:
-        """Give back what it holds."""
+        """Release all resources."""
 
 
 class InProcess:
-    """This process, one item after the other: nothing to start, nothing to ship."""
+    """Runs items in this process, sequentially."""
 
     name = "this process"
     is_local = True
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Yield each result as it is asked for."""
+        """Yield results lazily."""
         return map(function, items)
 
     def run_round(self, task: BatchTask, work: Round) -> Iterator[pa.Table]:
-        """Yield what each batch found."""
+        """Yield each batch's findings."""
         for number, known in work.batches():
             yield findings_of_batches(task, [(number, known)])
 
@@ -109,10 +105,9 @@ class InProcess:
 
 
 class OnSpark:
-    """A Spark session: ``local[*]``, a cluster, or a Spark Connect server.
+    """Runs items on Spark.
 
-    What a task returns goes to the driver, so it must be small. Spark runs a task again when its
-    worker dies, so tasks must bear being run twice.
+    Results pass the driver: keep them small. Spark repeats tasks: keep them idempotent.
     """
 
     def __init__(
@@ -125,7 +120,7 @@ class OnSpark:
 
         self._owns = session is None
         self._session: Any = session or spark_session(master, conf=conf)
-        # Spark serves a shipped file from its place for as long as the session lasts.
+        # Spark serves shipped files from here.
         self._shipped = TemporaryDirectory(prefix="paraply-shipped-", ignore_cleanup_errors=True)
         runs_on = str(self._session.conf.get("spark.master", master))
         self.name = f"Spark, {runs_on}"
@@ -134,7 +129,7 @@ class OnSpark:
             self._ship()
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Yield results job by job, a few jobs in flight; an abandoned iteration cancels them."""
+        """Yield results of overlapping jobs; closing cancels them."""
         source = iter(items)
         job_items = FIRST_JOB_ITEMS
         tag = f"paraply-{secrets.token_hex(8)}"
@@ -172,7 +167,7 @@ class OnSpark:
         return [pickle.loads(result) for result in table.column(0).to_pylist()]
 
     def run_round(self, task: BatchTask, work: Round) -> Iterator[pa.Table]:
-        """Yield one table: what all batches found, merged by Spark."""
+        """Yield one table, merged by Spark."""
         frame = findings_on_spark(self._session, task, work, keep_what_is_loaded)
         yield self._collected(frame, f"paraply-{secrets.token_hex(8)}")
 
@@ -189,7 +184,7 @@ class OnSpark:
             self._session.removeTag(tag)
 
     def reached(self, place: str) -> str:
-        """Return the folder's absolute path or URL, after a worker has read and written there."""
+        """Return the absolute path or URL, after a worker's test."""
         url = located(place)
         if self.is_local:
             return url
@@ -215,21 +210,18 @@ class OnSpark:
         return url
 
     def close(self) -> None:
-        """Stop the session, unless it was lent."""
+        """Stop the session, unless borrowed."""
         if self._owns:
             self._session.stop()
         self._shipped.cleanup()
 
     def _ship(self) -> None:
-        """Send our packages to the workers of a cluster, which need not have them installed."""
         archive = Path(self._shipped.name) / "paraply.zip"
         archive.write_bytes(packed_source())
         self._session.addArtifacts(str(archive), pyfile=True)
 
 
 class _Probe:
-    """What a worker does to show that it reaches a folder: read one file, write another."""
-
     def __init__(self, place: str, asked: str, answered: str) -> None:
         self._place, self._asked, self._answered = place, asked, answered
 
@@ -242,10 +234,9 @@ class _Probe:
 
 
 def keep_what_is_loaded() -> None:
-    """Take what a worker has loaded out of the garbage collection that Spark runs after each task.
+    """Exempt loaded objects from Spark's garbage collection after each task.
 
-    It would look through every module each time, which takes 43 ms with pandas and pyarrow loaded.
-    Called at the end of each task, since later tasks import more.
+    Collection takes 43 ms with pandas and pyarrow; repeat after each task's imports.
     """
     if len(gc.get_objects(generation=2)) > LOADED_OBJECTS_MAX:
         gc.collect()
@@ -253,7 +244,7 @@ def keep_what_is_loaded() -> None:
 
 
 def packed_source() -> bytes:
-    """Return our packages as a zip archive that Python imports from; equal source, equal bytes."""
+    """Return our packages as a reproducible zip archive."""
     root = Path(__file__).resolve().parents[2]
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -1,9 +1,7 @@
-"""Batches on the fast path: kernels make every run, the reference confirms what they find.
+"""Kernels make every run; the reference confirms findings.
 
-A kernel judges six properties of each run and keeps nothing. Each run that breaks one, and one run
-in :data:`SAMPLE_EVERY` whatever it shows, is replayed by the reference from the same program; where
-kernel and reference disagree about any of them the campaign ends at once. The sample, and of each
-pattern of breaches the smallest runs of a batch, are judged by every property: they make the rows.
+It replays breaching runs and one run in :data:`SAMPLE_EVERY`; a disagreement ends the campaign.
+Sampled runs and each breach pattern's smallest become rows, judged by all properties.
 """
 
 from __future__ import annotations
@@ -34,15 +32,15 @@ FAST_PATH_DISAGREES = register(
 )
 
 SAMPLE_EVERY = 2_000
-"""One run in so many is replayed by the reference although nothing was found: half its time."""
+"""Costs about half the run time."""
 KEPT_MAX = 5
-"""Runs of one pattern of breaches that a batch keeps as rows."""
+"""Rows per breach pattern."""
 
 
 def run_fast_batch(plan: Plan, batch: Batch, settings: Ints) -> BatchRun:
-    """Run a batch on the kernels; ``counts.reached`` counts the runs that are kept as rows.
+    """Run a batch on kernels; ``counts.reached`` covers rows only.
 
-    Raises ``ParaplyError`` P727 where the reference does not confirm what a kernel found.
+    Raises ``ParaplyError`` P727 on disagreement.
     """
     started = time.perf_counter()
     system = plan.systems[batch.system]
@@ -61,21 +59,19 @@ def run_fast_batch(plan: Plan, batch: Batch, settings: Ints) -> BatchRun:
 
 
 def runs_to_keep(verdicts: Ints, sizes: Ints) -> list[int]:
-    """Return which runs of a batch become rows, in order."""
+    """Return the runs to keep as rows."""
     chosen = set(range(0, len(verdicts), SAMPLE_EVERY))
     for verdict in np.unique(verdicts):
         if verdict:
             runs = np.flatnonzero(verdicts == verdict)
             order = np.lexsort((runs, sizes[runs, 1], sizes[runs, 0]))
-            # A run that outgrew the kernels has no verdict until the reference has judged it.
+            # Overflowing runs have no verdict yet.
             kept = len(runs) if verdict == C.OVERFLOWN else KEPT_MAX
             chosen |= {int(run) for run in runs[order[:kept]]}
     return sorted(chosen)
 
 
 class _Replays:
-    """Replays runs of one batch on the reference, and compares."""
-
     def __init__(self, plan: Plan, batch: Batch, settings: Ints) -> None:
         self._plan = plan
         self._batch = batch
@@ -87,7 +83,7 @@ class _Replays:
     def confirm(
         self, run: int, verdict: int, judges: Sequence[Property]
     ) -> tuple[History, RecordedSchedule]:
-        """Return the run as the reference makes it; P727 where it is another than the kernel's."""
+        """Return the reference's run; P727 if it differs."""
         number = self._batch.first + run
         seed = self._plan.seed_of(number)
         fast = run_fast(self._settings, seed=seed)
@@ -104,7 +100,6 @@ class _Replays:
         return history, schedule
 
     def row(self, run: int, verdict: int, counts: Counts) -> dict[str, Any]:
-        """Confirm a run, judge it by every property, and return its row."""
         history, schedule = self.confirm(run, verdict, self._judges)
         number = self._batch.first + run
         features = features_of(history)
@@ -120,7 +115,6 @@ class _Replays:
 
 
 def _count_all(verdicts: Ints, sizes: Ints, batch: Batch, counts: Counts) -> None:
-    """Count what the kernels saw, over what the reference saw of it."""
     counts.histories = batch.count
     counts.events = int(np.maximum(sizes[:, 0], 0).sum())
     is_judged = verdicts != C.OVERFLOWN

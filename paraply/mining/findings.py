@@ -1,8 +1,7 @@
-"""What batches found, as rows that merge: counted per key, with the smallest witness of each.
+"""Findings as mergeable rows.
 
-A worker runs its batches, writes their rows as Parquet files, and returns findings. Spark merges
-them by ``groupBy(system, kind, name, signature)``, so the driver receives aggregates whose size
-does not grow with the number of histories. :meth:`Counts.take` is the same merge in Python.
+Spark merges them by ``groupBy(system, kind, name, signature)``, so the driver's data stays bounded.
+:meth:`Counts.take` is the Python equivalent.
 """
 
 from __future__ import annotations
@@ -36,16 +35,15 @@ SCHEMA = pa.schema(
 )
 """One row per system, kind, name and signature.
 
-Kinds: ``total`` (name: batches, rows, microseconds, histories, events, confirmed), ``reached`` and
-``violated`` (name: the property; ``first``: the first run), ``action``, ``feature`` (name: its
-number), ``novel`` (``program``), ``breach`` (name: the property; ``transactions`` to ``program``:
-its smallest witness), and ``file`` (name: a file of rows; ``signature``: its statistics;
-``count``: bytes; ``first``: rows).
+Kinds: ``total`` (batches, rows, microseconds, histories, events, confirmed), ``reached`` and
+``violated`` (property; ``first`` run), ``action``, ``feature`` (number), ``novel`` (``program``),
+``breach`` (property; ``transactions`` to ``program``: smallest witness), ``file`` (name;
+``signature``: statistics; ``count``: bytes; ``first``: rows).
 """
 
 COUNTED = ("histories", "events", "confirmed")
 NO_SYSTEM = -1
-"""Of a file, which holds rows of several systems."""
+"""Files have rows of several systems."""
 
 KEYS = ("system", "kind", "name", "signature")
 DDL = (
@@ -53,12 +51,11 @@ DDL = (
     "transactions int, events int, choices int, run long, program binary"
 )
 TASKS_MAX = 4096
-"""Tasks of a round at most; a task runs its batches one after the other."""
 
 
 @dataclass(slots=True)
 class Found:
-    """What batches of one system found."""
+    """Findings of one system."""
 
     batches: int = 0
     rows: int = 0
@@ -66,7 +63,7 @@ class Found:
     counts: Counts = field(default_factory=Counts)
 
     def take(self, other: Found) -> None:
-        """Add what later batches of the system found."""
+        """Add later batches of the system."""
         self.batches += other.batches
         self.rows += other.rows
         self.seconds += other.seconds
@@ -75,7 +72,7 @@ class Found:
 
 
 def rows_of(system: int, found: Found) -> Iterator[dict[str, Any]]:
-    """Yield the findings of one system."""
+    """Yield one system's findings."""
     counts = found.counts
 
     def row(kind: str, name: str, count: int = 1, **more: Any) -> dict[str, Any]:
@@ -109,14 +106,14 @@ def rows_of(system: int, found: Found) -> Iterator[dict[str, Any]]:
 
 
 class Merged:
-    """Findings put together again: by system, and the files of rows."""
+    """Merged findings by system, and row files."""
 
     def __init__(self) -> None:
         self.systems: dict[int, Found] = {}
         self.files: list[NewFile] = []
 
     def add(self, table: pa.Table) -> None:
-        """Take a table of findings that has each key once."""
+        """Add a table with unique keys."""
         for row in sorted(table.to_pylist(), key=lambda row: [row[key] for key in KEYS]):
             if row["kind"] == "file":
                 file = NewFile(row["name"], row["count"], row["first"], row["signature"])
@@ -147,7 +144,7 @@ class Merged:
 
 
 def findings_of_batches(task: BatchTask, batches: Iterable[tuple[int, bytes | None]]) -> pa.Table:
-    """Run batches, write their rows, and return what they found."""
+    """Run batches, write rows, return findings."""
     writer = RowWriter(store_at(task.place))
     systems: dict[int, Found] = {}
     for number, known in batches:
@@ -166,9 +163,9 @@ def findings_of_batches(task: BatchTask, batches: Iterable[tuple[int, bytes | No
 def findings_on_spark(
     session: Any, task: BatchTask, work: Round, at_end: Callable[[], None]
 ) -> Any:
-    """Return the lazy DataFrame of a round's findings, merged; ``at_end`` runs after each task.
+    """Return a round's lazy findings; ``at_end`` follows each task.
 
-    Only the systems wanted and their frontiers are broadcast; each task gets those of its batches.
+    Broadcasts only wanted systems and frontiers.
     """
     from pyspark.sql import functions as F
 
@@ -203,7 +200,7 @@ def findings_on_spark(
 
 
 def merged_on_spark(findings: Any) -> Any:
-    """Return findings with each key once: sums, first runs, and the smallest witness."""
+    """Return one row per key."""
     from pyspark.sql import functions as F
 
     size = ("transactions", "events", "choices")

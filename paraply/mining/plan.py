@@ -1,8 +1,6 @@
-"""The table of work: which runs of which system belong to which batch.
+"""The plan: runs of systems, in computed batches.
 
-It is arithmetic, not a list: the batches of 10^13 histories take no more memory than those of ten.
-Batch ``n`` is round ``n // systems`` of system ``n % systems``, so that every system is looked at
-early.
+Batch ``n`` is round ``n // systems`` of system ``n % systems``, so all systems start early.
 """
 
 from __future__ import annotations
@@ -19,14 +17,14 @@ from paraply.mining.systems import System, system_from_json
 from paraply.properties.search import SEED_STRIDE
 
 PLAN_FILE = "campaign.json"
-"""What a campaign writes first: a folder with it is one."""
+"""Marks campaign folders."""
 PLAN_FORMAT = 3
-"""Version of the campaign's folder; a reader refuses another."""
+"""Folder version; readers refuse others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """A range of runs of one system: ``count`` of them, from run ``first`` (from 0) on."""
+    """``count`` runs of a system, from ``first`` (0-based)."""
 
     number: int
     round: int
@@ -37,16 +35,15 @@ class Batch:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A campaign before it is run; equal plans give equal tables.
+    """A plan; equal plans give equal tables.
 
     Attributes:
-        systems: what is run.
-        histories: how many histories of each system, at most.
-        seed: of all random choices; run n has seed ``seed * SEED_STRIDE + n``.
-        batch_histories: histories per batch: what is lost at most when a worker dies.
-        is_guided: later rounds vary the programs that reached something new.
-        is_fast: systems that the kernels know run there, and only what they find is kept.
-        source: digest of the source that ran it, so that two versions are never mixed.
+        histories: maximum per system.
+        seed: run n has ``seed * SEED_STRIDE + n``.
+        batch_histories: loss when a worker dies.
+        is_guided: vary programs with new features.
+        is_fast: use kernels; keep only findings.
+        source: source digest; versions never mix.
     """
 
     systems: tuple[System, ...]
@@ -59,16 +56,16 @@ class Plan:
 
     @property
     def rounds(self) -> int:
-        """Return how many batches each system has."""
+        """Return batches per system."""
         return -(-self.histories // self.batch_histories)
 
     @property
     def batches(self) -> int:
-        """Return how many batches there are."""
+        """Return the number of batches."""
         return self.rounds * len(self.systems)
 
     def batch(self, number: int) -> Batch:
-        """Return one batch, by its number from 0."""
+        """Return a batch; numbers start at 0."""
         turn, system = divmod(number, len(self.systems))
         first = turn * self.batch_histories
         return Batch(
@@ -80,16 +77,16 @@ class Plan:
         )
 
     def histories_of(self, system: int) -> int:
-        """Return how many histories there are of one system, by its number, at most."""
+        """Return a system's maximum number of histories."""
         most = self.systems[system].histories_max
         return self.histories if most is None else min(self.histories, most)
 
     def seed_of(self, run: int) -> int:
-        """Return the random seed of a run; ``paraply explore --seed`` has the same ones."""
+        """Return a run's seed, as for ``paraply explore --seed``."""
         return self.seed * SEED_STRIDE + run
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as plain values, from which :func:`plan_from_json` makes it again."""
+        """Return plain values for :func:`plan_from_json`."""
         return {
             "format": PLAN_FORMAT,
             "source": self.source,
@@ -103,13 +100,13 @@ class Plan:
 
     @cached_property
     def digest(self) -> str:
-        """Return a digest of everything that decides what the table holds."""
+        """Return a digest of all that determines rows."""
         text = json.dumps(self.as_json(), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
 def plan_from_json(value: Mapping[str, Any]) -> Plan:
-    """Return the plan that :meth:`Plan.as_json` described."""
+    """Read :meth:`Plan.as_json`."""
     return Plan(
         systems=tuple(system_from_json(each) for each in value["systems"]),
         histories=value["histories"],
@@ -122,7 +119,7 @@ def plan_from_json(value: Mapping[str, Any]) -> Plan:
 
 
 def differences(before: Plan, plan: Plan) -> list[str]:
-    """Return what another plan has otherwise, option by option, as a command line names them."""
+    """Return changes, named as options."""
     found = [
         f"{name} was {old} and is {new}"
         for name, old, new in (
@@ -152,7 +149,6 @@ def differences(before: Plan, plan: Plan) -> list[str]:
 
 
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """Return which sizes and options of one system differ."""
     old, new = ({**value, **value.get("options", {})} for value in (before, after))
     return ", ".join(
         f"{name} was {old.get(name, 'its default')} and is {new.get(name, 'its default')}"
@@ -162,7 +158,7 @@ def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
 
 
 def source_digest() -> str:
-    """Return a digest of the code that decides what a run does and how it is judged."""
+    """Return a digest of the simulating and judging code."""
     root = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256()
     packages = ("adapters/conformance", "mining", "properties", "reference_impl", "vocabulary")

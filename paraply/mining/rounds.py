@@ -1,4 +1,4 @@
-"""Rounds of a campaign: batches that may run side by side, and what a worker does with each."""
+"""Rounds of parallel batches."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from paraply.mining.steering import steered
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A system that takes part in a round.
+    """A system in a round.
 
     Attributes:
-        system: its number in the plan.
-        turn: its batches before this turn are done.
-        known: its frontier (:func:`frontier_of`); None where nothing guides.
+        turn: earlier batches are done.
+        known: :func:`frontier_of`; None without guidance.
     """
 
     system: int
@@ -28,7 +27,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """Batches ``first`` to ``end`` (exclusive) of a plan of ``width`` systems, of those wanted."""
+    """Batches ``first`` to ``end`` (exclusive); ``width`` counts systems."""
 
     first: int
     end: int
@@ -36,7 +35,7 @@ class Round:
     wanted: tuple[Wanted, ...]
 
     def batches(self) -> Iterator[tuple[int, bytes | None]]:
-        """Yield the number of each batch, with the frontier of its system."""
+        """Yield batch numbers with their system's frontier."""
         wanted = {each.system: each for each in self.wanted}
         for number in range(self.first, self.end):
             turn, system = divmod(number, self.width)
@@ -45,23 +44,23 @@ class Round:
 
 
 def frontier_of(counts: Counts) -> bytes:
-    """Return what guides a system's next batch: features and programs of its earlier ones."""
+    """Return guiding features and programs."""
     known = Counts(features=counts.features, novel=counts.novel)
     return json.dumps(known.as_json()).encode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchTask:
-    """What a worker does: run batches by their numbers. ``place`` is where their rows go."""
+    """Runs batches by number; ``place`` receives rows."""
 
     plan: Plan
     place: str
 
     def run(self, number: int, known: Counts) -> BatchRun:
-        """Return a batch, with ``known`` of its system where the campaign is guided."""
+        """Run a batch, guided by ``known``."""
         batch = self.plan.batch(number)
         if self.plan.is_fast:
-            # Importing the kernels compiles them the first time; other campaigns need not wait.
+            # Import lazily: the first import compiles the kernels.
             from paraply.mining.compiled.applier import settings_of
             from paraply.mining.fast_batches import run_fast_batch
 

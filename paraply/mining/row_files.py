@@ -1,7 +1,6 @@
-"""Files of verdict rows: Parquet, written under names never used before.
+"""Parquet files of verdict rows, always under new names.
 
-A file that no commit names (:mod:`paraply.mining.commits`) does not belong to the table: a task
-that is run twice, or whose driver dies, leaves at most such a file behind.
+Repeated or lost tasks leave uncommitted files outside of the table (:mod:`paraply.mining.commits`).
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from paraply.vocabulary.errors import ParaplyError, register
 
 ROWS = "rows"
 FILE_BYTES = 32 << 20
-"""Bytes of rows in memory before a file is written; smaller files are merged before a commit."""
+"""Buffer size; commits merge smaller files."""
 COMPRESSION = "zstd"
 COLUMNS_PACKED = [
     "system", "subject", "mutant", "dialect", "options", "holds.list.element",
     "unknown.list.element", "violated.list.element", "situations.list.element",
     "signatures.list.element",
 ]  # fmt: skip
-"""Columns with few values: the others, programs above all, a dictionary would only make larger."""
+"""Columns with few values; dictionaries enlarge others."""
 
 ROWS_DAMAGED = register(
     "P735",
@@ -41,17 +40,17 @@ ROWS_DAMAGED = register(
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A file of rows: its name below ``rows/``, its bytes, how many rows, and statistics."""
+    """A row file below ``rows/``."""
 
     name: str
     size: int
     rows: int
     stats: str = ""
-    """Delta's statistics as JSON; empty where they were not taken."""
+    """Delta's statistics as JSON, if any."""
 
 
 class RowWriter:
-    """Collects rows and writes them as a few files."""
+    """Collects rows into few files."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -60,7 +59,7 @@ class RowWriter:
         self._written: list[NewFile] = []
 
     def add(self, table: pa.Table) -> None:
-        """Take rows; write a file when there are enough."""
+        """Add rows; write full files."""
         if table.num_rows:
             self._tables.append(table)
             self._bytes += table.nbytes
@@ -68,7 +67,7 @@ class RowWriter:
             self._write()
 
     def close(self) -> list[NewFile]:
-        """Write what is left, and return all files."""
+        """Write the rest; return all files."""
         self._write()
         return self._written
 
@@ -80,7 +79,7 @@ class RowWriter:
 
 
 def write_rows(store: Store, table: pa.Table) -> NewFile:
-    """Write rows as one file with a new name."""
+    """Write rows as one new file."""
     name = f"{secrets.token_hex(16)}.parquet"
     data = parquet_bytes(table)
     store.write(f"{ROWS}/{name}", data)
@@ -96,7 +95,7 @@ def write_rows(store: Store, table: pa.Table) -> NewFile:
 
 
 def parquet_bytes(table: pa.Table) -> bytes:
-    """Return a table as a Parquet file; equal tables give equal bytes."""
+    """Return a Parquet file, reproducible by bytes."""
     sink = io.BytesIO()
     pq.write_table(
         table,
@@ -109,7 +108,7 @@ def parquet_bytes(table: pa.Table) -> bytes:
 
 
 def read_file(store: Store, name: str) -> pa.Table:
-    """Return the rows of a file; P735 where it is gone or damaged."""
+    """Return rows; P735 if unreadable."""
     where = f"{store.url}/{ROWS}/{name}"
     data = store.read(f"{ROWS}/{name}")
     if data is None:
@@ -125,12 +124,12 @@ def read_file(store: Store, name: str) -> pa.Table:
 
 @dataclass(frozen=True, slots=True)
 class MergeTask:
-    """Makes one file of several."""
+    """Merges files into one."""
 
     place: str
 
     def __call__(self, names: Sequence[str]) -> NewFile:
-        """Return the new file; the others stay until it is committed."""
+        """Return the new file; old ones await its commit."""
         store = store_at(self.place)
         tables = [read_file(store, name) for name in names]
         return write_rows(store, pa.concat_tables(tables))
@@ -138,12 +137,12 @@ class MergeTask:
 
 @dataclass(frozen=True, slots=True)
 class CheckTask:
-    """Reads a file of rows with its checksums, and returns its name and what is wrong with it."""
+    """Verifies a row file's checksums."""
 
     place: str
 
     def __call__(self, name: str) -> tuple[str, str]:
-        """Return the name, and the fault; empty for none."""
+        """Return name and fault; empty if intact."""
         try:
             read_file(store_at(self.place), name)
         except ParaplyError as fault:
@@ -153,17 +152,17 @@ class CheckTask:
 
 @dataclass(frozen=True, slots=True)
 class CountTask:
-    """Counts the rows of a file by system."""
+    """Counts a file's rows by system."""
 
     place: str
 
     def __call__(self, name: str) -> Counter[str]:
-        """Return the rows of each system."""
+        """Return row counts by system."""
         return Counter(read_file(store_at(self.place), name).column("system").to_pylist())
 
 
 def groups_of(files: Sequence[NewFile]) -> list[list[NewFile]]:
-    """Return files in groups that become one file each: of about :data:`FILE_BYTES` on disk."""
+    """Return groups of about :data:`FILE_BYTES` for merging."""
     groups: list[list[NewFile]] = []
     size = FILE_BYTES
     for file in files:

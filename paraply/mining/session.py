@@ -1,4 +1,4 @@
-"""One Spark session, set up so that it starts fast, stays on this machine and leaves nothing."""
+"""Starts a fast, local Spark session without leftovers."""
 
 from __future__ import annotations
 
@@ -30,32 +30,28 @@ LOCAL_SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "4",
-    # The work is done in Python workers; the JVM only hands out batches and collects counts.
+    # The JVM only distributes batches and collects counts.
     "spark.driver.memory": "512m",
-    # The hot loop runs in Python workers, so the JVM's second compiler only costs start-up time.
+    # The hot loop is in Python, so skip the second compiler.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
-"""Settings for the embedded ``local[*]`` mode; a cluster brings its own."""
+"""For ``local[*]`` only."""
 
 QUIET_SETTINGS = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
 
 LOG_LINES_SHOWN = 3
 TASK_FAILURES_MAX = 4
-"""As on a cluster; plain local mode would give a whole campaign up when one worker is killed."""
+"""Plain local mode fails with the first killed worker."""
 
 
 def spark_session(
     master: str = "local[2]", *, app: str = "paraply", conf: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """Return the Spark session of this process, starting it if there is none.
+    """Return this process's Spark session, starting one if needed.
 
-    Where ``spark-submit`` started this process, its master and its settings are used. A master
-    ``sc://host:port`` is a Spark Connect server. ``conf`` are further settings by name.
-
-    Workers run the interpreter of this process (``PYSPARK_PYTHON``), not whatever ``python3`` is
-    first on PATH. In local mode everything is bound to the loopback interface. What the JVM logs
-    goes to a file below the folder for temporary files, which is removed at exit with all that
-    Spark leaves there. Raises ``ParaplyError`` P701 without a Java, P725 where Spark fails.
+    ``spark-submit`` determines its processes' master and settings. ``sc://host:port`` is Spark
+    Connect. Workers use this interpreter; local mode binds to loopback. Exit removes JVM logs and
+    Spark's other files. Raises ``ParaplyError`` P701 (no Java), P725 (Spark failed).
     """
     ensure_java_home()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -95,12 +91,11 @@ def spark_session(
 
 
 def is_connect(master: str) -> bool:
-    """Return whether a master URL names a Spark Connect server."""
+    """Return whether a master is Spark Connect's."""
     return master.startswith("sc://")
 
 
 def _connected(builder: Any, master: str, conf: Mapping[str, str]) -> SparkSession:
-    """Return a session of a Spark Connect server, which brings its own static settings."""
     for name, value in conf.items():
         builder = builder.config(name, value)
     try:
@@ -112,12 +107,12 @@ def _connected(builder: Any, master: str, conf: Mapping[str, str]) -> SparkSessi
 
 
 def is_submitted() -> bool:
-    """Return whether ``spark-submit`` started this process and so chose the master."""
+    """Return whether ``spark-submit`` started this process."""
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
 def with_retries(master: str) -> str:
-    """Return a master URL on which a task that dies is run again, as on a cluster.
+    """Return a master URL with task retries.
 
     >>> with_retries("local[2]"), with_retries("spark://host:7077")
     ('local[2,4]', 'spark://host:7077')
@@ -128,7 +123,7 @@ def with_retries(master: str) -> str:
 
 @contextmanager
 def _standard_error_to(log: Path) -> Iterator[None]:
-    """Send file descriptor 2 to a file; the JVM started meanwhile keeps it."""
+    """Redirect file descriptor 2, also for the JVM started meanwhile."""
     sys.stderr.flush()
     kept = os.dup(2)
     handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -142,7 +137,6 @@ def _standard_error_to(log: Path) -> Iterator[None]:
 
 
 def _let_workers_find_us() -> None:
-    """Put our folder on the path of the Python workers of this machine."""
     root = str(Path(__file__).resolve().parents[2])
     path = os.environ.get("PYTHONPATH", "")
     if root not in path.split(os.pathsep):
@@ -150,7 +144,7 @@ def _let_workers_find_us() -> None:
 
 
 def _reason(error: BaseException, log: Path) -> str:
-    """Return what went wrong in a line: the exception's words, and the last that the JVM said."""
+    """Return the exception's text and the JVM's last line."""
     said = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
     errors = [line.strip() for line in said if "Error" in line or "Exception" in line]
     first = str(error).strip().splitlines() or [type(error).__name__]

@@ -1,9 +1,7 @@
-"""Signatures: what two counterexamples have in common when names are taken away.
+"""Signatures of counterexamples, independent of names.
 
-The *shape* of a breach describes the transactions that the breach names: what sort they are and
-which of them conflict, renamed T1, T2, ... in source order. A *signature* adds the actions that
-the history consists of; it means something once the history is small, because a random history
-does much that has nothing to do with the breach.
+A *shape* has a breach's transactions (T1, T2, ... in source order), kinds and conflicts. A
+*signature* adds actions, meaningful after minimising.
 """
 
 from __future__ import annotations
@@ -20,18 +18,16 @@ from paraply.vocabulary.transactions import Transaction, TransactionKind
 from paraply.vocabulary.write_set import sorted_items
 
 NAMED_MAX = 4
-"""Transactions that a shape lists; of a breach that names more it has their number."""
+"""Larger breaches show their number only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
-    """What sort of counterexample it is.
+    """The sort of a counterexample.
 
     Attributes:
-        prop: the property broken.
-        breach: class of the first breach.
-        shape: the transactions it names and how they conflict.
-        actions: what happens in the history, each action once, in the order of first occurrence.
+        breach: the first breach's class.
+        actions: distinct, by first occurrence.
     """
 
     prop: str
@@ -41,19 +37,19 @@ class Signature:
 
     @property
     def text(self) -> str:
-        """Return it as one line."""
+        """Return one line."""
         actions = f" | {' '.join(self.actions)}" if self.actions else ""
         return f"{self.prop} | {self.breach} | {self.shape}{actions}"
 
 
 def shape_signature(prop: str, violations: Sequence[Violation], history: History) -> Signature:
-    """Return the signature without actions, which suits histories that are not small yet."""
+    """Return the signature without actions."""
     breach = violations[0]
     return Signature(prop=prop, breach=type(breach).__name__, shape=shape_of(breach, history))
 
 
 def full_signature(prop: str, violations: Sequence[Violation], history: History) -> Signature:
-    """Return the signature of a small history."""
+    """Return a minimised history's signature."""
     plain = shape_signature(prop, violations, history)
     return Signature(
         prop=plain.prop, breach=plain.breach, shape=plain.shape, actions=actions_of(history)
@@ -61,7 +57,7 @@ def full_signature(prop: str, violations: Sequence[Violation], history: History)
 
 
 def shape_of(breach: Violation, history: History) -> str:
-    """Return the shape of one breach, such as ``T1 rows, T2 ddl; T1-T2``."""
+    """Return a shape, such as ``T1 rows, T2 ddl; T1-T2``."""
     named = sorted(set(transactions_named(breach)))
     known = {int(transaction.id): transaction for transaction in history.transactions}
     involved = [known[number] for number in named if number in known]
@@ -75,10 +71,7 @@ def shape_of(breach: Violation, history: History) -> str:
 
 
 def transactions_named(breach: Violation) -> Iterable[int]:
-    """Yield the numbers of the transactions that a breach names, by the types of its fields.
-
-    0 is the initial state, which is no transaction.
-    """
+    """Yield transactions by field types; 0 is no transaction."""
     for field in fields(breach):  # type: ignore[arg-type]  # Every breach is a dataclass.
         if "TransactionId" in str(field.type):
             yield from _numbers(getattr(breach, field.name))
@@ -110,7 +103,7 @@ def _conflicts(involved: Sequence[Transaction]) -> str:
 
 
 def actions_of(history: History) -> tuple[str, ...]:
-    """Return what happens, each action once, with its outcome where it has one."""
+    """Return distinct actions with their outcomes."""
     return tuple(
         dict.fromkeys(
             event.kind.value + (f"={event.outcome.value}" if event.outcome else "")
@@ -121,10 +114,9 @@ def actions_of(history: History) -> tuple[str, ...]:
 
 
 def canonical_digest(history: History) -> str:
-    """Return a digest of a history with members, transactions and rows renamed.
+    """Return a digest that ignores names.
 
-    Members are numbered as events first name them, transactions in source order, rows as write
-    sets first name them. Histories that differ in names only have one digest.
+    Numbers members by events, transactions by source order, rows by write sets.
     """
     members: dict[str, int] = {}
     rows: dict[object, int] = {}

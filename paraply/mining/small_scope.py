@@ -1,9 +1,4 @@
-"""Exhaustive exploration of a small scope: certifier and applier, every schedule, every order.
-
-What is found wrong in so small a scope is found without a seed; what is not is certified to need
-more transactions, more rows, or something that the scope leaves out (:mod:`.scope_kernel` says what
-is in it). Random campaigns are for the rest.
-"""
+"""Explores a small scope (:mod:`.scope_kernel`) exhaustively."""
 
 from __future__ import annotations
 
@@ -29,20 +24,20 @@ FAULTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScopeResult:
-    """What an exploration met."""
+    """The result of an exploration."""
 
     schedules: int
     states: int
-    """States of the applier, summed over schedules."""
+    """Applier states over all schedules."""
     overlapping: int
-    """Schedules in which two transactions did overlap: the others show nothing."""
+    """Schedules with overlaps; others show nothing."""
     violating: int
     witness: tuple[int, ...]
-    """The first schedule that breaks, as steps; empty if none does."""
+    """First breaking schedule, if any."""
 
     @property
     def verdict(self) -> Verdict:
-        """Return what the scope shows of ``conflicting_transactions_never_overlap``."""
+        """Return the verdict on ``conflicting_transactions_never_overlap``."""
         if self.violating:
             return Verdict.VIOLATED
         return Verdict.HOLDS if self.overlapping else Verdict.UNKNOWN
@@ -51,10 +46,9 @@ class ScopeResult:
 def explore_scope(
     transactions: int, *, workers: int = 4, fault: str = "", symmetric: bool = True
 ) -> ScopeResult:
-    """Explore every schedule of so many transactions (1 to 8) on three rows.
+    """Explore schedules of 1 to 8 transactions on three rows.
 
-    With ``symmetric`` one schedule is explored of those that differ in the names of rows only.
-    Raises ``ValueError`` for another number of transactions or an unknown fault.
+    ``symmetric`` ignores row names. Raises ``ValueError`` for invalid arguments.
     """
     if not 1 <= transactions <= K.STEPS_MAX:
         raise ValueError(f"transactions must be in 1..{K.STEPS_MAX}: {transactions}")
@@ -74,7 +68,7 @@ def explore_scope(
 
 
 def find_smallest(fault: str, transactions_max: int = 4) -> ScopeResult:
-    """Return the exploration of the smallest scope in which a fault shows, else the largest."""
+    """Return the smallest breaching scope, else the largest."""
     result = explore_scope(1, fault=fault)
     for transactions in range(2, transactions_max + 1):
         if result.violating:
@@ -84,7 +78,7 @@ def find_smallest(fault: str, transactions_max: int = 4) -> ScopeResult:
 
 
 def words(witness: tuple[int, ...]) -> str:
-    """Return a schedule in words.
+    """Return a readable schedule.
 
     >>> words((3, 9, 16))
     'write {0,1}; collect, write {0}; view change'

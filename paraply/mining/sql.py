@@ -1,4 +1,4 @@
-"""SQL over a campaign, by DuckDB: the committed rows, and what was found, as views."""
+"""Queries a campaign's rows and findings by DuckDB."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ QUERY_REFUSED = register(
 )
 
 VIEWS = ("rows", "breaches", "systems", "smallest")
-"""``rows``: a history each (``batch_runs.SCHEMA``). ``breaches``: a row per history and property
-that it violates. ``systems``: what was run. ``smallest``: a row per system, property and signature,
-with the run that is its smallest witness."""
+"""``rows``: ``batch_runs.SCHEMA``. ``breaches``: history and property. ``systems``: systems run.
+``smallest``: witness per system, property and signature."""
 
 SYSTEMS = pa.schema(
     [
@@ -39,7 +38,7 @@ SMALLEST = pa.schema(
 
 
 def query_campaign(place: str, text: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return the columns and rows of a query; P742 where it cannot be run."""
+    """Return columns and rows; P742 on failure."""
     try:
         import duckdb
     except ImportError:

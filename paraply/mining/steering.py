@@ -1,9 +1,7 @@
-"""Guided exploration: runs that vary the programs which reached something new.
+"""Guided exploration by varying programs with new features.
 
-The first round of a system is blind. In later rounds three runs of four take a program that
-reached a new feature, keep a random piece of its beginning, change a few choices of it, and go on
-at random; the fourth is blind, so that nothing is out of reach. What a round does depends on the
-plan and on earlier rounds only, so a guided campaign is as repeatable as a blind one.
+After a blind round, three runs of four keep a program's random prefix, change a few choices and
+continue at random. The fourth is blind. Rounds depend on plan and earlier rounds only.
 """
 
 from __future__ import annotations
@@ -17,13 +15,11 @@ from paraply.vocabulary.programs import decode_program
 from paraply.vocabulary.schedule import Schedule, SeededSchedule
 
 BLIND_EVERY = 4
-"""One run of so many stays blind."""
 CHANGES_MAX = 3
-"""Choices of the piece that is kept which are made anew, at most."""
 
 
 class VariedSchedule(Schedule):
-    """Repeats the beginning of a program with a few choices changed, then picks at random."""
+    """Repeats a changed prefix, then chooses randomly."""
 
     __slots__ = ("_changed", "_kept", "_uniform")
 
@@ -35,7 +31,7 @@ class VariedSchedule(Schedule):
         self._changed = {self._below(len(self._kept) + 1) for _ in changes}
 
     def choose_index(self, count: int, label: str = "") -> int:
-        """Return the choice of the program where it is kept and fits, else a random one."""
+        """Return the kept, valid choice, else a random one."""
         if count < 2:
             if count < 1:
                 raise ValueError(f"nothing to choose from for {label}")
@@ -53,7 +49,7 @@ class VariedSchedule(Schedule):
 
 
 def steered(plan: Plan, batch: Batch, known: Counts) -> BatchRun:
-    """Run a batch guided by what earlier rounds of its system reached."""
+    """Run a batch guided by earlier rounds."""
     corpus = [decode_program(program) for program in known.novel]
     return run_batch(plan, batch, _schedules(plan, batch, corpus), known=known.features)
 
@@ -66,6 +62,6 @@ def _schedules(
         if not corpus or run % BLIND_EVERY == 0:
             yield run, SeededSchedule(seed)
         else:
-            # Newer programs reached what older ones did not: they are taken more often.
+            # Newer programs reached what older ones did not.
             place = Random(seed).random() ** 0.5
             yield run, VariedSchedule(seed, corpus[int(place * len(corpus))])

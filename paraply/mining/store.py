@@ -1,7 +1,6 @@
-"""Where a campaign's files are: a folder of this machine, or one that a URL names.
+"""Stores campaign files locally or at a URL.
 
-A file appears whole or not at all. On a disk it is written beside its place, synced and renamed;
-an object store shows an object only when its upload is closed, so there it is written in place.
+Writes are atomic: disks sync and rename, object stores publish on close.
 """
 
 from __future__ import annotations
@@ -26,44 +25,44 @@ STORE_FAILED = register(
 )
 
 PART = ".part"
-"""Ending of a file that is not finished; a killed process leaves it behind."""
+"""Suffix of unfinished files."""
 STALE_S = 86_400.0
-"""Age from which a file that does not belong to the table is taken for one of a dead process."""
+"""Age of leftovers."""
 
 
 class Store(Protocol):
-    """Small files by name, with ``/`` between folder and file."""
+    """Small files by name, ``/`` separates folders."""
 
     url: str
 
     def write(self, name: str, data: bytes) -> None:
-        """Make the file appear with all of ``data``, in place of any that was there."""
+        """Write or replace a file atomically."""
 
     def read(self, name: str) -> bytes | None:
-        """Return what a file holds; None if there is none."""
+        """Return a file's content; None if absent."""
 
     def names(self, folder: str) -> list[str]:
-        """Return the names of finished files in a folder, sorted; none if there is no folder."""
+        """Return finished files in a folder, sorted."""
 
     def ages(self, folder: str) -> dict[str, float]:
-        """Return the names of finished files in a folder, with seconds since they were written."""
+        """Return finished files with seconds since writing."""
 
     def delete(self, name: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file if present."""
 
     def sweep(self) -> int:
-        """Remove what killed processes left half-written, and return how many files it was."""
+        """Remove killed processes' leftovers; return their number."""
 
 
 class DiskStore:
-    """Files below a folder of this machine, or of a disk that all machines share."""
+    """Files in a local or shared folder."""
 
     def __init__(self, folder: str) -> None:
         self.url = folder
         self.root = Path(folder)
 
     def write(self, name: str, data: bytes) -> None:
-        """Write beside the place, sync, and rename; P721 if the disk refuses."""
+        """Write, sync and rename; P721 on failure."""
         target = self.root / name
         part = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}{PART}")
         try:
@@ -80,7 +79,7 @@ class DiskStore:
             raise store_failed(str(target), error) from None
 
     def read(self, name: str) -> bytes | None:
-        """Return what a file holds; None if there is none."""
+        """Return a file's content; None if absent."""
         try:
             return (self.root / name).read_bytes()
         except FileNotFoundError:
@@ -89,7 +88,7 @@ class DiskStore:
             raise store_failed(str(self.root / name), error) from None
 
     def names(self, folder: str) -> list[str]:
-        """Return the names of finished files in a folder, sorted."""
+        """Return finished files, sorted."""
         try:
             listed = os.listdir(self.root / folder)
         except FileNotFoundError:
@@ -99,7 +98,7 @@ class DiskStore:
         return sorted(name for name in listed if not name.startswith("."))
 
     def ages(self, folder: str) -> dict[str, float]:
-        """Return the names of finished files in a folder, with seconds since they were written."""
+        """Return finished files with their ages."""
         now = time.time()
         found = {}
         for name in self.names(folder):
@@ -108,12 +107,12 @@ class DiskStore:
         return found
 
     def delete(self, name: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file if present."""
         with suppress(FileNotFoundError, NotADirectoryError):
             (self.root / name).unlink()
 
     def sweep(self) -> int:
-        """Remove half-written files that are :data:`STALE_S` old."""
+        """Remove unfinished files older than :data:`STALE_S`."""
         oldest = time.time() - STALE_S
         left = [path for path in self.root.rglob(f".*{PART}") if path.stat().st_mtime < oldest]
         for path in left:
@@ -122,7 +121,7 @@ class DiskStore:
 
 
 class ArrowStore:
-    """Files below a URL that Arrow can reach: ``s3://``, ``gs://``, ``abfs://``, ``hdfs://``."""
+    """Files at ``s3://``, ``gs://``, ``abfs://``, ``hdfs://``."""
 
     def __init__(self, url: str, filesystem: pafs.FileSystem | None = None) -> None:
         self.url = url
@@ -136,7 +135,7 @@ class ArrowStore:
         self._root = self._root.rstrip("/")
 
     def write(self, name: str, data: bytes) -> None:
-        """Upload the file; where the store has folders, beside its place and renamed."""
+        """Upload the file; rename where folders exist."""
         target = f"{self._root}/{name}"
         part = f"{target.rpartition('/')[0]}/.{secrets.token_hex(8)}{PART}"
         is_object_store = self._files.type_name in ("s3", "gcs", "abfs")
@@ -152,7 +151,7 @@ class ArrowStore:
             raise store_failed(target, error) from None
 
     def read(self, name: str) -> bytes | None:
-        """Return what a file holds; None if there is none."""
+        """Return a file's content; None if absent."""
         try:
             with self._files.open_input_stream(f"{self._root}/{name}") as stream:
                 return bytes(stream.read())
@@ -162,11 +161,11 @@ class ArrowStore:
             raise store_failed(name, error) from None
 
     def names(self, folder: str) -> list[str]:
-        """Return the names of finished files in a folder, sorted."""
+        """Return finished files, sorted."""
         return sorted(self.ages(folder))
 
     def ages(self, folder: str) -> dict[str, float]:
-        """Return the names of finished files in a folder, with seconds since they were written."""
+        """Return finished files with their ages."""
         selector = pafs.FileSelector(f"{self._root}/{folder}", allow_not_found=True)
         now = time.time()
         try:
@@ -179,12 +178,12 @@ class ArrowStore:
             raise store_failed(f"{self.url}/{folder}", error) from None
 
     def delete(self, name: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file if present."""
         with suppress(FileNotFoundError):
             self._files.delete_file(f"{self._root}/{name}")
 
     def sweep(self) -> int:
-        """Remove half-written files that are :data:`STALE_S` old; an object store has none."""
+        """Remove stale files; object stores have none."""
         selector = pafs.FileSelector(self._root, recursive=True, allow_not_found=True)
         oldest = time.time() - STALE_S
         left = [
@@ -198,7 +197,7 @@ class ArrowStore:
 
 
 def located(place: str) -> str:
-    """Return a folder as an absolute path, or a URL as it is opened.
+    """Return an absolute path or openable URL.
 
     >>> located("s3a://bucket/mine/"), located("file:///data/mine")
     ('s3://bucket/mine', '/data/mine')
@@ -212,13 +211,12 @@ def located(place: str) -> str:
 
 
 def store_at(place: str) -> Store:
-    """Return the store at a folder or a URL."""
+    """Return a place's store."""
     url = located(place)
     return ArrowStore(url) if "://" in url else DiskStore(url)
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a rename outlast a power failure."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -227,6 +225,6 @@ def _sync_folder(folder: Path) -> None:
 
 
 def store_failed(where: str, error: BaseException) -> ParaplyError:
-    """Return P721 with the reason of an error of the system."""
+    """Return P721 with the system's error."""
     reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
     return ParaplyError(STORE_FAILED, where=where, reason=reason)

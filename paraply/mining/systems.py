@@ -1,4 +1,4 @@
-"""What a campaign runs: a subject or a mutant, in one dialect, at one size, and who judges it."""
+"""Systems of a campaign: subjects and mutants."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from paraply.vocabulary.history import History, OptionValue
 from paraply.vocabulary.schedule import Schedule, SeededSchedule
 
 _FILLED = (_mutations, _properties, _subjects)
-"""The registries, filled by importing these: a Spark worker starts with empty ones."""
+"""Imports fill the registries, also in Spark workers."""
 
 NO_SUCH_SIZE = register(
     "P720",
@@ -34,25 +34,23 @@ NO_SUCH_SIZE = register(
 )
 
 SAMPLE_RUNS = 50
-"""Runs from which is seen which properties apply to a system."""
+"""Runs that show which properties apply."""
 _APPLICABLE: dict[str, frozenset[str]] = {}
 SIZES = ("transactions", "rows", "members")
 ALL = "all"
-"""As a name: every subject, or every mutant."""
 
 MakeHistory = Callable[[Schedule, int], History]
-"""Makes the history of a schedule; the number is that of the run in its system, from 0."""
+"""The number is the run's, from 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class System:
-    """One system of a campaign: what makes histories, and what is asked of them.
+    """Makes and judges histories.
 
     Attributes:
-        subject: name of the subject.
-        mutant: name of the mutant that runs in its place; empty for the subject itself.
-        workload: sizes, dialect and options; the dialect is named.
-        judges: names of the properties that judge each history, in the order of columns.
+        mutant: empty for the subject.
+        workload: names the dialect.
+        judges: names in column order.
     """
 
     subject: str
@@ -61,40 +59,40 @@ class System:
     judges: tuple[str, ...]
 
     is_ours: ClassVar[bool] = True
-    """Whether it does the same again on the same choices, whatever happens: no other process."""
+    """Whether runs are repeatable (no external process)."""
     clusters_max: ClassVar[int | None] = None
-    """How many sorts of breach of one property are made small at most, where that takes long."""
+    """Maximum clusters to minimise per property."""
 
     @property
     def histories_max(self) -> int | None:
-        """Return how many histories there can be; None for as many as anybody wants."""
+        """Return the maximum number of histories, if limited."""
         return None
 
     @property
     def name(self) -> str:
-        """Return the mutant's name, or the subject's with its dialect."""
+        """Return the mutant, or subject and dialect."""
         dialect = self.workload.dialect
         return self.mutant or (f"{self.subject}:{dialect}" if dialect else self.subject)
 
     @property
     def runner(self) -> Subject:
-        """Return what runs: the subject, or the mutant in its place."""
+        """Return the mutant or subject to run."""
         return mutant_named(self.mutant).subject if self.mutant else subject_named(self.subject)
 
     @property
     def options(self) -> Mapping[str, OptionValue]:
-        """Return what it is run with, as the column of that name has it."""
+        """Return the values of the ``options`` column."""
         return self.runner.options_of(self.workload)
 
     @contextmanager
     def opened(self) -> Iterator[MakeHistory]:
-        """Yield what makes its histories, for as long as one batch takes."""
+        """Yield a history maker for one batch."""
         runner, workload = self.runner, self.workload
         yield lambda schedule, _: runner.run(schedule, workload)
 
     @property
     def properties(self) -> tuple[Property, ...]:
-        """Return the judges themselves; what catches the mutant judges every history."""
+        """Return the judges, including the mutant's."""
         if not self.is_ours:
             return tuple(map(property_named, self.judges))
         applicable = {prop.name: prop for prop in properties_about(self.runner)}
@@ -105,7 +103,7 @@ class System:
 
     @property
     def goals(self) -> frozenset[str]:
-        """Return the judges whose breach is sought: what catches the mutant, or is known of it."""
+        """Return the sought breaches."""
         if self.mutant:
             caught_by = mutant_named(self.mutant).caught_by
             return frozenset({caught_by} if caught_by else ())
@@ -113,16 +111,13 @@ class System:
 
     @property
     def known_breaches(self) -> frozenset[str]:
-        """Return the properties that the subject itself is known to break with this workload."""
+        """Return the subject's known breaches."""
         known = subject_named(self.subject).known_breaches(self.workload)
         return known & frozenset(self.judges)
 
     @property
     def situations(self) -> frozenset[str]:
-        """Return the judges whose situation a run can reach: what coverage is measured by.
-
-        Those are the ones that apply to some of a few runs.
-        """
+        """Return situations that sample runs show reachable."""
         key = f"{self.subject} {self.mutant} {self.workload}"
         if key not in _APPLICABLE:
             runs = [
@@ -137,11 +132,11 @@ class System:
         return frozenset(self.judges) & _APPLICABLE[key] - unreachable
 
     def situations_given(self, met: Set[str]) -> frozenset[str]:
-        """Return the judges whose situation must occur, where those in ``met`` did."""
+        """Return situations that must occur after ``met``."""
         return self.situations
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as plain values, from which :func:`system_from_json` makes it again."""
+        """Return plain values for :func:`system_from_json`."""
         return {
             "subject": self.subject,
             "mutant": self.mutant,
@@ -157,12 +152,12 @@ _READERS: dict[str, SystemReader] = {}
 
 
 def register_kind(kind: str, from_json: SystemReader) -> None:
-    """Let plans name systems that are no subject of ours; ``kind`` is a field of their JSON."""
+    """Register a kind of system by its JSON field."""
     _READERS[kind] = from_json
 
 
 def system_from_json(value: Mapping[str, Any]) -> System:
-    """Return the system that :meth:`System.as_json` described."""
+    """Read :meth:`System.as_json`."""
     if "kind" in value:
         return _READERS[value["kind"]](value)
     return System(
@@ -179,16 +174,13 @@ def system_from_json(value: Mapping[str, Any]) -> System:
 
 @dataclass(slots=True)
 class Overrides:
-    """Sizes and options given for the whole campaign; an option is for the subjects that have it.
-
-    ``used`` notes which were good for something, so that a misspelt one is refused.
-    """
+    """Campaign-wide sizes and options; ``used`` reveals misspelt names."""
 
     values: Mapping[str, str]
     used: set[str] = field(default_factory=set)
 
     def apply(self, subject: Subject, workload: Workload) -> Workload:
-        """Return the workload with what is given here in place of what it has."""
+        """Return the workload with overrides."""
         sizes: dict[str, int] = {}
         options: dict[str, OptionValue] = {}
         defaults = {option.name: option.default for option in subject.options}
@@ -207,7 +199,7 @@ class Overrides:
         )
 
     def require_used(self) -> None:
-        """Raise ``ParaplyError`` P720 for a word that no system of the campaign knows."""
+        """Raise ``ParaplyError`` P720 for an unused override."""
         for name, text in self.values.items():
             if name not in self.used:
                 raise ParaplyError(
@@ -218,15 +210,9 @@ class Overrides:
 def systems_of(
     subjects: Iterable[str], mutants: Iterable[str], overrides: Mapping[str, str]
 ) -> tuple[System, ...]:
-    """Return the systems named: a subject in each of its dialects, or ``subject:dialect``.
+    """Return systems; ``subject`` means all its dialects, ``subject:dialect`` one.
 
-    Args:
-        subjects: names, or ``all``.
-        mutants: names, or ``all``; each brings the workload in which its fault shows.
-        overrides: sizes and options by name, as text.
-
-    Raises:
-        ParaplyError: for a name, dialect or option that does not exist.
+    Mutants bring their workload. Raises ``ParaplyError`` for unknown names and options.
     """
     given = Overrides(overrides)
     chosen = [system for name in subjects for system in _systems_of_subject(name, given)]
@@ -269,7 +255,7 @@ def _system(
 
 
 def is_situation(prop: Property) -> bool:
-    """Return whether a property only names a situation, and so cannot be broken."""
+    """Return whether a property only names a situation."""
     return prop.expectation is Expectation.SOMETIMES
 
 

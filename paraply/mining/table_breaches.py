@@ -1,8 +1,7 @@
-"""Breaches of tables of transactions as a Parquet file: sorted, each once, whatever their number.
+"""Writes table breaches to a sorted Parquet file.
 
-A task names those inside its stretch of row groups and writes them to a file of its own; what it
-sends back are the stretch's edges. By these the breaches between stretches are found, and sorted in
-among the others as the files of the tasks become one. No more than a stretch's are ever in memory.
+Tasks write their stretch's breaches and return edges; the driver adds breaches between stretches
+and merges. Memory is limited to one stretch.
 """
 
 from __future__ import annotations
@@ -42,16 +41,18 @@ SCHEMA = pa.schema(
     ],
     metadata={"written_by": "paraply"},
 )
-"""A row per breach: the transaction, by its row in its file (from 0), and the one before it that it
-is compared with. ``breach`` is ``malformed`` (lc not below sn), ``not_rising`` (sn not above that
-of the row before) or ``unordered`` (``item`` has a writer before whose sn is above lc)."""
+"""A row per breach: transaction (file and row, from 0) and earlier one.
+
+``malformed``: lc not below sn. ``not_rising``: sn not above the previous. ``unordered``: an earlier
+writer of ``item`` has sn above lc.
+"""
 
 COLUMNS = [f"c{number}" for number in range(B.B_SIZE)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedStretch:
-    """What a task sends back."""
+    """A task's result."""
 
     number: int
     edges: B.Edges
@@ -62,12 +63,12 @@ MapNames = Callable[[Callable[[Stretch], NamedStretch], Iterable[Stretch]], Iter
 
 @dataclass(frozen=True, slots=True)
 class NameTask:
-    """What a worker does with a stretch: write its breaches into the folder."""
+    """Writes a stretch's breaches into the folder."""
 
     folder: str
 
     def __call__(self, stretch: Stretch) -> NamedStretch:
-        """Return the edges of the stretch; a task that is run again writes the same."""
+        """Return the stretch's edges; idempotent."""
         file, fold = opened(stretch.file), B.BreachFold()
         first_row = stretch.first_row
         found = []
@@ -87,9 +88,9 @@ class NameTask:
 def write_breaches(
     files: Sequence[str], path: Path, map_stretches: MapNames = map, *, stretches: int = 8
 ) -> int:
-    """Write every breach of tables to a file, which appears whole or not at all; return how many.
+    """Write all breaches atomically; return their number.
 
-    Workers must reach its folder, where their parts are until the end.
+    Workers must reach the folder for temporary parts.
     """
     planned = plan_stretches(files, stretches)
     starts: dict[str, int] = {}
@@ -124,7 +125,6 @@ def _part(folder: Path, number: int) -> Path:
 
 
 def _named(breaches: B.Ints, starts: dict[str, int]) -> pa.Table:
-    """Return breaches as they are written, with rows numbered in their files."""
     names, firsts = np.array([*starts]), np.array([*starts.values()])
     has_earlier = breaches[:, B.B_EARLIER] != NO_ROW
     has_item = breaches[:, B.B_KIND] == KINDS.index("unordered")

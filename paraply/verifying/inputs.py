@@ -1,4 +1,4 @@
-"""The files of one side: what they are, and ready to read."""
+"""Opens each side's files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEAD_BYTES = 1024
 
 
 class InputKind(Enum):
-    """What a file holds."""
+    """The format of an input file."""
 
     BINARY = "binary log"
     TEXT = "text dump"
@@ -28,7 +28,7 @@ class InputKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogInput:
-    """The files of one side, read as one stream in the given order."""
+    """Files of one side, in reading order."""
 
     names: tuple[str, ...]
     sources: tuple[str | Source, ...]
@@ -36,9 +36,9 @@ class LogInput:
 
 
 def open_log(names: Sequence[str]) -> LogInput:
-    """Return the files of one side.
+    """Open the files of one side.
 
-    Raises ``ParaplyError``: P101 for a file that cannot be opened, P374 for files of several kinds.
+    Raises ``ParaplyError`` P101 (unreadable), P374 (mixed kinds).
     """
     looked_at = [_look_at(name) for name in names]
     kinds = {kind for _, kind in looked_at}
@@ -58,7 +58,7 @@ def open_log(names: Sequence[str]) -> LogInput:
 
 
 def is_same_log(one: LogInput, other: LogInput) -> bool:
-    """Return whether both sides are read from the same files."""
+    """Return whether both sides read the same files."""
     files = [
         {(os.stat(name).st_dev, os.stat(name).st_ino) for name in log.names if _is_regular(name)}
         for log in (one, other)

@@ -1,4 +1,4 @@
-"""Which table of the target takes the rows of which table of the source, column by column."""
+"""Maps source tables and columns to the target's."""
 
 from __future__ import annotations
 
@@ -18,41 +18,39 @@ _TABLE = re.compile(r"[^.=:\s]+\.[^.=:\s]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRule:
-    """What the user says of one table. ``schema.*`` stands for all tables of a schema.
+    """A rule for a table, or ``schema.*``.
 
-    ``columns`` maps source columns to target columns and limits the comparison to them; empty
-    compares all columns of the same name.
+    ``columns`` (source to target) limits the comparison; empty compares equal names.
     """
 
     source: str
     target: str
     columns: Mapping[str, str] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
-    """Source column to target column; other columns are compared by their name."""
+    """Source to target column."""
     leave_out: frozenset[str] = frozenset()
-    """Columns of either side that are not compared."""
     key: tuple[str, ...] = ()
-    """Source columns that identify a row, in place of the table's own key."""
+    """Source columns that replace the key."""
     casts: Mapping[str, str] = field(default_factory=dict)
-    """Source column to one of ``CASTS``."""
+    """Source column to cast."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """All that the user says of tables."""
+    """The user's rules for all tables."""
 
     tables: tuple[TableRule, ...] = ()
     filtered: frozenset[str] = frozenset()
-    """Tables of the source that the target does not take, on purpose."""
+    """Source tables omitted on purpose."""
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Columns that identify a row, by source table, where no rule of the table says it."""
+    """Key columns by source table; table rules win."""
     ignored: frozenset[str] = frozenset()
-    """Tables of the target that are not of the source, though they may have a name of it."""
+    """Target tables unrelated to the source, whatever their name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnPair:
-    """A column that is compared."""
+    """A compared column."""
 
     source: str
     target: str
@@ -61,32 +59,32 @@ class ColumnPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TablePair:
-    """A table that is judged. ``key`` holds positions in ``columns``, empty: rows are whole."""
+    """A judged table; ``key`` has positions, empty for whole rows."""
 
     source: str
     target: str
     columns: tuple[ColumnPair, ...]
     key: tuple[int, ...]
     epochs: int
-    """Epochs that both logs have."""
+    """Epochs in both logs."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Plan:
-    """What is judged, and what is not and why."""
+    """Judged tables, and reasons for the others."""
 
     pairs: list[TablePair] = field(default_factory=list)
     bookkeeping: list[str] = field(default_factory=list)
-    """Tables that only the target has."""
+    """Tables of the target only."""
     filtered: list[str] = field(default_factory=list)
-    """Tables that only the source has, confirmed."""
+    """Tables of the source only, confirmed."""
     notes: list[str] = field(default_factory=list)
     unknown: list[tuple[str, str, str]] = field(default_factory=list)
-    """Subject, reason, remedy."""
+    """(subject, reason, remedy)"""
 
 
 def parse_rule(text: str) -> TableRule:
-    """Read ``source.table=target.table[:column,column=other,...]``.
+    """Parse ``source.table=target.table[:column,column=other,...]``.
 
     Raises ``ParaplyError`` P370.
     """
@@ -108,7 +106,7 @@ def parse_rule(text: str) -> TableRule:
 
 
 def parse_key(text: str) -> tuple[str, tuple[str, ...]]:
-    """Read ``schema.table=column,column``. Raises ``ParaplyError`` P370."""
+    """Parse ``schema.table=column,column``; raises ``ParaplyError`` P370."""
     table, _, columns = text.partition("=")
     names = tuple(name.strip().lower() for name in columns.split(",") if name.strip())
     if not (_TABLE.fullmatch(table) and names):
@@ -117,7 +115,7 @@ def parse_key(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def load_rules(file: str) -> Rules:
-    """Read a mapping file (TOML). Raises ``ParaplyError`` P371 with the file and the reason."""
+    """Read a TOML mapping; raises ``ParaplyError`` P371."""
     try:
         document = read_toml(file)
     except (OSError, ValueError) as fault:
@@ -175,9 +173,9 @@ def _require_names(entry: Mapping[str, object], known: set[str], where: str) -> 
 
 
 def plan(source: Recording, target: Recording, rules: Rules, *, same_log: bool) -> Plan:
-    """Return what is compared. ``same_log``: both sides are one log, so only mapped tables count.
+    """Return the comparison; ``same_log`` limits it to mapped tables.
 
-    Raises ``ParaplyError`` P372 where no table is on both sides.
+    Raises ``ParaplyError`` P372 without a common table.
     """
     made = Plan()
     mine, theirs = _by_table(source), _by_table(target)
@@ -213,7 +211,6 @@ def plan(source: Recording, target: Recording, rules: Rules, *, same_log: bool) 
 
 
 def _is_named(rules: Rules, table: str) -> bool:
-    """Return whether a table is the target of a rule, so that it does not stand for itself."""
     return any(rule.target == table for rule in rules.tables)
 
 
@@ -226,7 +223,6 @@ def _by_table(recording: Recording) -> dict[str, list[Layout]]:
 
 
 def _expanded(rules: Rules, tables: Mapping[str, object]) -> dict[str, TableRule]:
-    """Return the rule of each table of the source; an exact name wins over ``schema.*``."""
     found: dict[str, TableRule] = {}
     for rule in sorted(rules.tables, key=lambda rule: not rule.source.endswith(".*")):
         if not rule.source.endswith(".*"):
@@ -292,12 +288,11 @@ def _pair(
 def _columns(
     made: Plan, rule: TableRule, mine: Sequence[Layout], theirs: Sequence[Layout]
 ) -> list[ColumnPair]:
-    """Return the columns that all layouts of both sides have and that can be compared."""
     in_all = [frozenset.intersection(*(frozenset(each.columns) for each in side))
               for side in (mine, theirs)]  # fmt: skip
     named = [any(not name.startswith("@") for name in each) for each in in_all]
     if named[0] != named[1] and len(mine[0].columns) == len(theirs[0].columns):
-        # One log has no names: the columns are taken by position.
+        # Without names in one log, match by position.
         by_position = dict(zip(mine[0].columns, theirs[0].columns, strict=True))
         made.notes.append(f"{rule.source}: one log has no column names; compared by position")
     else:
@@ -353,7 +348,6 @@ def _key(
     mine: Sequence[Layout],
     theirs: Sequence[Layout],
 ) -> tuple[int, ...]:
-    """Return the positions of the columns that identify a row."""
     by_source = {pair.source: at for at, pair in enumerate(columns)}
     by_target = {pair.target: at for at, pair in enumerate(columns)}
     wanted: list[tuple[Sequence[str], Mapping[str, int]]] = [(rule.key, by_source)]

@@ -1,4 +1,4 @@
-"""From the rows of a recording to commits of fingerprints, and back to rows for people."""
+"""Turns rows into fingerprinted commits, and back."""
 
 from __future__ import annotations
 
@@ -20,16 +20,14 @@ Image = tuple[object, ...]
 
 
 def new_secret() -> bytes:
-    """Return a random key for the hashes of one run."""
+    """Return a random hash key."""
     return secrets.token_bytes(16)
 
 
 @dataclass(slots=True)
 class _Projection:
-    """What of a row of one layout is compared."""
-
     table: tuple[str, int]
-    """The pair's source table, and the epoch."""
+    """Source table and epoch."""
     columns: tuple[tuple[int, Cast | None], ...]
     key: tuple[int, ...]
 
@@ -39,15 +37,13 @@ class _Projection:
 
 @dataclass(slots=True)
 class _Net:
-    """The net change of one key in a transaction."""
-
     before: Image | None
     after: Image | None
     seen: set[Image | None] = field(default_factory=set)
 
 
 class Normaliser:
-    """Turns the commits of one side into commits of fingerprints."""
+    """Turns commits into commits of fingerprints."""
 
     def __init__(self, recording: Recording, plan: Plan, secret: bytes, *, is_target: bool) -> None:
         self._secret = secret
@@ -59,7 +55,7 @@ class Normaliser:
                 self._projections[at] = _projection(layout, pair, is_target=is_target)
 
     def commit(self, stored: Rows) -> Commit:
-        """Return the net changes of a transaction."""
+        """Return a transaction's net changes."""
         nets, copies = self._net(stored)
         changes = {}
         rewritten = []
@@ -116,7 +112,7 @@ class Normaliser:
         return nets, copies
 
     def rows(self, stored: Rows) -> Iterator[tuple[Key, RowChangeShown]]:
-        """Yield the net changes of a transaction with what they show."""
+        """Yield net changes with readable rows."""
         nets, copies = self._net(stored)
         for name, net in nets.items():
             table, _, key = name
@@ -136,7 +132,7 @@ class Normaliser:
 
 @dataclass(frozen=True, slots=True)
 class RowChangeShown:
-    """The net change of one row; ``key`` is the whole row where the table has no key."""
+    """A net change; ``key`` may be the whole row."""
 
     table: str
     key: object
@@ -160,9 +156,9 @@ def _projection(layout: Layout, pair: TablePair, *, is_target: bool) -> _Project
 
 
 class NormalisedLog:
-    """The commits of one side that change judged rows, in a temporary file.
+    """Commits with judged rows, in a temporary file.
 
-    ``numbers`` gives for each the number of its commit in the recording, from 1.
+    ``numbers`` are their recorded numbers, from 1.
     """
 
     def __init__(self, commits: Iterable[tuple[int, Commit]]) -> None:
@@ -202,7 +198,7 @@ def _unpacked(packed: _Packed) -> Commit:
 
 
 def shown_value(value: object) -> str:
-    """Return a value as a report prints it."""
+    """Return a value as reports print it."""
     if value is None:
         return "NULL"
     if isinstance(value, tuple) and len(value) == 2 and value[0] == "decimal":
@@ -213,7 +209,7 @@ def shown_value(value: object) -> str:
 def first_difference(
     columns: Sequence[str], one: Image | None, other: Image | None
 ) -> tuple[str, str, str]:
-    """Return the first column in which two images differ, and both values."""
+    """Return the first differing column and values."""
     if one is None or other is None:
         return "", "no row" if one is None else "a row", "no row" if other is None else "a row"
     for name, left, right in zip(columns, one, other, strict=False):

@@ -1,4 +1,4 @@
-"""The work of ``paraply verify``: record both logs, pair tables, judge, blame, sum up."""
+"""Runs all steps of ``paraply verify``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from paraply.verifying.timing import Progress
 from paraply.vocabulary.errors import ParaplyError
 
 SAME_SHARE_MIN = 0.5
-"""Of the shorter log's transactions, how many must have a name of the other log."""
+"""Share of common names in the shorter log."""
 
 
 NO_RULES = Rules()
@@ -37,8 +37,10 @@ NO_CHANGES = Commit()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyRequest:
-    """What to verify, and how. ``required`` is a key of ``REQUIREMENTS``, None for the default:
-    prefix where both logs have the same transactions, final elsewhere."""
+    """What to verify, and how.
+
+    ``required`` is a key of ``REQUIREMENTS``; None means prefix for equal transactions, else final.
+    """
 
     source: tuple[str, ...]
     target: tuple[str, ...]
@@ -47,9 +49,9 @@ class VerifyRequest:
     target_schema: str | None = None
     required: str | None = None
     by_content: bool = False
-    """Do not match transactions by name."""
+    """Ignore transaction names."""
     is_drained: bool = False
-    """The target had applied everything: what is late at its end is lost."""
+    """Late rows are lost rows."""
     window: int = WINDOW
     reach: int = REACH
 
@@ -58,10 +60,9 @@ Advance = Callable[[float], None]
 
 
 def verify(request: VerifyRequest, advance: Advance = lambda _: None) -> VerifyResult:
-    """Return what the two logs show; ``advance`` gets the bytes read so far.
+    """Return the result; ``advance`` gets bytes read.
 
-    Raises ``ParaplyError`` for files, schemas or mappings of no use. Logs that can be read in part
-    are judged in part, and the verdict is at best unknown.
+    Raises ``ParaplyError`` for unusable inputs. Partly readable logs yield UNKNOWN at best.
     """
     source_log, target_log = open_log(request.source), open_log(request.target)
     same_log = is_same_log(source_log, target_log) and bool(request.rules.tables)
@@ -146,7 +147,6 @@ def _judged(
 
 
 def _names(source: Side, target: Side) -> IdentityJudgement | None:
-    """Return what names show, None where the logs do not have the same transactions."""
     had = [had_before(side.recording.report) for side in (source, target)]
 
     def named(side: Side, had_by_other: Callable[[str], bool]) -> Iterator[Named]:
@@ -167,10 +167,9 @@ def _names(source: Side, target: Side) -> IdentityJudgement | None:
 
 
 def _align(source: Side, target: Side, *, by_name: bool) -> str:
-    """Let the judged parts of both logs begin together.
+    """Skip commits so that both logs begin together.
 
-    Returns which side was guessed to begin later, ``neither`` where the logs have no begin in
-    common, empty where they begin together.
+    Returns the later side, ``neither`` without common begin, or an empty text.
     """
     if by_name:
         for side, other in ((source, target), (target, source)):

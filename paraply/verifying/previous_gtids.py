@@ -1,4 +1,4 @@
-"""Which transactions a server had before its log begins, by the header of the log."""
+"""Transactions before the first log file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paraply.vocabulary.gtid_set_text import parse_gtid, parse_gtid_set
 
 
 def had_before(report: LogReport) -> Callable[[str], bool]:
-    """Return whether a server had a GTID before the first file of its log."""
+    """Return a test for GTIDs before the first file."""
     first = next((file for file in report.files if file.events), None)
     if first is None:
         return lambda _: False
@@ -30,7 +30,7 @@ def had_before(report: LogReport) -> Callable[[str], bool]:
 
 
 def _mariadb(positions: tuple[str, ...]) -> Callable[[str], bool]:
-    """Sequence numbers of a domain rise whichever server writes them."""
+    """Sequence numbers of a domain rise across servers."""
     highest: dict[str, int] = {}
     for position in positions:
         domain, _, sequence = position.split("-")

@@ -1,6 +1,6 @@
-"""One log, read once and kept in a temporary file, so that it can be judged several times.
+"""Reads a log once, for several passes.
 
-Memory stays flat: of each commit only its time and two offsets are kept (24 bytes).
+Memory: 24 bytes per commit (time and two offsets).
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from paraply.vocabulary.log import (
 from paraply.vocabulary.schema import TableSchema
 
 ROW_BYTES_MAX = 1 << 30
-"""Encoded rows of one transaction that are kept; of more, the tables count as unreadable."""
+"""Tables of larger transactions count as unreadable."""
 SAMPLED_ROWS = 64
 _PER_NEWS = 256
 
 StoredRow = tuple[int, RowImage | None, RowImage | None]
-"""Number of the layout, image before, image after."""
+"""Layout number, images before and after."""
 Rows = tuple[StoredRow, ...]
 
 
 class Header(NamedTuple):
-    """One transaction without its rows."""
+    """A transaction without rows."""
 
     name: str
     """GTID, or file and offset."""
@@ -53,11 +53,10 @@ class Header(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class Layout:
-    """The columns of one table over a stretch of a log.
+    """A table's columns over a stretch.
 
-    ``epoch`` counts how often the rows of the table were replaced without row changes in the log
-    (TRUNCATE, DROP, RENAME). ``key`` has the columns of the key that identifies a row: empty where
-    the table has none, None where that is unknown.
+    ``epoch`` counts unlogged replacements of all rows (TRUNCATE, DROP, RENAME). ``key`` is empty
+    without a key, None if unknown.
     """
 
     table: str
@@ -66,14 +65,14 @@ class Layout:
     types: tuple[str, ...]
     key: tuple[str, ...] | None
     absent: set[int] = field(default_factory=set)
-    """Columns that some row image leaves out."""
+    """Columns missing from some image."""
     samples: dict[int, str] = field(default_factory=dict)
-    """Python types of the first values of each column."""
+    """Python types of first values."""
     rows: int = 0
 
 
 class Recording:
-    """A log that was read: its commits with rows, its tables, and what could not be read."""
+    """A recorded log."""
 
     def __init__(self) -> None:
         self.layouts: list[Layout] = []
@@ -82,12 +81,12 @@ class Recording:
         self.changes = 0
         self.has_gtids = True
         self.undecoded: set[str] = set()
-        """Tables of which rows could not be decoded."""
+        """Tables with undecodable rows."""
         self.notes: dict[str, str] = {}
-        """What keeps rows out of the log, with the place of the first such transaction."""
+        """Reasons for missing rows, with their first place."""
         self.bytes_read = 0
         self.times_us = array("q")
-        """Of each commit, in microseconds since 1970; whole seconds in some logs."""
+        """Microseconds since 1970; some logs have whole seconds."""
         self._headers = tempfile.TemporaryFile(prefix="paraply-verify-")  # noqa: SIM115
         self._rows = tempfile.TemporaryFile(prefix="paraply-verify-")  # noqa: SIM115
         self._offsets = array("Q"), array("Q")
@@ -104,24 +103,24 @@ class Recording:
         return len(self.times_us)
 
     def headers(self) -> Iterator[Header]:
-        """Yield the commits without their rows."""
+        """Yield commits without rows."""
         for offset in self._offsets[0]:
             self._headers.seek(offset)
             yield Header(*marshal.load(self._headers))
 
     def all_rows(self) -> Iterator[Rows]:
-        """Yield the rows of each commit."""
+        """Yield each commit's rows."""
         for offset in self._offsets[1]:
             self._rows.seek(offset)
             yield pickle.load(self._rows)
 
     def header(self, number: int) -> Header:
-        """Return a commit without its rows, by its number from 1."""
+        """Return a commit without rows, by number from 1."""
         self._headers.seek(self._offsets[0][number - 1])
         return Header(*marshal.load(self._headers))
 
     def rows_of(self, number: int) -> Rows:
-        """Return the rows of a commit, by its number from 1."""
+        """Return a commit's rows, by number from 1."""
         self._rows.seek(self._offsets[1][number - 1])
         rows: Rows = pickle.load(self._rows)
         return rows
@@ -139,9 +138,9 @@ def record(
     *,
     is_target: bool = False,
 ) -> Recording:
-    """Read a log into a recording; ``advance`` gets the bytes read so far.
+    """Record a log; ``advance`` gets bytes read.
 
-    What cannot be read is in ``Recording.report``. Raises ``ParaplyError`` for a useless schema.
+    ``Recording.report`` lists unreadable parts. Raises ``ParaplyError`` for an unusable schema.
     """
     recording = Recording()
     registry = SchemaRegistry()
@@ -192,14 +191,13 @@ class _Recorder:
         self, recording: Recording, registry: SchemaRegistry, maps: dict[str, TableSchema]
     ) -> None:
         self._maps = maps
-        """The last table map of each table, for a table that a statement made unknown."""
+        """Last table maps, for tables that statements made unknown."""
         self._recording = recording
         self._registry = registry
         self._version = registry.version
         self._current: dict[tuple[str, int], int] = {}
         self._epochs: dict[str, int] = {}
         self._rows_since: set[str] = set()
-        """Tables with rows in their present epoch."""
         self._prepared: dict[str, Rows] = {}
 
     def take(self, txn: LoggedTransaction) -> None:
@@ -308,9 +306,9 @@ class _Recorder:
 
 
 def identifying_key(schema: TableSchema) -> tuple[str, ...] | None:
-    """Return the columns that identify a row: PRIMARY, else a UNIQUE key that has no NULL.
+    """Return PRIMARY, else a UNIQUE key without NULL.
 
-    Empty where the table has no such key, None where that is unknown.
+    Empty without one, None if unknown.
     """
     for unique in sorted(schema.unique_keys, key=lambda key: key.name != "PRIMARY"):
         columns = [schema.columns[part.column] for part in unique.parts]
@@ -321,7 +319,7 @@ def identifying_key(schema: TableSchema) -> tuple[str, ...] | None:
 
 
 def truncated_tables(sql: str, default_schema: str) -> list[str]:
-    """Return the table that a TRUNCATE statement empties."""
+    """Return the table of a TRUNCATE statement."""
     words = sql.replace("`", "").replace(";", " ").split()
     if not words or words[0].upper() != "TRUNCATE":
         return []

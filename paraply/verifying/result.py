@@ -1,4 +1,4 @@
-"""What ``paraply verify`` found, as plain data for every report."""
+"""The result as plain data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LEVEL_SENTENCES: dict[Level, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionName:
-    """A transaction of one log: GTID, or place where it has none, and place (file:offset)."""
+    """GTID (else place) and place (file:offset)."""
 
     name: str
     place: str
@@ -40,12 +40,12 @@ class TransactionName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowFinding:
-    """A row that differs, with the version of both sides and the transactions that left them."""
+    """A differing row and both transactions."""
 
     table: str
     key: str
     column: str = ""
-    """The first column that differs, empty where a row is missing."""
+    """Empty for a missing row."""
     source_value: str = ""
     target_value: str = ""
     source: TransactionName | None = None
@@ -55,32 +55,32 @@ class RowFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WitnessFinding:
-    """Why a level is missed: the first state of the target that refutes it."""
+    """The state that refutes a level."""
 
     level: str
     text: str
     target: TransactionName | None = None
     target_number: int = 0
-    """The number of the target transaction among those judged, from 1."""
+    """Number among judged transactions, from 1."""
     source: TransactionName | None = None
     rows: tuple[RowFinding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StretchFinding:
-    """Consecutive target commits whose states are no state of the source."""
+    """Consecutive target commits without a source state."""
 
     first: TransactionName
     last: TransactionName
     commits: int
     seconds: float
     healed: bool
-    """A later state is one of the source again."""
+    """A later source state exists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchFinding:
-    """A target commit that holds several source transactions, first to last."""
+    """A target commit with several source transactions."""
 
     target: TransactionName
     first: TransactionName
@@ -90,7 +90,7 @@ class BatchFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedFinding:
-    """One finding on transactions with the same name in both logs."""
+    """A finding on transactions of equal name."""
 
     rule: str
     text: str
@@ -101,7 +101,7 @@ class NamedFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """Why something is unknown, and how to find out."""
+    """An unknown, its reason and its remedy."""
 
     subject: str
     reason: str
@@ -116,16 +116,16 @@ class SideSummary:
     server: str
     transactions: int
     judged: int
-    """Transactions that change judged rows."""
+    """Transactions with judged rows."""
     changes: int
-    """Net row changes in judged tables."""
+    """Net row changes."""
     first: TransactionName | None
     last: TransactionName | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSummary:
-    """A pair of tables, and how their rows are matched."""
+    """A pair of tables."""
 
     source: str
     target: str
@@ -135,12 +135,12 @@ class TableSummary:
 
 @dataclass(slots=True, kw_only=True)
 class States:
-    """How often the target showed a state of the source."""
+    """How often source states appeared."""
 
     prefixes: int = 0
     commits: int = 0
     time_share: float | None = None
-    """Share of time in a state of the source; None where the log spans no time."""
+    """None without a time span."""
     longest: StretchFinding | None = None
     stretches: list[StretchFinding] = field(default_factory=list)
     stretch_count: int = 0
@@ -148,13 +148,13 @@ class States:
     beyond_reach: int = 0
     batches: list[BatchFinding] = field(default_factory=list)
     batch_count: int = 0
-    """Target commits that advance by more than one source transaction."""
+    """Commits of several source transactions."""
     largest_batch: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
 class Delivery:
-    """Whether something was seen twice. Two logs cannot show more than that it was not."""
+    """Signs of repetition; logs cannot prove exactly-once delivery."""
 
     state_went_back: int = 0
     key_went_back: int = 0
@@ -163,13 +163,13 @@ class Delivery:
 
     @property
     def nothing_seen_twice(self) -> bool:
-        """Return whether no state, key or row came again."""
+        """Return whether no state, key or row recurred."""
         return not (self.state_went_back or self.key_went_back or self.rewritten)
 
 
 @dataclass(slots=True, kw_only=True)
 class Lag:
-    """How far the target was behind at its commits."""
+    """The target's lag at its commits."""
 
     transactions_max: int = 0
     transactions_last: int = 0
@@ -179,7 +179,7 @@ class Lag:
 
 @dataclass(slots=True, kw_only=True)
 class Names:
-    """What matching names (GTIDs) show."""
+    """Findings by transaction name (GTID)."""
 
     matched: int = 0
     missing: int = 0
@@ -200,7 +200,7 @@ class Names:
 
 @dataclass(slots=True, kw_only=True)
 class ExceptedRows:
-    """The level that all other rows reach."""
+    """The level without the excepted rows."""
 
     level: Level
     rows: list[RowFinding]
@@ -210,20 +210,19 @@ class ExceptedRows:
 
 @dataclass(slots=True, kw_only=True)
 class VerifyResult:
-    """The whole answer."""
+    """The whole result."""
 
     verdict: Verdict
     required: str
     level: Level
     mode: str
-    """``same transactions`` or ``other transactions``."""
     source: SideSummary
     target: SideSummary
     tables: list[TableSummary]
     states: States
     end: End
     end_name: TransactionName | None
-    """The source transaction whose prefix the last state is."""
+    """Source transaction that ends the last state's prefix."""
     is_drained: bool
     delivery: Delivery
     lag: Lag
@@ -240,14 +239,14 @@ class VerifyResult:
     window: int
     reach: int
     timeline: list[tuple[int, int | None, int]]
-    """Samples: target commit, its prefix (source commits), the furthest source commit shown."""
+    """Target commit, its prefix, furthest source commit."""
 
     @property
     def any_time(self) -> bool:
-        """Return whether readers of the target always see a state of the source (WL#4648)."""
+        """Return whether all target states are source states (WL#4648)."""
         return self.level >= Level.BATCHES
 
     @property
     def eventual(self) -> bool:
-        """Return whether the last state of the target is one of the source (WL#4648)."""
+        """Return whether the last state is a source state (WL#4648)."""
         return self.end is not End.DIFFERENT and self.level is not Level.DIVERGED

@@ -1,4 +1,4 @@
-"""From numbers and keys of a judgement to transactions and rows for people."""
+"""Turns numbers and keys into readable transactions and rows."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ VERSIONS_KEPT = 64
 
 @dataclass(slots=True)
 class Side:
-    """One log as recorded and as judged.
+    """A recorded log, judged after ``skipped`` commits.
 
-    ``skipped`` commits of ``log`` come before the other log begins; judged commits are numbered
-    from 1 after them.
+    Judged commits count from 1.
     """
 
     recording: Recording
@@ -40,7 +39,7 @@ class Side:
 
     @property
     def judged(self) -> int:
-        """Return how many commits are judged."""
+        """Return the number of judged commits."""
         return len(self.log) - self.skipped
 
     def commits(self) -> Iterator[Commit]:
@@ -48,16 +47,16 @@ class Side:
         return islice(iter(self.log), self.skipped, None)
 
     def name(self, number: int) -> TransactionName:
-        """Return the name of a judged commit, by its number from 1."""
+        """Return a judged commit's name."""
         return self.recorded(self.log.numbers[number - 1 + self.skipped])
 
     def recorded(self, number: int) -> TransactionName:
-        """Return the name of a commit of the recording, by its number from 1."""
+        """Return a recorded commit's name, from 1."""
         header = self.recording.header(number)
         return TransactionName(name=header.name, place=header.place)
 
     def times_us(self) -> array[int]:
-        """Return the times of the judged commits."""
+        """Return the times of judged commits."""
         numbers = self.log.numbers[self.skipped :]
         times = self.recording.times_us
         return array("q", (times[number - 1] for number in numbers))
@@ -66,12 +65,11 @@ class Side:
 @dataclass(slots=True)
 class _Version:
     number: int
-    """Of the judged commit."""
     change: RowChangeShown
 
 
 class RowsShown:
-    """Finds the rows behind some keys, by one more look at both logs."""
+    """Finds rows of keys by another pass."""
 
     def __init__(self, source: Side, target: Side, plan: Plan, keys: Iterable[Key]) -> None:
         self._columns = {
@@ -82,10 +80,7 @@ class RowsShown:
         self._versions = tuple(_versions(side, wanted) if wanted else {} for side in self._sides)
 
     def row(self, key: Key, *, why: str = "", until: int | None = None) -> RowFinding:
-        """Return the last versions that both logs left of a row, and where they differ.
-
-        ``until`` limits the target to its commits up to a number.
-        """
+        """Return a row's last versions and difference, to target commit ``until``."""
         mine = self._versions[0].get(key, [])
         theirs = self._versions[1].get(key, [])
         if until is not None:
@@ -122,12 +117,11 @@ class RowsShown:
         )
 
     def columns_of(self, table: str) -> list[str]:
-        """Return the compared columns of a table."""
+        """Return a table's compared columns."""
         return self._columns.get(table, [])
 
 
 def _versions(side: Side, wanted: frozenset[Key]) -> dict[Key, list[_Version]]:
-    """Return the changes of some rows: the first and the last ones."""
     found: dict[Key, list[_Version]] = {}
     judged = 0
     for stored in side.recording.all_rows():
@@ -150,7 +144,7 @@ def _image(image: tuple[object, ...] | None) -> str:
 def keys_to_show(
     judgement: Judgement, blamed: Iterable[Key], names: IdentityJudgement | None
 ) -> set[Key]:
-    """Return the keys whose rows a report shows."""
+    """Return the keys to report."""
     keys = set(list(blamed)[:ROWS_SHOWN])
     keys |= set(list(judgement.differing)[:ROWS_SHOWN])
     keys |= set(list(judgement.found)[:ROWS_SHOWN])
@@ -164,7 +158,7 @@ def keys_to_show(
 
 
 def witness_shown(witness: Witness, source: Side, target: Side, rows: RowsShown) -> WitnessFinding:
-    """Return a witness in words."""
+    """Return a readable witness."""
     at = target.name(witness.target) if witness.target else None
     from_ = source.name(witness.source) if witness.source else None
     found = tuple(
@@ -223,7 +217,7 @@ CHANGE_TEXTS = {
 def named_findings(
     names: IdentityJudgement, source: Side, target: Side, rows: RowsShown
 ) -> list[NamedFinding]:
-    """Return what differs between transactions of the same name; numbers are of the recordings."""
+    """Return differences of equal names, numbered as recorded."""
     found = []
     for number in names.missing[:ROWS_SHOWN]:
         name = source.recorded(number)
@@ -266,7 +260,6 @@ def named_findings(
 def _changed_row(
     key: Key, number: int, at: int, source: Side, target: Side, rows: RowsShown
 ) -> RowFinding:
-    """Return how one row differs between two transactions of the same name."""
     changes = [
         dict(side.normaliser.rows(side.recording.rows_of(n))).get(key)
         for side, n in ((source, number), (target, at))

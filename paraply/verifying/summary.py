@@ -1,4 +1,4 @@
-"""Sums up what the judges found as one result with a verdict."""
+"""Combines all judgements into one result."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ BATCHES_SHOWN = 20
 
 @dataclass(slots=True, kw_only=True)
 class Judged:
-    """What the judges returned."""
+    """All judgements."""
 
     judgement: Judgement
     excepted: Blame | None
@@ -121,13 +121,13 @@ def summed_up(
 
 
 def overall_level(judgement: Judgement, *, is_drained: bool) -> Level:
-    """Return the level of all rows: conceded rows, and late ones of a drained target, diverge."""
+    """Return the level; conceded rows diverge, and late rows of a drained target."""
     is_late = judgement.end is End.DIFFERENT and is_drained
     return Level.DIVERGED if judgement.conceded or is_late else judgement.level
 
 
 def _verdict(result: VerifyResult, judgement: Judgement) -> Verdict:
-    """Return the verdict, and add what keeps it from being decided to ``result.unknown``."""
+    """Append undecided points to ``result.unknown``; return the verdict."""
     required = REQUIREMENTS[result.required]
     if result.level is Level.UNDECIDED and required is Level.FINAL:
         _doubt(result, "the target's log ends before it had applied everything")

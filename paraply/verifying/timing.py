@@ -1,4 +1,4 @@
-"""Lag and shares of time, from the positions of all target commits."""
+"""Lag and shares of time."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ _NONE = -1
 
 
 class Progress:
-    """The position of the target after each of its commits (24 bytes each)."""
+    """Positions after target commits (24 bytes each)."""
 
     def __init__(self) -> None:
         self.positions = array("q")
-        """The prefix that the state is, in source commits; -1 for none."""
+        """Prefix; -1 for none."""
         self.furthest = array("q")
 
     def note(self, number: int, position: int | None, furthest: int) -> None:
-        """Take the state after target commit ``number``; to be called in order."""
+        """Record target commit ``number``, in order."""
         assert number == len(self.positions) + 1
         self.positions.append(_NONE if position is None else position)
         self.furthest.append(furthest)
 
     def timeline(self) -> list[tuple[int, int | None, int]]:
-        """Return at most ``SAMPLES_MAX`` samples; a sample without a prefix wins over others."""
+        """Return ``SAMPLES_MAX`` samples, preferring those without prefix."""
         count = len(self.positions)
         step = max(1, -(-count // SAMPLES_MAX))
         samples = []
@@ -38,8 +38,7 @@ class Progress:
         return samples
 
     def steps(self) -> list[tuple[int, int, int]]:
-        """Return (target commit, first, last source commit) of each advance by more than one, from
-        one state of the source directly to another."""
+        """Return (target commit, first, last source commit) of multi-commit advances."""
         found = []
         last = 0
         for number, position in enumerate(self.positions, start=1):
@@ -50,7 +49,7 @@ class Progress:
 
 
 def time_share(times_us: Sequence[int], positions: Sequence[int]) -> float | None:
-    """Return the share of time in a state of the source, None where the log spans no time."""
+    """Return the share in source states; None without time."""
     whole = times_us[-1] - times_us[0] if len(times_us) > 1 else 0
     if whole <= 0:
         return None
@@ -63,7 +62,7 @@ def time_share(times_us: Sequence[int], positions: Sequence[int]) -> float | Non
 
 
 def seconds_of(stretch: Stretch, times_us: Sequence[int]) -> float:
-    """Return how long a stretch lasted, to the commit that ended it."""
+    """Return the duration to the commit that ended a stretch."""
     end = min(stretch.last, len(times_us) - 1)
     return max(0, times_us[end] - times_us[stretch.first - 1]) / 1e6
 
@@ -71,7 +70,7 @@ def seconds_of(stretch: Stretch, times_us: Sequence[int]) -> float:
 def seconds_behind(
     source_times_us: Sequence[int], target_times_us: Sequence[int], positions: Sequence[int]
 ) -> list[float]:
-    """Return, rising, how long after its source commit each prefix was reached first."""
+    """Return each prefix's delay, ascending."""
     found = []
     last = 0
     for at, position in enumerate(positions):
@@ -84,7 +83,7 @@ def seconds_behind(
 def transactions_behind(
     source_times_us: Sequence[int], target_times_us: Sequence[int], positions: Sequence[int]
 ) -> int:
-    """Return the most source commits that were done and not yet shown at a target commit."""
+    """Return the largest backlog of source commits."""
     most = done = 0
     for at, position in enumerate(positions):
         while done < len(source_times_us) and source_times_us[done] < target_times_us[at]:

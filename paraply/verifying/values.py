@@ -1,4 +1,4 @@
-"""Values of both logs in one form, so that equal values compare as equal, and casts."""
+"""Normalises and casts values for comparison."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ Cast = Callable[[object], object]
 
 
 def plain(value: object) -> object:
-    """Return a value in the form that is compared: exact, without folding of case or space.
+    """Return the exact form; case and space count.
 
-    Numbers that are equal become equal: a decimal without trailing zeros, and any whole number as
-    an integer. Floating-point numbers keep their value.
+    Decimals lose trailing zeros; whole numbers become integers; floats stay.
     """
     if isinstance(value, str | bytes) or value is None:
         return value
@@ -40,7 +39,7 @@ def _text(value: object) -> object:
 
 
 def _float(value: object) -> object:
-    """Return a number as a single-precision FLOAT holds it; what is no number stays."""
+    """Round to single precision."""
     if not isinstance(value, int | float | Decimal | str):
         return value
     try:
@@ -51,7 +50,6 @@ def _float(value: object) -> object:
 
 
 def _number(value: object) -> object:
-    """Return the number that a text holds; other text stays."""
     try:
         return Decimal(value) if isinstance(value, str) else value
     except InvalidOperation:
@@ -59,7 +57,6 @@ def _number(value: object) -> object:
 
 
 def _seconds(value: object) -> object:
-    """Return a time without its fraction of a second."""
     return value.partition(".")[0] if isinstance(value, str) else value
 
 
@@ -78,7 +75,6 @@ def _lower(value: object) -> object:
 
 
 def _json(value: object) -> object:
-    """Return JSON text with its keys sorted."""
     text = _text(value)
     if not isinstance(text, str):
         return text
@@ -98,7 +94,7 @@ CASTS: dict[str, Cast] = {
     "lower": _lower,
     "json": _json,
 }
-"""What a mapping may apply to a column of both sides before values are compared."""
+"""Casts for both sides."""
 
 _EXACT = frozenset({"tinyint", "smallint", "mediumint", "int", "integer", "bigint", "year", "bit",
                     "bool", "boolean", "decimal", "numeric", "serial"})  # fmt: skip
@@ -109,7 +105,7 @@ _BYTES = frozenset({"binary", "varbinary", "tinyblob", "blob", "mediumblob", "lo
 
 
 def kind_of_type(type_name: str) -> str:
-    """Return which values of a type compare directly; empty for an unknown type."""
+    """Return the group of comparable types; empty if unknown."""
     word = type_name.lower().partition("(")[0].split()[:1]
     name = word[0] if word else ""
     if name in _EXACT:
@@ -120,9 +116,9 @@ def kind_of_type(type_name: str) -> str:
 
 
 def incomparable(source_type: str, target_type: str, source_value: str, target_value: str) -> str:
-    """Return why the values of two columns cannot be compared directly, empty if they can.
+    """Return why columns are not comparable, or an empty text.
 
-    Types are those of the tables, values those of Python that the first rows had.
+    Types are tables', values Python's of first rows.
     """
     kinds = kind_of_type(source_type), kind_of_type(target_type)
     if all(kinds) and kinds[0] != kinds[1]:

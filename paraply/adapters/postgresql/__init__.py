@@ -1,1 +1,1 @@
-"""Change streams of PostgreSQL: logical decoding, captured to a file."""
+"""Captured PostgreSQL logical decoding."""

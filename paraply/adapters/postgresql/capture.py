@@ -1,9 +1,9 @@
-"""Captured streams of pgoutput: what pg_recvlogical writes, or psql prints.
+r"""Captured pgoutput streams, raw or as psql text.
 
-* ``pg_recvlogical --start -o proto_version=1 -o publication_names=P -f FILE``: messages as they
-  are, each followed by a line feed;
-* ``psql -At -c "SELECT lsn, xid, data FROM pg_logical_slot_get_binary_changes(...)"``: a line for
-  each message, with the data as ``\\x`` and hexadecimal digits in the last column.
+* ``pg_recvlogical --start -o proto_version=1 -o publication_names=P -f FILE``: messages, each with
+  a line feed;
+* ``psql -At -c "SELECT lsn, xid, data FROM pg_logical_slot_get_binary_changes(...)"``: a message
+  per line, as ``\x`` and hexadecimal data.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CHUNK_BYTES = 1 << 16
 
 
 def is_change_stream(head: bytes) -> bool:
-    """Return whether the first bytes of a file are those of a captured stream."""
+    """Return whether a file is a captured stream."""
     return bool(_PSQL.match(head)) or _is_raw(head)
 
 
@@ -44,10 +44,9 @@ def read_stream(
     on_table: OnTable,
     by_origin: bool,
 ) -> Iterator[LoggedTransaction]:
-    """Yield the transactions of captured files, read as one stream.
+    """Yield the transactions of consecutive files; ``report`` lists unreadable parts.
 
-    ``by_origin`` names them by their replication origin, so that the stream of a subscriber has
-    the names of its source. What cannot be read is in the report.
+    ``by_origin`` uses the source's names.
     """
     assembler = Assembler("", on_table)
     reader = PgoutputReader(assembler, by_origin=by_origin)
@@ -115,7 +114,6 @@ def _lines(source: Source) -> Iterator[bytes]:
 
 
 def _read_raw(source: Source, reader: PgoutputReader, note: _Note) -> Iterator[LoggedTransaction]:
-    """Take messages off a buffer; one that is not whole yet waits for the next bytes."""
     data = b""
     offset = at = 0
     awaits_line_feed = False

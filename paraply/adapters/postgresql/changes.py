@@ -1,4 +1,4 @@
-"""From decoded changes to logged transactions; keeps rows where the stream leaves columns out."""
+"""Builds logged transactions, adding columns that the stream omits."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ OnTable = Callable[[TableSchema], None]
 
 
 class Missing(Enum):
-    """Why a decoded value is not there."""
+    """Why a decoded value is absent."""
 
     UNCHANGED = "an unchanged TOAST value"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
-    """A table as the stream describes it. ``key`` holds the positions of the replica identity;
-    ``is_full`` if that is the whole row."""
+    """A table; ``key`` has the positions of the replica identity."""
 
     name: str
     columns: tuple[str, ...]
@@ -39,7 +38,7 @@ class Relation:
     is_full: bool
 
     def table_schema(self) -> TableSchema:
-        """Return the table; its key is known unless the identity is the whole row."""
+        """Return the table; a FULL identity has no key."""
         key = () if self.is_full else self.key
         parts = tuple(KeyPart(column=at) for at in key)
         return TableSchema(
@@ -56,7 +55,7 @@ class Relation:
 
 @dataclass(slots=True)
 class Assembler:
-    """Collects the changes of one transaction after the other."""
+    """Collects changes, one transaction at a time."""
 
     file: str
     on_table: OnTable
@@ -65,16 +64,15 @@ class Assembler:
     truncated: list[str] = field(default_factory=list)
     start: int = 0
     _kept: dict[tuple[str, RowImage], RowImage] = field(default_factory=dict)
-    """Rows of tables whose identity is not the whole row, by table and key."""
 
     def begin(self, offset: int) -> None:
-        """Start a transaction at an offset of the file."""
+        """Start a transaction."""
         self.ordinal += 1
         self.start = offset
         self.rows, self.truncated = [], []
 
     def truncate(self, relation: Relation) -> None:
-        """Note that all rows of a table went."""
+        """Record that a table lost all rows."""
         self.truncated.append(relation.name)
         self._kept = {key: row for key, row in self._kept.items() if key[0] != relation.name}
 
@@ -86,7 +84,7 @@ class Assembler:
         *,
         is_insert: bool,
     ) -> None:
-        """Add a change. ``old`` is the old key (other columns None), the old row, or None."""
+        """Add a change; ``old`` is the old key or row."""
         before = None if is_insert else self._before(relation, old, new)
         after = None
         if new is not None:
@@ -128,7 +126,7 @@ class Assembler:
     def end(
         self, offset: int, name: str, time_us: int | None, *, complete: bool = True
     ) -> LoggedTransaction:
-        """Return the transaction that ends here."""
+        """Return the finished transaction."""
         flags = frozenset({"ddl"} if self.truncated else ())
         kind = LoggedKind.ROWS if self.rows else LoggedKind.EMPTY
         return LoggedTransaction(

@@ -1,4 +1,4 @@
-"""Errors of captured PostgreSQL change streams."""
+"""Errors of PostgreSQL change streams."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Messages of the output plugin pgoutput, protocol version 1 (PostgreSQL "Logical Replication
-Message Formats"). Every message is as long as its own fields say."""
+"""Messages of pgoutput, protocol version 1 (PostgreSQL "Logical Replication Message Formats").
+
+Messages are self-delimiting.
+"""
 
 from __future__ import annotations
 
@@ -11,30 +13,27 @@ from paraply.adapters.postgresql.values import TYPE_NAMES, common_name, decoder
 from paraply.vocabulary.log import LoggedTransaction
 
 _EPOCH_US = 946_684_800_000_000
-"""2000-01-01 in microseconds since 1970."""
 
 Row = list[object]
 
 
 class MalformedMessageError(Exception):
-    """Bytes that are no message of protocol version 1."""
+    """No message of protocol version 1."""
 
 
 def lsn_text(lsn: int) -> str:
-    """Return a log sequence number as PostgreSQL prints it."""
+    """Return an LSN as PostgreSQL prints it."""
     return f"{lsn >> 32:X}/{lsn & 0xFFFFFFFF:X}"
 
 
 class IncompleteMessageError(MalformedMessageError):
-    """The bytes end before the message does."""
+    """The message is truncated."""
 
 
 class PgoutputReader:
-    """Turns messages into transactions.
+    """Turns messages into transactions, named by commit end LSN.
 
-    A transaction is named by the end LSN of its commit. With ``by_origin`` it is named by the LSN
-    of its replication origin, which is the end LSN of the commit at the source; one without an
-    origin is named ``local``.
+    ``by_origin`` takes the LSN of the replication origin (the source's end LSN), else ``local``.
     """
 
     def __init__(self, assembler: Assembler, *, by_origin: bool) -> None:
@@ -45,7 +44,7 @@ class PgoutputReader:
         self._last_end = 0
 
     def take(self, message: bytes, offset: int) -> Iterator[LoggedTransaction]:
-        """Take one whole message; yield the transaction that it ends."""
+        """Read one message; yield its transaction."""
         end, transactions = self.take_first(message, 0, offset)
         if end != len(message):
             raise MalformedMessageError(f"{len(message) - end} bytes after a message")
@@ -54,7 +53,7 @@ class PgoutputReader:
     def take_first(
         self, data: bytes, at: int, offset: int
     ) -> tuple[int, tuple[LoggedTransaction, ...]]:
-        """Take the message at ``at``; return the position after it and what it ends."""
+        """Read a message; return the next position and transactions."""
         cursor = _Cursor(data, at)
         try:
             return self._take(cursor, offset)
@@ -70,7 +69,7 @@ class PgoutputReader:
             self._assembler.begin(offset)
         elif kind == "C":
             _, _, end_lsn, time_us = cursor.numbers(">Bqqq")
-            # A slot repeats after a crash of its server what it had given.
+            # After a server crash, a slot repeats transactions.
             if end_lsn > self._last_end:
                 self._last_end = end_lsn
                 name = (self._origin or f"local {lsn_text(end_lsn)}") if self._by_origin else (

@@ -1,4 +1,4 @@
-"""Values of logical decoding, from their text form."""
+"""Decodes PostgreSQL's text form of values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TYPE_NAMES = {
     1082: "date", 1083: "time", 1114: "timestamp", 1184: "timestamp with time zone",
     1700: "numeric", 2950: "uuid", 3802: "jsonb",
 }  # fmt: skip
-"""Built-in types by object id (pg_type.dat)."""
+"""Object ids of pg_type.dat."""
 
 _COMMON_NAMES = {
     "character varying": "varchar",
@@ -24,13 +24,13 @@ _COMMON_NAMES = {
 
 
 def common_name(type_name: str) -> str:
-    """Return the name that MySQL uses for the same values, so that types can be compared."""
+    """Return MySQL's name for the type."""
     plain = type_name.partition("(")[0].strip()
     return _COMMON_NAMES.get(plain, plain)
 
 
 def decoder(type_name: str) -> Callable[[str], object]:
-    """Return the function that reads the text form of a type."""
+    """Return a type's text decoder."""
     return _DECODERS.get(type_name.partition("(")[0].strip(), str)
 
 

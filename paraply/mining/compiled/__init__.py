@@ -1,6 +1,4 @@
-"""The applier's simulation as kernels: one source, interpreted or compiled, checked equal.
+"""Simulation kernels, interpreted with ``NUMBA_DISABLE_JIT=1``.
 
-``NUMBA_DISABLE_JIT=1`` runs them in the interpreter. The reference
-(``paraply.reference_impl.applier``) is the oracle: every breach a kernel reports is run again and
-judged there.
+``paraply.reference_impl.applier`` replays and judges every reported breach.
 """

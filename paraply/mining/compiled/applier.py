@@ -1,7 +1,7 @@
-"""The fast applier for Python: settings from a workload, runs by seed or by program.
+"""Python interface of the kernels.
 
-It knows the LOGICAL_CLOCK dialects without crashes, checkpoints, extra locks, view changes and
-sleeping coordinators, and a few mutants of them; :func:`settings_of` decides for each system.
+Supports LOGICAL_CLOCK and some mutants; no crashes, checkpoints, extra locks, view changes and
+sleeping coordinators.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _COLLECTION_RULES: dict[Callable[[Window], Window], int] = {
 
 
 def settings_of(system: System) -> Ints | None:
-    """Return the kernels' settings for a system; None if only the reference can run it."""
+    """Return kernel settings; None for unsupported systems."""
     workload = system.workload
     options = system.options
     if (
@@ -76,14 +76,14 @@ def settings_of(system: System) -> Ints | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FastRun:
-    """One run of the kernels, in full.
+    """One run in full.
 
     Attributes:
-        choices: the program that was made, which replays it anywhere.
-        log: a row per transaction (``columns.L_...``).
-        events: a row per event (``columns.E_...``).
-        rows: per row its value (0 for no row) and its last writer.
-        verdict: a bit per property of ``columns.JUDGED`` that is broken; OVERFLOWN: not known.
+        choices: program for replay.
+        log: transactions (``columns.L_...``).
+        events: events (``columns.E_...``).
+        rows: value (0: no row) and last writer.
+        verdict: bits of broken ``columns.JUDGED``, or OVERFLOWN.
     """
 
     choices: tuple[int, ...]
@@ -94,17 +94,17 @@ class FastRun:
 
     @property
     def broken(self) -> frozenset[str]:
-        """Return the names of the properties that are broken."""
+        """Return the broken properties."""
         return broken_names(self.verdict)
 
 
 def broken_names(verdict: int) -> frozenset[str]:
-    """Return the names that stand for the bits of a verdict."""
+    """Return the properties of a verdict's bits."""
     return frozenset(name for bit, name in enumerate(C.JUDGED) if verdict >> bit & 1)
 
 
 class Scratch:
-    """The arrays of one run, for many runs one after the other."""
+    """Reusable arrays for runs."""
 
     def __init__(self) -> None:
         self.dice = np.zeros(C.D_SIZE, np.int64)
@@ -129,7 +129,7 @@ class Scratch:
         return self._run(p)
 
     def run_seed(self, p: Ints, seed: int) -> int:
-        """Run a seed of the kernels' own random numbers; return the verdict."""
+        """Run a seed; return the verdict."""
         seed_choices(self.dice, seed)
         return self._run(p)
 
@@ -139,7 +139,7 @@ class Scratch:
 
 
 def run_fast(p: Ints, *, seed: int = 0, program: Sequence[int] | None = None) -> FastRun:
-    """Make one run, on the choices of a seed or on those of a program."""
+    """Run once, by seed or program."""
     scratch = Scratch()
     verdict = scratch.run_seed(p, seed) if program is None else scratch.run(p, program)
     _, events, choices = scratch.outcome.tolist()
@@ -153,7 +153,7 @@ def run_fast(p: Ints, *, seed: int = 0, program: Sequence[int] | None = None) ->
 
 
 def run_many(p: Ints, first_seed: int, count: int) -> tuple[Ints, Ints]:
-    """Run ``count`` seeds; return their verdicts, and the events and choices of each."""
+    """Run ``count`` seeds; return verdicts, and events and choices."""
     verdicts = np.zeros(count, np.int64)
     sizes = np.zeros((count, 2), np.int64)
     run_seeds(p, first_seed, verdicts, sizes)

@@ -1,4 +1,4 @@
-"""Many runs in one call: a run per seed, and what is broken by each."""
+"""Kernels with one run per seed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run_once(
     last: Ints,
     outcome: Ints,
 ) -> None:
-    """Make one run; ``outcome`` gets the verdict bits, the number of events and of choices."""
+    """Run once; ``outcome`` gets verdict bits, events, choices."""
     last[:] = 0
     length = execute(p, dice, program, log, images, entries, last)
     count = apply_log(p, dice, program, log, images, entries, length, events, rows)
@@ -39,7 +39,7 @@ def run_once(
 
 @njit(cache=True, nogil=True)
 def run_seeds(p: Ints, first: int, verdicts: Ints, sizes: Ints) -> None:
-    """Make a run of each seed from ``first`` on; note verdict bits, and events and choices."""
+    """Run consecutive seeds; write verdict bits and sizes."""
     dice = np.zeros(C.D_SIZE, np.int64)
     program = np.zeros((C.CHOICES_MAX, C.G_SIZE), np.int64)
     log = np.zeros((C.TRANSACTIONS_MAX, C.L_SIZE), np.int64)

@@ -1,4 +1,4 @@
-"""What the places of the kernels' arrays mean, and the codes that stand in them."""
+"""Indexes and codes of the kernels' arrays."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ NONE = -1
     P_SESSIONS, P_READS, P_COLLECTION_RULE, P_BARRIER_RULE, P_MARKS_FIRST, P_FAULT, P_SIZE,
 ) = range(14)  # fmt: skip
 
-# The choices of a run: how many were asked, how many are given (NONE: all at random), the state of
-# the random numbers, and whether what is given are fractions of 2^53 instead of choices.
+# Choices: asked, given (NONE: all random), generator state, whether given ones are fractions of
+# 2^53.
 D_ASKED, D_GIVEN, D_FIRST, D_SECOND, D_FRACTIONS, D_SIZE = range(6)
 FRACTION_BITS = 53
 
-# A choice of a program: which option was taken, and of how many.
+# A choice: option taken, and number of options.
 G_TAKEN, G_OPTIONS, G_SIZE = range(3)
 
-# A transaction of the log; L_ITEMS packs its rows, three bits each, in the order of their changes.
+# A transaction; L_ITEMS packs changed rows, three bits each.
 L_KIND, L_COUNT, L_ITEMS, L_LC, L_SN, L_CLOCK, L_SESSION, L_SIZE = range(8)
 KIND_ROWS, KIND_NO_WRITE_SET, KIND_CTAS = range(3)
 
@@ -53,7 +53,7 @@ IDLE, ASSIGNED, APPLYING, FINISHED, RETRYING = range(5)
 # A job in the coordinator's queue.
 J_TRANSACTION, J_SN, J_DONE, J_SIZE = range(4)
 
-# An event; E_OTHER of a READ packs the writers seen, six bits a row.
+# An event; E_OTHER of READ packs observed writers, six bits per row.
 E_TIME, E_KIND, E_WORKER, E_TRANSACTION, E_ATTEMPT, E_OUTCOME, E_OTHER, E_ROW, E_SIZE = range(9)
 SEEN_BITS = 6
 
@@ -89,7 +89,7 @@ JUDGED = (
     "applier_reaches_the_end",
     "final_state_is_the_sources",
 )
-"""The properties that the kernels judge; bit n of a verdict is set where number n is broken."""
+"""Judged properties, by verdict bit."""
 
 FAULTS = (
     "",
@@ -98,8 +98,8 @@ FAULTS = (
     "last_committed_is_one_parent",
     "gap_is_waited_for",
 )
-"""The mutants that the kernels know, by the number that stands for them; "" is none."""
+"""Supported mutants; "" is none."""
 NO_FAULT, OFF_BY_ONE, HIGHEST_DONE, ONE_PARENT, IGNORES_GAPS = range(5)
 
 OVERFLOWN = -1
-"""In place of a verdict: the run outgrew an array, and only the reference can judge it."""
+"""Verdict of a run that outgrew an array: unknown."""

@@ -1,7 +1,4 @@
-"""LOGICAL_CLOCK in the kernels: when the next transaction of the log may be given to a worker.
-
-The twin of ``paraply.reference_impl.applier.coordinator``, with its mutants as numbered faults.
-"""
+"""LOGICAL_CLOCK dispatch: twin of ``paraply.reference_impl.applier.coordinator``."""
 
 from __future__ import annotations
 
@@ -16,7 +13,10 @@ Ints = NDArray[np.int64]
 
 @njit(cache=True)
 def may_dispatch(p: Ints, replica: Ints, jobs: Ints, one: Ints) -> bool:
-    """Wait for all at the beginning of a group, else for every number up to LC."""
+    """Return whether the next transaction may start.
+
+    Group starts wait for all, others for numbers up to LC.
+    """
     last = replica[C.R_LAST_SN]
     usable = is_usable(last, one)
     last_committed = one[C.L_LC] if usable else 0
@@ -35,7 +35,7 @@ def may_dispatch(p: Ints, replica: Ints, jobs: Ints, one: Ints) -> bool:
 
 @njit(cache=True)
 def is_usable(last: int, one: Ints) -> bool:
-    """Return whether a timestamp contradicts neither itself nor the one before."""
+    """Return whether a timestamp is consistent with its predecessor."""
     if last == 0:
         return True
     last_committed, number = one[C.L_LC], one[C.L_SN]
@@ -46,7 +46,7 @@ def is_usable(last: int, one: Ints) -> bool:
 
 @njit(cache=True)
 def opens_group(p: Ints, last: int, last_committed: int, number: int) -> bool:
-    """Return whether a transaction waits for all before it, whatever its LC."""
+    """Return whether a transaction waits for all earlier ones."""
     if last == 0 or number == 0 or last_committed == 0:
         return True
     return number > last + 1 and p[C.P_FAULT] != C.IGNORES_GAPS
@@ -73,7 +73,7 @@ def _has_committed_up_to(p: Ints, replica: Ints, jobs: Ints, last_committed: int
 
 @njit(cache=True)
 def queue_job(p: Ints, replica: Ints, jobs: Ints, one: Ints, transaction: int) -> None:
-    """Queue a transaction that is given out; one that opens a group empties the queue."""
+    """Queue a dispatched transaction; group starts empty the queue."""
     last = replica[C.R_LAST_SN]
     usable = is_usable(last, one)
     last_committed = one[C.L_LC] if usable else 0
@@ -88,7 +88,7 @@ def queue_job(p: Ints, replica: Ints, jobs: Ints, one: Ints, transaction: int) -
 
 @njit(cache=True)
 def finish_job(replica: Ints, jobs: Ints, transaction: int) -> None:
-    """Mark a transaction as committed in the engine."""
+    """Mark a transaction as engine committed."""
     for at in range(replica[C.R_JOBS]):
         if jobs[at, C.J_TRANSACTION] == transaction:
             jobs[at, C.J_DONE] = 1

@@ -1,7 +1,6 @@
-"""The oracle that asks the kernels: the answers of the readable one, in a hundredth of the time.
+"""A kernel oracle, some hundred times faster than the readable one.
 
-What outgrows the kernels, and workloads that they do not know, are left to the readable oracle. So
-is the run that is kept in the end.
+The readable oracle takes overflows, unsupported workloads and the final run.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ from paraply.properties.shrinking import (
 from paraply.reference_impl.subject import Workload
 
 DRAWN_MAX = 256
-"""Random numbers drawn for a run of a seed; a run that asks for more is left to the reference."""
+"""Random numbers per run; longer ones use the reference."""
 
 _NO_BOUND = np.full(4, np.iinfo(np.int64).max)
 
 
 class CompiledOracle:
-    """Says by kernels which runs of one workload break one property."""
+    """Finds breaches of one property in one workload."""
 
     def __init__(self, settings: Ints, prop: str, scratch: Scratch, readable: Oracle) -> None:
         self._settings = settings
@@ -62,21 +61,21 @@ class CompiledOracle:
         return self._readable.edited(program, wanted, below)
 
     def drawn(self, seed: int, runs_max: int) -> tuple[int, BreakingRun | None]:
-        """Make the random runs in one call."""
+        """Make all random runs in one call."""
         made = run_draws(self._settings, self._scratch.arrays, draws(seed, runs_max), self._bit)
         if self._is_overflown:
             return self._readable.drawn(seed, runs_max)
         return made, self._last_run() if self._breaks() else None
 
     def enumerated(self, runs_max: int) -> Enumerated:
-        """Make the runs in one call."""
+        """Enumerate runs in one call."""
         made, is_complete = run_all(self._settings, self._scratch.arrays, runs_max, self._bit)
         if self._is_overflown:
             return self._readable.enumerated(runs_max)
         return Enumerated(self._last_run() if self._breaks() else None, made, is_complete)
 
     def counterexample(self, run: BreakingRun, runs: int) -> Counterexample:
-        """Let the readable oracle make the run."""
+        """Return the run of the readable oracle."""
         return self._readable.counterexample(run, runs)
 
     @property
@@ -84,7 +83,7 @@ class CompiledOracle:
         return bool(self._scratch.outcome[0] == C.OVERFLOWN)
 
     def _breaks(self, below: Size | None = None) -> bool:
-        """Return whether the last run is an answer, and not only the last one tried."""
+        """Return whether the last run breaks the property below a size."""
         is_broken = bool(self._scratch.outcome[0] & self._bit)
         return is_broken and (below is None or self._last_run().size < below)
 
@@ -97,7 +96,7 @@ class CompiledOracle:
 
 @lru_cache(maxsize=4)
 def draws(seed: int, runs: int) -> Ints:
-    """Return what the random schedules of a seed draw, a row per run, as fractions of 2^53."""
+    """Return a seed's random schedules as rows of fractions of 2^53."""
     drawn = [
         [schedule.choose(1 << C.FRACTION_BITS) for _ in range(DRAWN_MAX)]
         for schedule in random_schedules(seed, runs)
@@ -106,7 +105,7 @@ def draws(seed: int, runs: int) -> Ints:
 
 
 class CompiledOracles:
-    """Puts the kernels before the readable oracles of one system, wherever they know a workload."""
+    """Wraps readable oracles of one system."""
 
     def __init__(self, system: System, prop: str) -> None:
         self._system = system
@@ -114,7 +113,7 @@ class CompiledOracles:
         self._scratch = Scratch()
 
     def __call__(self, workload: Workload, readable: Oracle) -> Oracle:
-        """Return the oracle of a workload; the readable one where the kernels do not know it."""
+        """Return a compiled oracle where supported, else ``readable``."""
         settings = settings_of(replace(self._system, workload=workload))
         if settings is None or self._prop not in C.JUDGED:
             return readable

@@ -1,8 +1,7 @@
-"""Many runs at one question: the first that breaks a property, among edits, draws, or all.
+"""Kernels that run edits, draws or all programs until a breach.
 
-Each answers with the number of runs made; ``outcome`` and ``program``
-(``campaign_kernel.run_once``) are those of the last one. A run that outgrew the kernels ends the
-question.
+They return the number of runs; ``outcome`` and ``program`` (``campaign_kernel.run_once``) are of
+the last one. Overflows end the search.
 """
 
 from __future__ import annotations
@@ -16,15 +15,13 @@ from paraply.mining.compiled.campaign_kernel import run_once
 
 Ints = NDArray[np.int64]
 _NO, _YES, _NOTHING = np.bool_(False), np.bool_(True), np.int64(0)
-"""What numba does not take for literals: it would compile ``_run`` anew for each of them."""
+"""Typed, because numba compiles ``_run`` again for each literal."""
 
 Arrays = tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints]
-"""What ``run_once`` takes after the settings."""
 
 
 @njit(cache=True)
 def _run(p: Ints, arrays: Arrays, given: int | np.int64, are_fractions: np.bool_) -> int:
-    """Run what the program begins with; return the verdict."""
     dice, outcome = arrays[0], arrays[8]
     dice[C.D_ASKED], dice[C.D_GIVEN], dice[C.D_FRACTIONS] = 0, given, are_fractions
     run_once(p, *arrays)
@@ -33,7 +30,7 @@ def _run(p: Ints, arrays: Arrays, given: int | np.int64, are_fractions: np.bool_
 
 @njit(cache=True)
 def run_edits(p: Ints, arrays: Arrays, base: Ints, edits: Ints, bit: int, below: Ints) -> int:
-    """Run a program under each edit (start, length, put) until one breaks and is below a size."""
+    """Run edits (start, length, put) until a breach below a size."""
     program = arrays[1]
     for at in range(len(edits)):
         start, length, put = edits[at]
@@ -54,7 +51,6 @@ def run_edits(p: Ints, arrays: Arrays, base: Ints, edits: Ints, bit: int, below:
 
 @njit(cache=True)
 def _is_below(p: Ints, arrays: Arrays, below: Ints) -> bool:
-    """Compare transactions, events, choices up to the last that is not zero, and their sum."""
     program, outcome = arrays[1], arrays[8]
     length = total = 0
     for place in range(outcome[2]):
@@ -70,7 +66,7 @@ def _is_below(p: Ints, arrays: Arrays, below: Ints) -> bool:
 
 @njit(cache=True)
 def run_draws(p: Ints, arrays: Arrays, draws: Ints, bit: int) -> int:
-    """Run each row of fractions, as a random schedule draws them, until one breaks."""
+    """Run rows of fractions until a breach."""
     program, outcome = arrays[1], arrays[8]
     for at in range(len(draws)):
         program[: draws.shape[1], C.G_TAKEN] = draws[at]
@@ -84,7 +80,7 @@ def run_draws(p: Ints, arrays: Arrays, draws: Ints, bit: int) -> int:
 
 @njit(cache=True)
 def run_all(p: Ints, arrays: Arrays, runs_max: int, bit: int) -> tuple[int, bool]:
-    """Run every program, depth first, until one breaks; return whether none is left."""
+    """Run programs depth first until a breach; return whether all ran."""
     program, outcome = arrays[1], arrays[8]
     given = _NOTHING
     for count in range(1, runs_max + 1):

@@ -1,8 +1,6 @@
-"""The replica's half of a run: the twin of ``paraply.reference_impl.applier.replica``, step by
-step.
+"""The replica: twin of ``paraply.reference_impl.applier.replica``.
 
-Crashes, checkpoints, extra locks and sleeping coordinators are not in here: a campaign with them
-runs on the reference.
+Crashes, checkpoints, extra locks and sleeping coordinators require the reference.
 """
 
 from __future__ import annotations
@@ -33,9 +31,9 @@ def apply_log(
     events: Ints,
     rows: Ints,
 ) -> int:
-    """Apply the log until nothing can move; return the number of events, or C.OVERFLOWN.
+    """Apply the log; return the events, or C.OVERFLOWN.
 
-    ``rows`` gets, per row, its committed value and its last writer.
+    ``rows`` gets committed values and last writers.
     """
     replica = np.zeros(C.R_SIZE, np.int64)
     jobs = np.zeros((C.ENTRIES_MAX, C.J_SIZE), np.int64)
@@ -96,7 +94,6 @@ def _record(
 
 @njit(cache=True)
 def _read(events: Ints, replica: Ints, p: Ints, rows: Ints) -> None:
-    """Note which transaction's version of each row a reader sees."""
     seen = 0
     for row in range(p[C.P_ROWS]):
         seen |= rows[row, 1] << (C.SEEN_BITS * row)
@@ -132,7 +129,6 @@ def _list_progress(
     length: int,
     steps: Ints,
 ) -> int:
-    """List who can move: the coordinator first, then the workers by number."""
     count = 0
     if replica[C.R_NEXT] < length:
         transaction = entries[replica[C.R_NEXT]]
@@ -171,7 +167,6 @@ def _coordinate(
     entries: Ints,
     events: Ints,
 ) -> None:
-    """Give the next transaction to the first idle worker, or follow the log into its next file."""
     transaction = entries[replica[C.R_NEXT]]
     replica[C.R_NEXT] += 1
     if transaction == 0:
@@ -203,7 +198,6 @@ def _work(
     rows: Ints,
     worker: int,
 ) -> None:
-    """Let a worker begin, apply a row, or commit in the engine."""
     one = workers[worker]
     job, attempt = one[C.W_JOB], one[C.W_ATTEMPT]
     if one[C.W_STAGE] == C.ASSIGNED or one[C.W_STAGE] == C.RETRYING:
@@ -236,7 +230,6 @@ def _apply_row(
     rows: Ints,
     worker: int,
 ) -> None:
-    """Take the next row's lock and change it; after the last, be ready to commit."""
     one = workers[worker]
     job, attempt, change = one[C.W_JOB], one[C.W_ATTEMPT], one[C.W_ROW]
     one[C.W_WAITS] = C.NONE
@@ -274,7 +267,6 @@ def _apply_row(
 
 @njit(cache=True)
 def _fail(p: Ints, replica: Ints, workers: Ints, events: Ints, worker: int) -> None:
-    """Stop for good; whatever is under way is rolled back."""
     replica[C.R_FAILED] = 1
     for other in range(p[C.P_WORKERS]):
         if workers[other, C.W_STAGE] != C.IDLE and other != worker:
@@ -295,7 +287,7 @@ def _resolve(
     worker: int,
     holder: int,
 ) -> None:
-    """Roll back the worker that must commit last, where one waits for the other's row."""
+    """Roll back the later committer of two conflicting workers."""
     other = 0
     while workers[other, C.W_STAGE] == C.IDLE or workers[other, C.W_JOB] != holder:
         other += 1
@@ -324,7 +316,6 @@ def _resolve(
 
 @njit(cache=True)
 def _must_yield(p: Ints, workers: Ints, holders: Ints, tickets: Ints, holder: int, to: int) -> bool:
-    """Return whether ``holder`` can only commit after ``to``, which waits for its row."""
     job, other = workers[holder, C.W_JOB], workers[to, C.W_JOB]
     if not p[C.P_ORDERED]:
         waits = workers[holder, C.W_WAITS]

@@ -1,13 +1,11 @@
-"""Every history of a small scope: all schedules of the certifier, each under all interleavings.
+"""Explores small scopes: all certifier schedules under all interleavings.
 
-A schedule is a sequence of steps: one of the eight write sets over three rows, with or without a
-garbage collection of everything before it, or one of two view changes (the counters go on, or begin
-anew as on a member that joined). It is stamped by AL1, and then applied in every possible order of
-starting, finishing and committing by a LOGICAL_CLOCK applier that dispatches and commits in order.
+A step is a view change or one of eight write sets over three rows, with or without garbage
+collection. Counters continue at a view change, or restart as on a joining member. AL1 stamps
+schedules. A LOGICAL_CLOCK applier, dispatching and committing in order, applies them in all orders.
 
-Rows that have the same history so far are interchangeable, so of each class of such rows only the
-first ones are written: one schedule of each orbit under permutation of the rows. Classes are always
-rows beside each other, so ``borders`` (bit i: row i and i+1 differ) says which they are.
+Symmetry: of rows with equal histories, only the first are written. Such classes are contiguous; bit
+i of ``borders`` separates rows i and i+1.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ Ints = NDArray[np.int64]
 ROWS = 3
 WRITE_SETS = 1 << ROWS
 COLLECTS = WRITE_SETS
-"""Added to a write set: garbage is collected before."""
+"""Flag: collect garbage first."""
 VIEW_CHANGE, REJOIN = 2 * WRITE_SETS, 2 * WRITE_SETS + 1
 STEPS = 2 * WRITE_SETS + 2
 STEPS_MAX = 8
@@ -29,7 +27,7 @@ STEPS_MAX = 8
 (RIGHT, COLLECTION_KEEPS_WINDOW, BARRIER_KEEPS_WINDOW, LOWEST_WRITER, VIEW_CHANGE_IS_NO_BARRIER) = (
     range(5)
 )
-"""How the certifier and the applier behave: as specified, or with a fault."""
+"""Correct behaviour, then faults."""
 
 N_SCHEDULES, N_STATES, N_VIOLATING, N_OVERLAPPING = range(4)
 COUNTERS = 4
@@ -37,7 +35,7 @@ COUNTERS = 4
 
 @njit(cache=True)
 def stamp(step: int, before: Ints, after: Ints, fault: int) -> tuple[int, int]:
-    """Stamp a step and fill in the certifier's state after it: rows' numbers, window, next."""
+    """Stamp a step; write the certifier's next state."""
     after[:] = before
     if step == VIEW_CHANGE:
         return 0, 0
@@ -85,9 +83,9 @@ def apply_all(
     stack: Ints,
     counters: Ints,
 ) -> bool:
-    """Apply a schedule in every order; return whether a transaction overlaps one it must follow.
+    """Return whether conflicting transactions overlap in any order.
 
-    A state is (committed, started, finished ones of those between): both orders are prefixes.
+    States are (committed, started, finished between): both orders are prefixes.
     """
     stack[0] = 0
     depth = 1
@@ -146,9 +144,9 @@ def apply_all(
 def explore(
     length: int, workers: int, fault: int, symmetric: bool, counters: Ints, witness: Ints
 ) -> None:
-    """Stamp and apply every schedule of ``length`` steps, depth first with shared prefixes.
+    """Explore schedules of ``length`` steps, depth first, sharing prefixes.
 
-    ``witness`` gets the first schedule that breaks, if it is still all -1.
+    ``witness`` gets the first breaking schedule if all -1.
     """
     steps = np.full(length, -1, np.int64)
     last = np.zeros(length, np.int64)

@@ -1,4 +1,4 @@
-"""The source's half of a run: who writes what, and the timestamps of the log."""
+"""The source: write sets and timestamps."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from paraply.mining.compiled import columns as C
 Ints = NDArray[np.int64]
 
 _M1, _M2 = 2147483563, 2147483399
-"""Moduli of L'Ecuyer's combined generator (1988): its products fit in 63 bits, so the interpreter
-and the compiler compute the same numbers without care for overflow."""
+"""Moduli of L'Ecuyer's combined generator (1988); products fit in 63 bits, so compiled and
+interpreted results agree."""
 
 
 @njit(cache=True)
 def seed_choices(dice: Ints, seed: int) -> None:
-    """Make ready to choose at random; equal seeds make equal choices."""
+    """Seed the random choices."""
     dice[C.D_ASKED] = 0
     dice[C.D_GIVEN] = C.NONE
     dice[C.D_FIRST] = (seed % (_M1 - 1)) * 40014 % _M1 + 1
@@ -28,7 +28,7 @@ def seed_choices(dice: Ints, seed: int) -> None:
 
 @njit(cache=True)
 def draw(dice: Ints) -> int:
-    """Return the next random number in [0, _M1 - 1)."""
+    """Return a random number in [0, _M1 - 1)."""
     dice[C.D_FIRST] = dice[C.D_FIRST] * 40014 % _M1
     dice[C.D_SECOND] = dice[C.D_SECOND] * 40692 % _M2
     return int((dice[C.D_FIRST] - dice[C.D_SECOND]) % (_M1 - 1))
@@ -36,7 +36,7 @@ def draw(dice: Ints) -> int:
 
 @njit(cache=True)
 def choose(dice: Ints, program: Ints, count: int) -> int:
-    """Answer a question as a ``Schedule`` does, and write the answer into the program."""
+    """Choose as a ``Schedule`` does; record the choice."""
     if count < 2:
         return 0
     at = dice[C.D_ASKED]
@@ -45,7 +45,7 @@ def choose(dice: Ints, program: Ints, count: int) -> int:
         index = draw(dice) * count // (_M1 - 1)
     elif at < dice[C.D_GIVEN]:
         given = program[at, C.G_TAKEN]
-        # No question has a thousand options, so the product fits in 63 bits.
+        # Below a thousand options, the product fits in 63 bits.
         index = given * count >> C.FRACTION_BITS if dice[C.D_FRACTIONS] else given % count
     else:
         index = 0
@@ -56,11 +56,10 @@ def choose(dice: Ints, program: Ints, count: int) -> int:
 
 @njit(cache=True)
 def list_writes(writers: Ints, rows: int, heads: Ints, options: Ints) -> int:
-    """Write every write set of one row or more into ``options`` and return how many there are.
+    """Write nonempty write sets to ``options``, small ones first; return their number.
 
-    Rows with the same writers so far are interchangeable, so of such a class only the first few
-    are taken; smaller sets come first (``paraply.reference_impl.choices.write_sets``). A set is its
-    count times 2^32 plus its rows, three bits each.
+    Symmetry as in ``paraply.reference_impl.choices.write_sets``. Encoding: count times 2^32 plus
+    rows, three bits each.
     """
     listed = 1
     heads[0] = 0
@@ -69,7 +68,7 @@ def list_writes(writers: Ints, rows: int, heads: Ints, options: Ints) -> int:
             continue
         for head in range(listed):
             options[head] = heads[head]
-        # Each head is followed by its own extensions, so the list is made anew.
+        # Extensions follow each head, so rebuild the list.
         grown = 0
         for head in range(listed):
             packed = options[head]
@@ -93,7 +92,6 @@ def list_writes(writers: Ints, rows: int, heads: Ints, options: Ints) -> int:
 
 @njit(cache=True)
 def _is_known(writers: Ints, row: int) -> bool:
-    """Return whether an earlier row has the same writers."""
     for other in range(row):  # noqa: SIM110 - kernels know no generators
         if writers[other] == writers[row]:
             return True
@@ -104,16 +102,13 @@ def _is_known(writers: Ints, row: int) -> bool:
 def execute(
     p: Ints, dice: Ints, program: Ints, log: Ints, images: Ints, entries: Ints, last: Ints
 ) -> int:
-    """Let the source execute its transactions; return how many entries its log has.
+    """Execute the source; return the number of log entries.
 
     Args:
-        p: the settings.
-        dice: the state of the choices.
-        program: the choices themselves.
-        log: a row per transaction (C.L_...), the first for number 1.
-        images: per transaction and change, the value before and after; 0 is no row.
-        entries: the relay log: a transaction's number, or 0 for a new file of the source's log.
-        last: per row, the last transaction that wrote it.
+        log: rows C.L_..., from number 1.
+        images: values before and after; 0 is no row.
+        entries: transaction numbers; 0 starts a source file.
+        last: last writer per row.
     """
     rows = p[C.P_ROWS]
     writers = np.zeros(C.ROWS_MAX, np.int64)
@@ -140,7 +135,7 @@ def execute(
         for change in range(one[C.L_COUNT]):
             row = one[C.L_ITEMS] >> (3 * change) & 7
             present = values[row]
-            # A row that is there is updated, or deleted.
+            # An existing row is updated or deleted.
             is_delete = present != 0 and choose(dice, program, 2) == 1
             values[row] = 0 if is_delete else number
             images[number - 1, change, 0], images[number - 1, change, 1] = present, values[row]
@@ -153,9 +148,9 @@ def execute(
 
 @njit(cache=True)
 def _between(p: Ints, dice: Ints, program: Ints, window: Ints, left: Ints, stored: Ints) -> bool:
-    """Let something happen between two transactions; return whether the log was rotated."""
+    """Act between transactions; return whether the log rotated."""
     may_collect = left[2] > 0 and stored.max() > 0
-    # The interpreter's numpy takes the sum of two truths for a truth.
+    # Interpreted numpy adds booleans to a boolean.
     count = int(left[0] > 0) + int(left[1] > 0) + int(may_collect)
     if count == 0 or choose(dice, program, 2) == 0:
         return False

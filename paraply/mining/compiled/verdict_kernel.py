@@ -1,4 +1,4 @@
-"""The verdicts of a run, from its events: the twins of six properties (``C.JUDGED``)."""
+"""Event verdicts for ``C.JUDGED``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Ints = NDArray[np.int64]
 
 @njit(cache=True)
 def judge(p: Ints, log: Ints, events: Ints, count: int, rows: Ints, last: Ints) -> int:
-    """Return a bit for each property of ``C.JUDGED`` that the run breaks."""
+    """Return a bit per broken property."""
     committed = np.full(C.TRANSACTIONS_MAX + 1, C.EVENTS_MAX, np.int64)
     broken = 0
     previous = 0
@@ -48,7 +48,6 @@ def judge(p: Ints, log: Ints, events: Ints, count: int, rows: Ints, last: Ints) 
 
 @njit(cache=True)
 def _starts_too_early(log: Ints, events: Ints, count: int, committed: Ints) -> bool:
-    """Return whether an attempt began before all that its last_committed covers."""
     for at in range(count):
         if events[at, C.E_KIND] != C.BEGUN:
             continue
@@ -66,7 +65,6 @@ def _starts_too_early(log: Ints, events: Ints, count: int, committed: Ints) -> b
 
 @njit(cache=True)
 def _overlaps(p: Ints, log: Ints, events: Ints, count: int, committed: Ints) -> bool:
-    """Return whether a surviving attempt touched a row too early, or a barrier ran with others."""
     begun = np.full(C.TRANSACTIONS_MAX + 1, C.NONE, np.int64)
     touched = np.full((C.TRANSACTIONS_MAX + 1, C.ROWS_MAX), C.NONE, np.int64)
     for at in range(count):

@@ -1,1 +1,1 @@
-"""What must be true of transactions given as a table, one row each, for tables of any size."""
+"""Properties of transaction tables of any size."""

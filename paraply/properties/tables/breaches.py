@@ -1,8 +1,4 @@
-"""Which rows of a table of transactions break the check, and by which row before them.
-
-What :mod:`paraply.properties.tables.timestamps` counts, named: one breach for each number that it
-counts.
-"""
+"""Names each breach that :mod:`paraply.properties.tables.timestamps` counts."""
 
 from __future__ import annotations
 
@@ -12,31 +8,28 @@ from typing import NamedTuple
 from paraply.properties.tables.timestamps import TableRow
 
 MALFORMED, NOT_RISING, UNORDERED = KINDS = ("malformed", "not_rising", "unordered")
-"""As the counts of :class:`paraply.properties.tables.timestamps.TableCounts` are called."""
 
 NO_ROW = -1
 
 
 class TableBreach(NamedTuple):
-    """One row that breaks the check; breaches sort by it."""
+    """A breach, in sorting order."""
 
     row: int
-    """Number of the row, from 0, over all rows of the table."""
+    """Number in the table, from 0."""
     kind: int
-    """Place in :data:`KINDS`."""
     item: int
-    """Of UNORDERED: the item that both rows write; else 0."""
+    """Common item of UNORDERED, else 0."""
     earlier: int
-    """The row before that it is compared with; NO_ROW for MALFORMED."""
+    """Compared row; NO_ROW for MALFORMED."""
     history: int
     lc: int
     sn: int
     earlier_sn: int
-    """``sn`` of the row before; 0 for MALFORMED."""
 
 
 def breaches_of(rows: Iterable[TableRow]) -> list[TableBreach]:
-    """Return every breach of a table, sorted, each once."""
+    """Return all breaches, sorted and distinct."""
     found: list[TableBreach] = []
 
     def note(kind: str, item: int = 0, earlier: int = NO_ROW, earlier_sn: int = 0) -> None:

@@ -1,18 +1,14 @@
-"""Are conflicting transactions ordered by their logical timestamps, in a table of transactions?
+"""Checks that logical timestamps order conflicting transactions in a table.
 
-A row is a transaction: its history, ``lc`` (last_committed), ``sn`` (sequence_number) and the items
-it writes. Rows of a history follow each other in the order of the log. A row with ``(0, 0)`` is a
-view change: numbers before and after it do not compare, and nothing overlaps it.
+A row has a history, ``lc`` (last_committed), ``sn`` (sequence_number) and items; histories follow
+log order. A row ``(0, 0)`` (view change) starts a window of incomparable numbers.
 
-By the definition, two transactions i < j of one window that write a common item must have
-``sn_i <= lc_j`` (:func:`check_all_pairs`). The linear check compares each item's previous writer
-only; together with ``lc < sn`` and rising numbers, which it checks as well, it finds a fault if
-and only if the definition does. For let i < j share x, p be the previous writer of x before j:
-i <= p, so sn_i <= sn_p <= lc_j.
+Definition: transactions i < j of a window with a common item require ``sn_i <= lc_j``
+(:func:`check_all_pairs`). The linear check compares previous writers only, and checks ``lc < sn``
+and rising numbers. Proof: i < j share x, p is the previous writer of x before j. Then i <= p, so
+sn_i <= sn_p <= lc_j.
 
-A table is checked in chunks that know nothing of each other: a :class:`ChunkSummary` says what is
-wrong inside, and what its ends must be compared with. Summaries merge associatively, so chunks may
-be checked anywhere and merged in any grouping that keeps their order, and the result is exact.
+:class:`ChunkSummary` merges associatively and exactly, so chunks may run anywhere.
 """
 
 from __future__ import annotations
@@ -34,23 +30,23 @@ class TableRow:
 
     @property
     def is_view_change(self) -> bool:
-        """Return whether numbers start anew here."""
+        """Return whether a new window starts here."""
         return self.lc == 0 and self.sn == 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableCounts:
-    """How many rows and faults there are; they add up."""
+    """Additive counts of rows and faults."""
 
     transactions: int = 0
     malformed: int = 0
-    """Transactions with ``lc >= sn``."""
+    """``lc >= sn``."""
     not_rising: int = 0
-    """Transactions whose ``sn`` is not above that of the transaction before, in one window."""
+    """``sn`` not above the previous one in the window."""
     unordered: int = 0
-    """Items of transactions whose previous writer may overlap: its ``sn`` is above their ``lc``."""
+    """Items whose previous writer's ``sn`` is above ``lc``."""
     compared: int = 0
-    """Items of transactions that have a previous writer: what ``unordered`` is a part of."""
+    """Items with a previous writer."""
 
     def __add__(self, other: TableCounts) -> TableCounts:
         return TableCounts(
@@ -63,7 +59,7 @@ class TableCounts:
 
     @property
     def verdict(self) -> Verdict:
-        """Return whether conflicting transactions are ordered; unknown if none conflict."""
+        """Return the verdict; unknown without conflicts."""
         if self.malformed or self.not_rising or self.unordered:
             return Verdict.VIOLATED
         return Verdict.HOLDS if self.compared else Verdict.UNKNOWN
@@ -71,23 +67,23 @@ class TableCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkSummary:
-    """What rows that follow each other show, and what rows beside them are compared with."""
+    """Faults inside consecutive rows, and their ends."""
 
     counts: TableCounts = TableCounts()
     history_first: int = 0
     history_last: int = 0
     restarts: bool = False
-    """Whether a window ends inside, so that nothing passes from one end to the other."""
+    """Whether a window ends inside."""
     sn_first: int = 0
-    """Of the first transaction, if it is of the first window; 0 if there is none."""
+    """The first window's first ``sn``; 0 without one."""
     sn_last: int = 0
     firsts: dict[int, int] = field(default_factory=dict)
-    """Item to ``lc`` of its first writer, in the first window."""
+    """Item to first ``lc`` in the first window."""
     lasts: dict[int, int] = field(default_factory=dict)
-    """Item to ``sn`` of its last writer, in the last window."""
+    """Item to last ``sn`` in the last window."""
 
     def __add__(self, other: ChunkSummary) -> ChunkSummary:
-        """Return the summary of these rows followed by the other's."""
+        """Return the summary of consecutive stretches."""
         if not self.counts.transactions:
             return other
         if not other.counts.transactions:
@@ -116,7 +112,7 @@ class ChunkSummary:
 
 
 def summarise(rows: Iterable[TableRow]) -> ChunkSummary:
-    """Return the summary of rows in one pass."""
+    """Return the summary of rows."""
     counts = TableCounts()
     firsts: dict[int, int] = {}
     lasts: dict[int, int] = {}
@@ -157,7 +153,7 @@ def summarise(rows: Iterable[TableRow]) -> ChunkSummary:
 
 
 def check_all_pairs(rows: Sequence[TableRow]) -> bool:
-    """Return whether the definition holds; quadratic on purpose."""
+    """Return whether the definition is true; quadratic on purpose."""
     windows: list[list[TableRow]] = []
     history = None
     for row in rows:
@@ -179,7 +175,7 @@ def check_all_pairs(rows: Sequence[TableRow]) -> bool:
 
 
 def without_ends(summary: ChunkSummary, *, left: bool, right: bool) -> ChunkSummary:
-    """Return a summary without what a neighbour would be compared with, where there is none."""
+    """Return a summary without ends where no neighbour exists."""
     return replace(
         summary,
         firsts={} if left else summary.firsts,

@@ -1,1 +1,1 @@
-"""What an applier did, judged from the log of the source and the log of the target alone."""
+"""Judges appliers by source and target logs alone."""

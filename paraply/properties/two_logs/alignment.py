@@ -1,7 +1,6 @@
-"""Where one log begins in the other, from what the first changes of rows found.
+"""Aligns the begins of two logs.
 
-A target's log that begins after some source commits finds rows as these left them. Each first
-before-image votes for the source positions at which the source held that value.
+Each row's first before-image votes for source positions with that value.
 """
 
 from __future__ import annotations
@@ -16,17 +15,17 @@ SAMPLED_KEYS = 2_000
 SEARCHED_COMMITS = 50_000
 VOTES_MIN = 3
 SHARE_MIN = 0.1
-"""A later begin must explain so many more of the first before-images than the log's own begin."""
+"""A later begin requires so many more votes, as a share of voters."""
 VOTES_DECISIVE = 10
 AGREEING_MIN = 0.5
-"""With fewer rows in common, the logs are not of the same time."""
+"""Below this share of agreeing rows, the logs are of different times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begin:
-    """Where the later log begins: after so many commits of the earlier one, 0 where unclear.
+    """Commits of the earlier log before the later begins; 0 if unclear.
 
-    ``votes`` rows were compared, and ``agreeing`` of them are at the begin as they were found.
+    ``agreeing`` of ``votes`` rows match.
     """
 
     after: int
@@ -35,14 +34,14 @@ class Begin:
 
     @property
     def is_common(self) -> bool:
-        """Return whether both logs have rows in common there; few rows decide nothing."""
+        """Return whether enough rows agree, or too few voted."""
         return self.votes < VOTES_DECISIVE or self.agreeing >= AGREEING_MIN * self.votes
 
 
 def begin_within(earlier: Iterable[Commit], later: Iterable[Commit]) -> Begin:
-    """Return after how many commits of ``earlier`` the log ``later`` begins.
+    """Return where ``later`` begins in ``earlier``.
 
-    Only keyed rows vote, and the first ``SEARCHED_COMMITS`` commits of each log are looked at.
+    Keyed rows of the first ``SEARCHED_COMMITS`` commits vote.
     """
     found = _first_values(later)
     votes_from: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""Which rows keep the target from a stronger level: an inclusion-minimal set of keys."""
+"""Finds an inclusion-minimal set of keys that prevents a stronger level."""
 
 from __future__ import annotations
 
@@ -9,29 +9,27 @@ from paraply.properties.two_logs.commits import Key
 from paraply.properties.two_logs.judgement import Judgement, Level
 
 ROWS_MAX = 200
-"""More rows than this are no exception but how the applier works."""
+"""More rows are systematic."""
 ROUNDS_MAX = 6
 PASSES_MAX = 60
-"""Every pass reads both logs once."""
 
 JudgeWithout = Callable[[frozenset[Key]], Judgement]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blame:
-    """Without ``keys`` the target reaches the level of ``judgement``."""
+    """Without ``keys``, the target reaches ``judgement``'s level."""
 
     keys: frozenset[Key]
     judgement: Judgement
     is_minimal: bool
-    """With any of the keys put back, the level is missed; False where passes ran out."""
+    """False if passes ran out."""
 
 
 def blame(judge_without: JudgeWithout, first: Judgement) -> Blame | None:
-    """Return the rows to except, None where no few rows are to blame.
+    """Return the few rows to except, or None.
 
-    ``first`` is the judgement of all rows. Excluding rows never weakens a level, so putting rows
-    back one after the other, while the level stays, leaves an inclusion-minimal set.
+    Excluding rows never weakens a level, so returning rows greedily yields a minimal set.
     """
     if first.level >= Level.BATCHES and not first.conceded:
         return None
@@ -67,7 +65,7 @@ class _Search:
     passes: int = 0
 
     def put_back(self, candidates: list[Key]) -> None:
-        """Put back as many candidates as the level allows, whole halves first."""
+        """Put candidates back by bisection."""
         if not candidates:
             return
         if self.passes >= PASSES_MAX:

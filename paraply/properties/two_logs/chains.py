@@ -1,4 +1,4 @@
-"""Versions of one key and the window of source steps, for the streaming judge."""
+"""Key versions and source steps."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ _TRIMMED_AT_ONCE = 64
 
 
 class Chain:
-    """The versions of a key in source order, and how far the target has come.
+    """A key's versions in source order.
 
-    Positions count from 0 for the version before the log and stay valid when old versions are
-    dropped. ``atomic`` is the position in the least ideal, ``single`` that of the key alone,
-    ``value`` what the target holds.
+    Position 0 is before the log; dropping versions keeps positions. ``atomic`` is the position in
+    the least ideal, ``single`` the key's own, ``value`` the target's value.
     """
 
     __slots__ = (
@@ -34,7 +33,7 @@ class Chain:
     def __init__(self, key: Key, before: Value, *, counts: bool) -> None:
         self.key = key
         self.counts = counts
-        """Whether values are numbers of copies."""
+        """Values are numbers of copies."""
         self.value = before
         self.is_conceded = False
         self.atomic = 0
@@ -45,15 +44,15 @@ class Chain:
         self._dropped = 0
 
     def weight(self, value: Value) -> int:
-        """Return what a value adds to the sum of a state."""
+        """Return a value's summand."""
         return weight_of_copies(self.key, value) if self.counts else value
 
     def value_before(self, step: int) -> Value:
-        """Return the value that the source held before a step of the window."""
+        """Return the source's value before a step."""
         return self._values[bisect_left(self._steps, step) - 1]
 
     def is_unique(self, value: Value) -> bool:
-        """Return whether a value comes once in the window, so that it shows where the target is."""
+        """Return whether a value is unique in the window."""
         return len(self._where[value]) == 1
 
     @property
@@ -63,7 +62,7 @@ class Chain:
 
     @property
     def last_value(self) -> Value:
-        """Return what the source holds at the end of the window."""
+        """Return the source's last value."""
         return self._values[-1]
 
     def append(self, step: int, value: Value) -> int:
@@ -75,7 +74,7 @@ class Chain:
         return position
 
     def step(self, position: int) -> int:
-        """Return the source step that wrote a version, -1 for the one before the window."""
+        """Return a version's source step; -1 before the window."""
         return self._steps[position - self._dropped]
 
     def version(self, position: int) -> Value:
@@ -83,19 +82,19 @@ class Chain:
         return self._values[position - self._dropped]
 
     def find(self, value: Value, at_least: int) -> int | None:
-        """Return the first position of a value not before ``at_least``."""
+        """Return a value's first position from ``at_least``."""
         where = self._where.get(value)
         if where is None or where[-1] < at_least:
             return None
         return where[bisect_left(where, at_least)]
 
     def find_last(self, value: Value) -> int | None:
-        """Return the last position of a value."""
+        """Return a value's last position."""
         where = self._where.get(value)
         return where[-1] if where else None
 
     def drop_before(self, position: int) -> None:
-        """Forget the versions before a position."""
+        """Drop the versions before a position."""
         count = position - self._dropped
         if count >= _TRIMMED_AT_ONCE or position == self.last:
             for value in self._values[:count]:
@@ -108,12 +107,12 @@ class Chain:
 
     @property
     def is_at_rest(self) -> bool:
-        """Return whether the target holds the last version, by either reckoning."""
+        """Return whether both positions are last."""
         return self.atomic == self.single == self.last and self.value == self._values[-1]
 
 
 class SourceStep:
-    """One source step in the window: the keys it wrote, and the sum of the state after it."""
+    """A source step: keys and state sum."""
 
     __slots__ = ("effective", "included", "is_found", "number", "total", "versions")
 
@@ -121,13 +120,13 @@ class SourceStep:
         self.number = number
         self.total = total
         self.effective = effective
-        """Commits so far that changed the state."""
+        """State-changing commits so far."""
         self.is_found = is_found
         self.included = False
-        """Whether the least ideal contains it."""
+        """In the least ideal."""
         self.versions: list[tuple[Chain, int]] = []
 
     @property
     def commits_done(self) -> int:
-        """Return how many source commits are done after it."""
+        """Return the number of source commits up to this step."""
         return self.number - self.is_found

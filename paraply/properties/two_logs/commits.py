@@ -1,8 +1,7 @@
-"""Both logs in one normal form: commits as changes of values by key.
+"""The normal form of both logs: changes of values by key.
 
-A row of a table with a key is one key whose value is the row's image; ``ABSENT_ROW`` is no row. A
-row of a table without a key is a key of its own (its whole image) whose value is a number of
-copies, counted from 0 at the start of the log.
+Keyed rows: the value is the image or ``ABSENT_ROW``. Other rows: the key is the image, the value a
+number of copies, relative to the log's start.
 """
 
 from __future__ import annotations
@@ -14,26 +13,25 @@ Key = int
 Value = int
 
 ABSENT_ROW: Value = 0
-"""The value of a key that has no row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """The net effect of one transaction."""
+    """A transaction's net effect."""
 
     changes: Mapping[Key, tuple[Value, Value]] = field(default_factory=dict)
-    """Value found and value left, by key."""
+    """Values before and after."""
     copies: Mapping[Key, int] = field(default_factory=dict)
-    """Copies added (negative: removed) of rows without a key."""
+    """Copies added or removed (negative), of rows without keys."""
     rewritten: frozenset[Key] = frozenset()
-    """Keys that were written with exactly what they held."""
+    """Keys rewritten unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One change of state: a commit, or what a commit found changed outside of its log.
+    """A commit, or a change outside of the log (*found*).
 
-    ``number`` counts the commits of the log from 1; a *found* step comes before its commit.
+    ``number`` counts commits from 1; found steps precede their commit.
     """
 
     number: int
@@ -45,7 +43,7 @@ State = dict[Key, Value]
 
 
 def initial_values(source: Iterable[Commit], target: Iterable[Commit]) -> State:
-    """Return the value of every key before both logs: what its first change found, source first."""
+    """Return initial values by first changes, source first."""
     values: State = {}
     for commit in (*source, *target):
         for key, (before, _) in commit.changes.items():
@@ -56,11 +54,10 @@ def initial_values(source: Iterable[Commit], target: Iterable[Commit]) -> State:
 
 
 def steps(commits: Iterable[Commit], initial: State) -> Iterator[Step]:
-    """Yield the changes of state of a log.
+    """Yield state changes.
 
-    A commit that finds another value than its log left shows a change outside of the log: that
-    state comes first, as a step of its own. Without it one such change would falsify every
-    later state.
+    An unexpected before-image shows a change outside of the log. It becomes a separate step,
+    because it would falsify later states.
     """
     state = dict(initial)
     for number, commit in enumerate(commits, start=1):

@@ -1,12 +1,10 @@
-"""Fingerprints of values and of whole states.
+"""Fingerprints of values and states.
 
-The fingerprint of a state is the sum of the fingerprints of its rows modulo 2^128, so a change
-costs one subtraction and one addition, and rows that never change need not be known. It is a sum
-and not an exclusive or, under which two equal rows of a table without a key would cancel out.
+A state's fingerprint sums its rows' fingerprints modulo 2^128, so unchanged rows need no record.
+Exclusive or would cancel equal rows.
 
-Error: for two different states some row has a different number of copies, by d. The keyed hash of
-this row is uniform over 2^128 values, so the sums agree with probability gcd(d, 2^128) / 2^128, at
-most |d| / 2^128; with a key |d| = 1. Equal states never have different sums.
+Error: different states differ in some row by d copies. Its keyed hash is uniform over 2^128 values,
+so the sums agree with probability gcd(d, 2^128) / 2^128, at most |d| / 2^128; with a key |d| = 1.
 """
 
 from __future__ import annotations
@@ -21,19 +19,19 @@ KEY_BYTES = 16
 
 
 def fingerprint(secret: bytes, *parts: object) -> int:
-    """Return the keyed hash of plain values, 1 to 2^128 - 1; 0 is the absent row."""
+    """Return the keyed hash, 1 to 2^128 - 1; 0 is the absent row."""
     digest = blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=16, key=secret)
     return int.from_bytes(digest.digest(), "little") or 1
 
 
 def weight_of_copies(key: Key, copies: Value) -> int:
-    """Return what a number of copies of a row without a key adds to the sum."""
+    """Return the summand of a row's copies."""
     return copies * key % MODULUS
 
 
 def error_bound(source_states: int, target_states: int, copies: int = 1) -> float:
-    """Return a bound on the probability that any two different states had equal sums.
+    """Return a bound on the probability of colliding sums.
 
-    ``copies`` is the largest difference in copies of a row without a key.
+    ``copies``: largest difference in copies.
     """
     return min(1.0, source_states * target_states * max(1, copies) / MODULUS)

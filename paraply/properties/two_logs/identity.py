@@ -1,7 +1,7 @@
-"""Both logs name their transactions alike (GTIDs): each exactly once, in order, unchanged?
+"""Checks that named transactions (GTIDs) arrive once, in order and unchanged.
 
-One pass. Memory grows with the distance between both logs and with what is found, and by 8 bytes
-per transaction for the length of the longest rising subsequence.
+One pass. Memory grows with the logs' distance and findings, plus 8 bytes per transaction for the
+longest rising subsequence.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ from paraply.properties.two_logs.commits import Commit, Key
 _Finding = TypeVar("_Finding")
 
 LISTED_MAX = 1_000
-"""Findings of one kind that are kept; all are counted."""
+"""Findings listed per kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """A commit under the name that both logs use. ``group`` is what promises an order among its
-    commits (a MariaDB replication domain); ``number`` is what findings call it."""
+    """A named commit; ``group`` promises an order (MariaDB domain)."""
 
     name: str
     number: int
@@ -33,21 +32,18 @@ class Named:
 
 
 class Difference(IntEnum):
-    """How the same transaction differs in both logs."""
+    """How versions of a transaction differ."""
 
     OTHER_ROWS = 0
-    """It wrote other after-images."""
     FOUND_OTHER = 1
-    """It wrote the same, and found other before-images."""
+    """Same after-images, other before-images."""
     FEWER_ROWS = 2
-    """It wrote a part of the rows."""
     MORE_ROWS = 3
-    """It wrote all of the rows, and more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
-    """A transaction that differs, by its numbers in both logs, and the first row that does."""
+    """A changed transaction, with its first differing row."""
 
     source: int
     target: int
@@ -57,7 +53,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inversion:
-    """Two source commits that share a key and came in the other order at the target."""
+    """Reversed source commits with a common key."""
 
     earlier: int
     later: int
@@ -66,48 +62,46 @@ class Inversion:
 
 @dataclass(slots=True, kw_only=True)
 class IdentityJudgement:
-    """What the names show. Lists hold at most ``LISTED_MAX``; the counts are complete."""
+    """The judgement by names; lists are cut at ``LISTED_MAX``, counts complete."""
 
     matched: int = 0
     missing: list[int] = field(default_factory=list)
-    """Source commits with rows that the target lacks though it has later ones of their group."""
+    """Absent source commits with rows, before later ones of their group."""
     missing_count: int = 0
     filtered: int = 0
-    """Source commits without judged rows that the target lacks."""
+    """Absent source commits without judged rows."""
     lag: int = 0
-    """Source commits after the last one of their group that the target has."""
+    """Source commits after the target's last in their group."""
     errant: list[int] = field(default_factory=list)
-    """Target commits that the source lacks."""
+    """Target commits absent from the source."""
     errant_count: int = 0
     errant_with_rows: int = 0
     twice: list[int] = field(default_factory=list)
-    """Target commits that the target had before."""
     twice_count: int = 0
     changed: list[Changed] = field(default_factory=list)
     changed_count: int = 0
     descents: int = 0
-    """Target commits that come directly after one that is later at the source."""
+    """Target commits directly after a later source commit."""
     group_descents: int = 0
-    """The same within one group."""
     to_move: int = 0
-    """Fewest commits to move to make the order that of the source."""
+    """Fewest commits to move for source order."""
     not_prefix: int = 0
-    """Target commits after which an earlier source commit was still missing."""
+    """Target commits with an earlier one missing."""
     longest_not_prefix: int = 0
     inversions: list[Inversion] = field(default_factory=list)
     inversion_count: int = 0
-    """Target commits that share a key with a later source commit which the target had before."""
+    """Commits after a later one with a common key."""
 
     @property
     def is_faultless(self) -> bool:
-        """Return whether each commit came exactly once, unchanged, and nothing else with rows."""
+        """Return whether each commit came once, unchanged, without extra rows."""
         return not (
             self.missing_count or self.errant_with_rows or self.twice_count or self.changed_count
         )
 
 
 def judge_identity(source: Iterable[Named], target: Iterable[Named]) -> IdentityJudgement:
-    """Return what the names of two logs show; both are read side by side."""
+    """Return the judgement of both logs."""
     judge = _IdentityJudge()
     sources, targets = iter(source), iter(target)
     more_source = more_target = True
@@ -129,14 +123,13 @@ class _IdentityJudge:
     def __init__(self) -> None:
         self.result = IdentityJudgement()
         self._waiting: dict[str, tuple[int, Named]] = {}
-        """Source commits that the target has not shown yet."""
+        """Source commits that have not arrived."""
         self._early: dict[str, list[tuple[int, Named]]] = {}
-        """Target commits whose source commit was not read yet, or does not exist."""
+        """Target commits before or without source commit."""
         self._known: dict[str, _Numbers] = {}
         self._read_source = self._read_target = 0
         self._queue: dict[int, tuple[int, Named, Named] | None] = {}
-        """Target commits by their place, each with the place of its source commit and both; None
-        for one without a source commit."""
+        """By target place: source place, both commits; None without source."""
         self._next = 1
         self._order = _Order(self.result)
 
@@ -223,17 +216,14 @@ class _IdentityJudge:
 
 
 class _Order:
-    """Follows the order in which source commits came at the target."""
-
     def __init__(self, result: IdentityJudgement) -> None:
         self.last_of_group: dict[Hashable, int] = {}
-        """The latest source commit of each group that came."""
         self._result = result
         self._previous = 0
         self._previous_of_group: dict[Hashable, int] = {}
         self._came = array("q")
         self._last_writer: dict[Key, tuple[int, int]] = {}
-        """The latest source commit that wrote a key so far: its place and its number."""
+        """Place and number."""
         self._low = 0
         self._above: set[int] = set()
         self._forget_at = 1 << 16
@@ -261,13 +251,13 @@ class _Order:
             self._low += 1
             self._above.remove(self._low)
         if len(self._last_writer) > self._forget_at:
-            # Each commit comes once: only writers above the low-water mark can be overtaken.
+            # Commits come once: only writers above the low-water mark can be overtaken.
             kept = {key: w for key, w in self._last_writer.items() if w[0] > self._low}
             self._last_writer = kept
             self._forget_at = max(1 << 16, 2 * len(kept))
 
     def finish(self, lacking: array[int]) -> None:
-        """Count states that are no prefix; commits in ``lacking`` (rising) need not have come."""
+        """Count states that are no prefix; ``lacking`` commits are optional."""
         result = self._result
         tails = array("q")
         highest = stretch = 0
@@ -286,7 +276,7 @@ class _Order:
 
 
 def difference(source: Commit, target: Commit) -> tuple[Difference, Key] | None:
-    """Return how two commits differ and the first key in which they do; None if they do not."""
+    """Return difference and first differing key, or None."""
     wrote = {key: after for key, (_, after) in source.changes.items()} | dict(source.copies)
     writes = {key: after for key, (_, after) in target.changes.items()} | dict(target.copies)
     other = next((key for key in wrote if key in writes and writes[key] != wrote[key]), None)
@@ -303,13 +293,13 @@ def difference(source: Commit, target: Commit) -> tuple[Difference, Key] | None:
 
 
 def split_name(name: str) -> tuple[str, int]:
-    """Return a GTID without its last number, and that number; 0 where it ends in none."""
+    """Return a GTID's prefix and last number (0 without one)."""
     at = max(name.rfind(":"), name.rfind("-")) + 1
     return (name[:at], int(name[at:])) if name[at:].isdecimal() else (name, 0)
 
 
 class _Numbers:
-    """A growing set of numbers that come nearly in order: a low-water mark and what is above."""
+    """Nearly ordered numbers: a low-water mark and those above."""
 
     def __init__(self) -> None:
         self._first = 0

@@ -1,4 +1,4 @@
-"""What the judge of two logs finds: the level reached, and a witness for each level missed."""
+"""Levels, witnesses and judgement of two logs."""
 
 from __future__ import annotations
 
@@ -9,65 +9,59 @@ from paraply.properties.two_logs.commits import Key
 
 
 class Level(IntEnum):
-    """How closely the target's history follows the source's; a larger value is stronger."""
+    """How closely the target follows; larger is stronger."""
 
     DIVERGED = 0
-    """The last state is no state of the source."""
+    """The last state is no source state."""
     UNDECIDED = 1
-    """Rows of one key go back, and the target's log ends before all was applied."""
+    """Rows go back, and the log ends too early."""
     FINAL = 2
-    """The last state is one of the source; states before it need not be."""
+    """The last state is a source state."""
     PER_KEY = 3
-    """The versions of each key come in order; transactions are torn."""
+    """Each key's versions are in order; transactions are torn."""
     ATOMIC = 4
-    """Whole transactions, in an order that respects common keys."""
+    """Whole transactions, respecting common keys."""
     BATCHES = 5
-    """Every committed state is a prefix of the source, never going back; some are skipped."""
+    """Rising prefixes; some are skipped."""
     PREFIX = 6
-    """Every committed state is a prefix, never going back, and none is skipped."""
+    """Rising prefixes without skips."""
 
     @property
     def word(self) -> str:
-        """Return the name used by options and documents."""
+        """Return the name in options and documents."""
         return self.name.lower().replace("_", "-")
 
 
 class End(IntEnum):
-    """How the last state of the target relates to the source."""
+    """How the last states relate."""
 
     EQUAL = 0
-    """It is the source's last state."""
     BEHIND = 1
-    """It is an earlier prefix of the source."""
+    """An earlier prefix of the source."""
     DIFFERENT = 2
-    """It is no prefix of the source."""
 
 
 class Miss(IntEnum):
-    """Why a state of the target does not reach a level."""
+    """Why a target state misses a level."""
 
     NO_PREFIX = 0
-    """The state is equal to no prefix of the source."""
     WENT_BACK = 1
-    """The state is an earlier prefix than one shown before."""
+    """An earlier prefix than a previous state."""
     SKIPPED = 2
-    """The state skips states of the source."""
     TORN = 3
-    """A source transaction is visible on one key and not on another."""
+    """A source transaction is visible on some keys only."""
     KEY_WENT_BACK = 4
-    """A key has an earlier version than one shown before."""
     UNKNOWN_VERSION = 5
-    """A key has a value that the source never gave it."""
     LAST_STATE = 6
-    """The last state is no prefix of the source."""
+    """The last state is no prefix."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Witness:
-    """The first state of the target that misses a level.
+    """The first target state that misses a level.
 
-    ``target`` is the number of a commit of the target; ``source`` of a commit of the source, 0
-    where none is meant. ``key`` shows the source commit, ``other`` does not.
+    ``target`` and ``source`` are commit numbers (0: none). ``key`` shows the source commit,
+    ``other`` does not.
     """
 
     missed: Level
@@ -80,7 +74,7 @@ class Witness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretch:
-    """Consecutive commits of the target, first to last, whose states are no prefix."""
+    """Consecutive target commits, inclusive, without prefix states."""
 
     first: int
     last: int
@@ -93,49 +87,46 @@ class Stretch:
 
 @dataclass(slots=True, kw_only=True)
 class Judgement:
-    """What two logs show of an applier; commits are numbered from 1.
+    """The judgement; commits count from 1.
 
-    A *position* is a number of source commits: the prefix that a state is equal to.
+    A *position* is a number of source commits: the equal prefix.
     """
 
     level: Level = Level.DIVERGED
     end: End = End.DIFFERENT
     end_position: int | None = None
-    """The prefix that the last state is, None if it is none."""
+    """Position of the last state."""
     is_drained: bool = False
-    """The last source commit is visible in the target's last state."""
+    """The last state shows the last source commit."""
     source_commits: int = 0
     target_commits: int = 0
     prefixes: int = 0
-    """Target commits whose state is a prefix."""
+    """Target commits with a prefix state."""
     torn: int = 0
-    """Target commits whose state no set of whole source transactions explains."""
+    """Commits that no whole source transactions explain."""
     skipping: int = 0
-    """Target commits that skip states of the source."""
     state_went_back: int = 0
-    """Target commits whose state is an earlier prefix than the one before."""
     key_went_back: int = 0
     """Changes of a key to an earlier version."""
     unknown_versions: int = 0
-    """Changes of a key to a value that the source never gave it."""
+    """Changes of a key to a value the source never had."""
     rewritten: int = 0
-    """Keys that the target wrote with what they held and the source did not."""
+    """Keys that only the target rewrote unchanged."""
     found: dict[Key, int] = field(default_factory=dict)
-    """Keys that a target commit found changed outside of its log, and the source did not, with
-    the number of the commit."""
+    """Keys changed outside of the target's log only, and the commit."""
     differing: dict[Key, bool] = field(default_factory=dict)
-    """Keys whose last value is not the source's, with whether it is an earlier version of it."""
+    """Keys with another last value; whether it is an earlier version."""
     stretches: list[Stretch] = field(default_factory=list)
     witnesses: list[Witness] = field(default_factory=list)
-    """One for each level missed, strongest level first."""
+    """One per missed level, strongest first."""
     suspects: dict[Key, int] = field(default_factory=dict)
-    """Keys that keep states from being explained, with how many commits each blocks."""
+    """Keys that block explanations, and how many commits."""
     conceded: dict[Key, int] = field(default_factory=dict)
-    """Keys given up after a whole window, with the source commit that they never showed."""
+    """Keys given up after a window, and the missed source commit."""
     beyond_reach: int = 0
-    """Of ``torn``: explanations were cut off by the reach, so the state may be whole."""
+    """Of ``torn``: the reach cut the search."""
     beyond_window: bool = False
-    """The source's log goes on for more than a window after the target's last commit."""
+    """The source continues for over a window after the target."""
 
 
 def level_of(
@@ -147,9 +138,9 @@ def level_of(
     end: End,
     is_lost: bool,
 ) -> Level:
-    """Return the strongest level, from what is true of all states and of the last one.
+    """Return the strongest level.
 
-    ``is_lost``: the last state is no prefix and cannot become one by applying more.
+    ``is_lost``: applying more cannot repair the last state.
     """
     if all_prefixes:
         return Level.BATCHES if skips else Level.PREFIX
@@ -163,9 +154,8 @@ def level_of(
 
 
 def is_lost(differing: dict[Key, bool], *, is_drained: bool) -> bool:
-    """Return whether rows that differ at the end are wrong, and not only late.
+    """Return whether rows differ for good.
 
-    A value that the source never gave is wrong. An earlier version may be late; it is lost where
-    the target shows the source's last commit and so has worked off its backlog.
+    Values that the source never had are wrong. Earlier versions are lost only at a drained target.
     """
     return is_drained or not all(differing.values())

@@ -1,4 +1,4 @@
-"""The least set of whole source transactions that explains the target's state, kept up to date."""
+"""Maintains the least set of whole source transactions that explains the target."""
 
 from __future__ import annotations
 
@@ -7,35 +7,33 @@ from collections.abc import Callable, Iterable
 from paraply.properties.two_logs.chains import Chain, SourceStep
 
 _Cause = tuple[Chain, "_Cause | None"]
-"""A key, and the key whose version demanded that it moves."""
+"""Moved key and cause."""
 _Demand = tuple[Chain, int, int, _Cause]
-"""A key, the position that it must reach, the source step that demands it, and the cause."""
+"""Key, required position, demanding source step, cause."""
 
 
 class LeastIdeal:
-    """Pushes keys to later versions until every key of the ideal shows what the target holds.
+    """Pushes keys until the ideal shows the target's values.
 
-    Every push is forced, so the order of pushes does not matter. A failed attempt is undone: the
-    next state may allow what this one does not. Its chain of causes is kept: the next state fails
-    for the same cause unless it changes one of the keys in it, which makes a row that is missing
-    for good cost nothing.
+    Pushes are forced, so their order does not matter. Failed attempts are undone, as later states
+    may succeed. Their chain of causes remains: states that change none of its keys fail at no cost.
 
-    ``step_at`` returns a source step of the window; ``limit`` the last step that may be pulled in.
+    ``limit`` is the last step to pull in.
     """
 
     def __init__(self, step_at: Callable[[int], SourceStep], limit: Callable[[], int]) -> None:
         self._step_at = step_at
         self._limit = limit
         self.unmet: dict[Chain, None] = {}
-        """Keys whose version in the ideal is not what the target holds."""
+        """Keys that differ from the target."""
         self.blocker: Chain | None = None
-        """The key that could not move in the last failed attempt."""
+        """The key that failed the last attempt."""
         self.shown: Chain | None = None
-        """The key whose version demanded it."""
+        """The key that demanded the move."""
         self.missing_step = -1
-        """The source step that the blocker does not show."""
+        """The source step that the blocker misses."""
         self.was_cut_off = False
-        """The last failed attempt came to the limit."""
+        """The attempt reached the limit."""
         self._because: set[Chain] = set()
         self._limit_then = -1
         self._seed: Chain | None = None
@@ -43,7 +41,7 @@ class LeastIdeal:
         self._undo_steps: list[SourceStep] = []
 
     def explains(self, changed: Iterable[Chain]) -> bool:
-        """Take in keys whose value at the target has changed; return whether an ideal explains."""
+        """Add changed keys; return whether an ideal exists."""
         retry = self.blocker is None or (self.was_cut_off and self._limit() > self._limit_then)
         for chain in changed:
             if chain.version(chain.atomic) == chain.value:
@@ -54,7 +52,7 @@ class LeastIdeal:
         return self.attempt() if retry else False
 
     def attempt(self) -> bool:
-        """Push until nothing moves; undo everything where a key cannot move."""
+        """Push until nothing moves; undo on failure."""
         self._undo.clear()
         self._undo_steps.clear()
         self.was_cut_off = False
@@ -70,14 +68,14 @@ class LeastIdeal:
         return True
 
     def forget(self, chain: Chain) -> None:
-        """Stop to judge a key."""
+        """Stop judging a key."""
         self.unmet.pop(chain, None)
         self.blocker = None
 
     def force(self, step: SourceStep) -> None:
-        """Include an old step that its keys have shown one by one, though no state was whole.
+        """Include an old step that its keys showed separately.
 
-        Only after a state that no ideal explained; from here on the ideal need not be the least.
+        Only after an unexplained state; the ideal may no longer be least.
         """
         step.included = True
         for chain, position in step.versions:
@@ -111,7 +109,6 @@ class LeastIdeal:
         return True
 
     def _pull(self, number: int, cause: _Cause) -> list[_Demand]:
-        """Include a source step; return the keys that must now show it, too."""
         step = self._step_at(number)
         if step.included:
             return []

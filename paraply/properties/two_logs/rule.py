@@ -1,19 +1,15 @@
-"""The rule, readable: which level does the history of a target reach?
+"""The readable rule; :mod:`paraply.properties.two_logs.streaming` is its fast twin.
 
-Slow on purpose; :mod:`paraply.properties.two_logs.streaming` is the fast twin. Theorems behind it:
+* **Prefixes.** If rising prefixes explain all states, the first one not before the previous always
+  does: exchange the larger for the smaller.
+* **Whole transactions.** An *ideal* contains, with a commit, all earlier ones with a common key.
+  All conditions have the form "with this commit also that one", so explaining sets are closed under
+  union and intersection. The least one above the previous is contained in every other, so choosing
+  it is exact, also for returning values (A, B, A).
+* **Keys.** A key alone takes the first version not before its last. These positions are separate,
+  because ideals push keys further.
 
-* **Prefixes.** If some rising choice of prefixes explains all states, the choice of the first
-  prefix not before the last one does: exchange the larger for the smaller.
-* **Whole transactions.** A state of whole transactions in dependency order is an *ideal*: a set of
-  source commits that has, with a commit, all earlier ones that share a key. All conditions on such
-  a set have the form "with this commit also that one", so the sets that explain a state are closed
-  under union and intersection: there is a least one, and the least one that contains the last
-  state's is contained in every other. Taking it at each state therefore loses nothing, also where
-  values come back (A, B, A).
-* **Keys.** Alone, a key takes the first version not before its last one. These positions are kept
-  apart: an ideal may push a key further than the key alone needs.
-
-Reads are in no log, so dependencies through reads are not judged.
+Logs contain no reads: dependencies through reads are not judged.
 """
 
 from __future__ import annotations
@@ -42,11 +38,11 @@ from paraply.properties.two_logs.judgement import (
 )
 
 Chains = dict[Key, list[tuple[int, Value]]]
-"""Versions of each key in source order: (source step that wrote it, value); step 0 is before."""
+"""(source step, value) by key, in source order; step 0 is before."""
 
 
 def judge(source: Sequence[Commit], target: Sequence[Commit]) -> Judgement:
-    """Return the strongest level of the target's history, with a witness for each level missed."""
+    """Return the strongest level and witnesses."""
     initial = initial_values(source, target)
     source_steps = [Step(0, {}), *steps(source, initial)]
     target_steps = list(steps(target, initial))
@@ -96,7 +92,7 @@ def judge(source: Sequence[Commit], target: Sequence[Commit]) -> Judgement:
 
 
 def version_chains(source_steps: Sequence[Step], initial: State) -> Chains:
-    """Return the versions that the source gave each key."""
+    """Return each key's source versions."""
     chains: Chains = {key: [(0, value)] for key, value in initial.items()}
     for at, step in enumerate(source_steps):
         for key, value in step.values.items():
@@ -105,7 +101,7 @@ def version_chains(source_steps: Sequence[Step], initial: State) -> Chains:
 
 
 def prefix_states(source_steps: Sequence[Step], initial: State) -> list[State]:
-    """Return the state of the source after each step."""
+    """Return the source state after each step."""
     states = []
     state = dict(initial)
     for step in source_steps:
@@ -115,7 +111,7 @@ def prefix_states(source_steps: Sequence[Step], initial: State) -> list[State]:
 
 
 def position_of(state: State, prefixes: Sequence[State], last: int) -> int | None:
-    """Return the first prefix equal to ``state`` not before ``last``, else the nearest before."""
+    """Return the first equal prefix from ``last``, else the nearest before."""
     equal = [at for at, prefix in enumerate(prefixes) if prefix == state]
     ahead = [at for at in equal if at >= last]
     return ahead[0] if ahead else equal[-1] if equal else None
@@ -124,10 +120,7 @@ def position_of(state: State, prefixes: Sequence[State], last: int) -> int | Non
 def least_ideal(
     state: State, included: frozenset[int], chains: Chains, source_steps: Sequence[Step]
 ) -> frozenset[int] | None:
-    """Return the least ideal that contains ``included`` and explains ``state``; None without one.
-
-    Keys are pushed to later versions until none has to move.
-    """
+    """Return the least explaining ideal above ``included``, or None."""
     ideal = set(included)
     moved = True
     while moved:
@@ -158,7 +151,6 @@ def _judge_prefixes(
     result: Judgement,
     miss: _Misses,
 ) -> list[int | None]:
-    """Find the prefix that each state of the target is; return the positions, one per step."""
     prefixes = prefix_states(source_steps, initial)
     effective = [0]  # Commits so far that changed the state: others cannot be seen skipped.
     for before, after, step in zip(prefixes, prefixes[1:], source_steps[1:], strict=False):
@@ -200,7 +192,7 @@ def _judge_prefixes(
 
 
 def commits_of(step: Step) -> int:
-    """Return how many source commits are done after a source step."""
+    """Return the number of source commits up to a step."""
     return step.number - step.is_found
 
 
@@ -222,10 +214,9 @@ def _judge_keys(
     result: Judgement,
     miss: _Misses,
 ) -> None:
-    """Follow each key by itself through its versions.
+    """Follow each key through its versions.
 
-    A value that was found, and that the source found at its next such version, too, was changed at
-    both servers outside of both logs (a cascade): that is no finding.
+    A found value that the source also finds next is a cascade outside of both logs: no finding.
     """
     position = dict.fromkeys(chains, 0)
     for step in target_steps:
@@ -249,7 +240,6 @@ def _judge_keys(
 def _end(
     state: State, last: State, positions: Sequence[int | None], source_steps: Sequence[Step]
 ) -> tuple[End, int | None]:
-    """Return how the target's last state relates to the source, and the prefix that it is."""
     if state == last:
         return End.EQUAL, commits_of(source_steps[-1])
     at = positions[-1] if positions else 0

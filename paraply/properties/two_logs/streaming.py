@@ -1,9 +1,7 @@
-"""The fast twin of :mod:`paraply.properties.two_logs.rule`: one pass, linear time, bounded memory.
+"""The fast twin of :mod:`paraply.properties.two_logs.rule`: linear, bounded memory.
 
-Prefixes are found by fingerprints of states, explanations by version chains. The source is read
-``window`` steps ahead of the furthest that the target shows, and forgotten a window behind it. A
-key that does not show a source step for a whole window is *conceded*: listed, taken out of the
-sums, and the rest is judged on.
+State fingerprints find prefixes, version chains explanations. A key that misses a source step for a
+whole window is *conceded*: listed and excluded.
 """
 
 from __future__ import annotations
@@ -29,12 +27,11 @@ from paraply.properties.two_logs.least_ideal import LeastIdeal
 from paraply.properties.two_logs.window import SourceWindow, Values
 
 WINDOW = 50_000
-"""Source steps kept ahead of and behind the target by default."""
+"""Source steps kept on both sides of the target."""
 REACH = 256
-"""How many source steps past the furthest direct evidence an explanation may use by default.
+"""Source steps that explanations may use past direct evidence.
 
-Values that come back (A, B, A) allow explanations far ahead, and to follow each to the end of
-the window would be quadratic.
+Returning values (A, B, A) would make unlimited search quadratic.
 """
 STRETCHES_MAX = 10_000
 SUSPECTS_MAX = 100_000
@@ -42,7 +39,7 @@ _RECENT = 65
 _COMMITS_PER_MEDIAN = 16
 
 OnState = Callable[[int, int | None, int], None]
-"""Called after each target commit: its number, the prefix or None, the furthest source commit."""
+"""Arguments: target commit, its prefix, furthest source commit."""
 
 
 def judge_streaming(
@@ -54,10 +51,9 @@ def judge_streaming(
     excluded: frozenset[Key] = frozenset(),
     on_state: OnState | None = None,
 ) -> Judgement:
-    """Return what :func:`paraply.properties.two_logs.rule.judge` returns, without some keys.
+    """Return :func:`paraply.properties.two_logs.rule.judge` without ``excluded`` keys.
 
-    Exact while no key stays behind for a whole window; explanations of whole transactions are
-    complete within the reach, and ``Judgement.beyond_reach`` counts the states cut off by it.
+    Exact unless a key lags by a window. ``Judgement.beyond_reach`` counts states beyond ``reach``.
     """
     judge = StreamingJudge(source, window=window, reach=reach, excluded=excluded)
     for commit in target:
@@ -68,22 +64,21 @@ def judge_streaming(
 
 
 class StreamingJudge:
-    """Takes the commits of the target one by one; ``result`` is filled as they come."""
+    """Judges target commits into ``result``."""
 
     def __init__(
         self, source: Iterable[Commit], *, window: int, reach: int, excluded: frozenset[Key]
     ) -> None:
         self.result = Judgement()
         self.position: int | None = 0
-        """The prefix that the target's state is now, in source commits; None if it is none."""
+        """The current state's prefix."""
         self._window = window
         self._reach = reach
         self._source = SourceWindow(source, excluded)
         self._total = 0
-        """The sum of the target's state."""
         self._last = 0
         self._one_by_one = [0]
-        """Where the target may be if it has skipped nothing since it last did; rising."""
+        """Possible positions if nothing was skipped; rising."""
         self._frontier = 0
         self._progress = 0
         self._recent: deque[int] = deque(maxlen=_RECENT)
@@ -94,11 +89,11 @@ class StreamingJudge:
 
     @property
     def furthest(self) -> int:
-        """Return the number of the furthest source commit that the target has shown."""
+        """Return the furthest source commit shown."""
         return self._source.step(self._frontier).number
 
     def observe(self, commit: Commit) -> None:
-        """Judge the next commit of the target."""
+        """Judge the next target commit."""
         result = self.result
         result.target_commits += 1
         for key in commit.rewritten:
@@ -108,19 +103,19 @@ class StreamingJudge:
             self._take_found(found)
         self._take(written, is_found=False)
         if result.target_commits % _COMMITS_PER_MEDIAN == 0 and len(self._recent) == _RECENT:
-            # A single value may come back far ahead of where the target is; not half of them.
+            # Single values recur far ahead; half of them do not.
             self._progress = max(self._progress, sorted(self._recent)[_RECENT // 2])
             self._frontier = max(self._frontier, self._progress)
         self._source.read_to(self._progress + self._window)
         self._forget()
 
     def _take_found(self, found: Values) -> None:
-        """Take what the target found changed outside of its log as a state of its own."""
+        """Treat outside changes as a separate state."""
         self._take(found, is_found=True)
         for chain, value in found:
             at = chain.find(value, chain.single)
             step = -1 if at is None else chain.step(at)
-            # A change that neither log shows is no fault of the applier: cascades are one.
+            # A change outside of both logs (a cascade) is no fault.
             if step < self._source.dropped or not self._source.step(step).is_found:
                 self.result.found.setdefault(chain.key, self.result.target_commits)
 
@@ -164,14 +159,13 @@ class StreamingJudge:
         self._progress = max(self._progress, at)
 
     def _position(self, equal: list[int]) -> int | None:
-        """Return the first prefix not before the last one, else the nearest before it."""
         if not equal:
             return None
         index = bisect_left(equal, self._last)
         return equal[index] if index < len(equal) else equal[-1]
 
     def _without_a_skip(self, equal: list[int]) -> list[int]:
-        """Return which of these prefixes the target may show without having skipped a state."""
+        """Return prefixes that need no skipped state."""
         before = self._one_by_one
         found = []
         nearest = 0
@@ -249,7 +243,7 @@ class StreamingJudge:
     # The window
 
     def _forget(self) -> None:
-        """Drop source steps that are a window behind, conceding keys that never showed them."""
+        """Drop old source steps; concede keys that never showed them."""
         source = self._source
         conceded: list[Chain] = []
         while source.dropped < self._progress - self._window:
@@ -275,7 +269,7 @@ class StreamingJudge:
     # The end
 
     def finish(self) -> Judgement:
-        """Compare the last states and return the judgement."""
+        """Compare the last states; return the judgement."""
         result, source = self.result, self._source
         source.read_to(source.head + self._window)
         if not source.has_ended:

@@ -1,4 +1,4 @@
-"""The part of the source's log around the target: its steps, their sums, and the version chains."""
+"""The source's log around the target."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ Values = list[tuple[Chain, Value]]
 
 
 class SourceWindow:
-    """Source steps by number: step 0 is before the log; the first is ``dropped``."""
+    """Source steps from ``dropped``; step 0 is before the log."""
 
     def __init__(self, source: Iterable[Commit], excluded: frozenset[Key]) -> None:
         self.excluded = set(excluded)
-        """Keys that are not judged."""
         self.chains: dict[Key, Chain] = {}
         self.where: dict[int, list[int]] = {0: [0]}
-        """Steps by the sum of the state after them."""
+        """Steps by state sum."""
         self.dropped = 0
         self.total = 0
-        """The sum of the state after the last step."""
+        """The last state sum."""
         self.commits = 0
         self.has_ended = False
         self.rewritten: set[Key] = set()
@@ -34,7 +33,7 @@ class SourceWindow:
 
     @property
     def head(self) -> int:
-        """Return the last step."""
+        """Return the last step number."""
         return self._trimmed + len(self._steps) - 1
 
     @property
@@ -47,7 +46,7 @@ class SourceWindow:
         return self._steps[number - self._trimmed]
 
     def read_to(self, head: int) -> None:
-        """Read commits until the window reaches ``head``."""
+        """Read commits up to ``head``."""
         while not self.has_ended and self.head < head:
             commit = next(self._source, None)
             if commit is None:
@@ -57,11 +56,11 @@ class SourceWindow:
             self._read(commit)
 
     def count_rest(self) -> None:
-        """Count the commits after the window without judging them."""
+        """Count the commits after the window."""
         self.commits += sum(1 for _ in self._source)
 
     def changes(self, commit: Commit, *, is_source: bool) -> tuple[Values, Values]:
-        """Return the values that a commit found other than known, and those that it left."""
+        """Return unexpected before-values, and after-values."""
         found: Values = []
         written: Values = []
         for key, (before, after) in commit.changes.items():
@@ -102,7 +101,7 @@ class SourceWindow:
         self.where.setdefault(step.total, []).append(at)
 
     def drop_first(self) -> None:
-        """Forget the first step, versions before it, and keys that rest since."""
+        """Drop the first step and resting keys."""
         step = self.step(self.dropped)
         where = self.where[step.total]
         del where[0]
@@ -121,13 +120,13 @@ class SourceWindow:
                 chain.drop_before(position)
 
     def concede(self, chain: Chain) -> None:
-        """Stop to judge a key; :meth:`take_out` must follow before the next state."""
+        """Stop judging a key; :meth:`take_out` must follow."""
         chain.is_conceded = True
         self.excluded.add(chain.key)
         self.chains.pop(chain.key, None)
 
     def take_out(self, conceded: list[Chain]) -> None:
-        """Take conceded keys out of the sums of all steps."""
+        """Remove conceded keys from all state sums."""
         gone = set(conceded)
         held = {chain: chain.value_before(self.dropped) for chain in conceded}
         removed = sum(chain.weight(value) for chain, value in held.items())

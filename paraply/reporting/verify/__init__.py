@@ -1,1 +1,1 @@
-"""The result of ``paraply verify`` on a screen, as JSON, JUnit, SARIF and a page."""
+"""Reports of ``paraply verify``."""

@@ -1,4 +1,4 @@
-"""The result of ``paraply verify`` as one HTML page: timeline, witnesses to step through, rows."""
+"""``paraply verify`` as one HTML page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paraply.version import VERSION
 
 
 def verify_html(result: VerifyResult) -> str:
-    """Return the page."""
+    """Return the HTML page."""
     style, script = resource("audit.css") + "\n" + resource("verify.css"), resource("verify.js")
     excepted = result.except_rows.rows if result.except_rows is not None else []
     return (

@@ -1,4 +1,4 @@
-"""The result of ``paraply verify`` as one JSON document (docs/verify.md)."""
+"""``paraply verify`` as JSON (docs/verify.md)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORMAT_VERSION = 1
 
 
 def verify_document(result: VerifyResult) -> dict[str, Any]:
-    """Return the result as plain dictionaries and lists; levels and verdicts are words."""
+    """Return plain values; enums are words."""
     document: dict[str, Any] = {
         "paraply": VERSION,
         "format": FORMAT_VERSION,
@@ -37,7 +37,7 @@ def verify_document(result: VerifyResult) -> dict[str, Any]:
 
 
 def verify_json(result: VerifyResult) -> str:
-    """Return the JSON document, with a final newline."""
+    """Return the document with final newline."""
     text = json.dumps(verify_document(result), ensure_ascii=False, allow_nan=False, indent=2)
     return ascii_escaped(text) + "\n"
 

@@ -1,4 +1,4 @@
-"""The result of ``paraply verify`` as JUnit XML: one test case per level and finding."""
+"""``paraply verify`` as JUnit XML."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Case:
 
 
 def verify_junit(result: VerifyResult) -> str:
-    """Return the JUnit XML. Levels above the required one never fail."""
+    """Return the XML; levels above the required never fail."""
     cases = list(_cases(result))
     root = ElementTree.Element("testsuites", name="paraply verify")
     suite = ElementTree.SubElement(root, "testsuite", name="paraply verify")
@@ -44,7 +44,7 @@ def verify_junit(result: VerifyResult) -> str:
 
 
 def _cases(result: VerifyResult) -> Iterator[_Case]:
-    # The verdict comes first: it must be there even where nothing could be judged.
+    # The verdict is always there, even without judged rows.
     yield _Case("verdict", f"{result.required} holds", result.verdict, words.headline(result))
     reasons = {witness.level: witness.text for witness in result.witnesses}
     for name, level in REQUIREMENTS.items():

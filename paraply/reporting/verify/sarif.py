@@ -1,4 +1,4 @@
-"""The result of ``paraply verify`` as SARIF 2.1.0 (OASIS), for code scanning services."""
+"""``paraply verify`` as SARIF 2.1.0 (OASIS)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _RULES = {
 
 
 def verify_sarif(result: VerifyResult) -> str:
-    """Return the SARIF document. Levels above the required one are notes."""
+    """Return the document; levels above the required are notes."""
     findings = list(_results(result))
     document = {
         "$schema": _SCHEMA,

@@ -1,4 +1,4 @@
-"""The result of ``paraply verify`` on one screen."""
+"""``paraply verify`` on one screen."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LABEL = 13
 
 
 def verify_text(result: VerifyResult) -> str:
-    """Return the report: verdict first, then facts, then evidence."""
+    """Return verdict, facts and evidence."""
     lines = []
     title = f"{result.verdict.name}: {words.headline(result)}"
     wrapped = _wrapped(title, "", "")
@@ -115,7 +115,6 @@ def _evidence(result: VerifyResult) -> Iterator[tuple[str, list[str]]]:
 
 
 def _short(place: str) -> str:
-    """Return file and offset without the folder; the JSON document has the whole path."""
     return place.rpartition("/")[2]
 
 

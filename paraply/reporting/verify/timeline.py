@@ -1,4 +1,4 @@
-"""The timeline of both logs: which source state each target commit shows."""
+"""The timeline of source states by target commit."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 10, 12, 36
 
 
 def timeline_picture(result: VerifyResult) -> Markup:
-    """Return the picture; empty where the target has no commit to judge.
+    """Return the picture, empty without judged target commits.
 
-    The line is the prefix that each target commit shows. A dot is a commit that shows no state of
-    the source, drawn at the furthest source commit that it shows.
+    The line shows prefixes; dots mark other commits at their furthest source commit.
     """
     samples = result.timeline
     if not samples:
@@ -54,7 +53,7 @@ def timeline_picture(result: VerifyResult) -> Markup:
 
 
 def marker_of(result: VerifyResult, witness: WitnessFinding) -> Markup:
-    """Return the horizontal place of a witness in the timeline."""
+    """Return a witness's horizontal place."""
     last = max(2, result.timeline[-1][0] if result.timeline else 2)
     return escape(f"{_x(max(1, witness.target_number), last):.1f}")
 

@@ -1,4 +1,4 @@
-"""The sentences that every report of ``paraply verify`` shares."""
+"""Sentences of all reports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LADDER = (Level.PREFIX, Level.BATCHES, Level.ATOMIC, Level.PER_KEY, Level.FINAL)
 
 
 def headline(result: VerifyResult) -> str:
-    """Return the verdict in a sentence."""
+    """Return the verdict sentence."""
     reached = f"the target reaches {result.level.word}"
     if result.verdict is Verdict.VIOLATED:
         if result.names is not None and not result.names.is_faultless:
@@ -28,12 +28,12 @@ def headline(result: VerifyResult) -> str:
 
 
 def level_sentence(result: VerifyResult) -> str:
-    """Return what the level reached means."""
+    """Return the meaning of the level."""
     return f"{result.level.word}: {LEVEL_SENTENCES[result.level]}"
 
 
 def fault_counts(result: VerifyResult) -> str:
-    """Return the faults that names show, counted."""
+    """Return counts of named faults."""
     names = result.names
     assert names is not None
     parts = [
@@ -50,7 +50,7 @@ def fault_counts(result: VerifyResult) -> str:
 
 
 def states_text(result: VerifyResult) -> str:
-    """Return how many target commits show a state of the source."""
+    """Return how many commits show source states."""
     states = result.states
     if not states.commits:
         return "the target's log has no commit to judge"
@@ -63,7 +63,7 @@ def states_text(result: VerifyResult) -> str:
 
 
 def stretch_text(stretch: StretchFinding) -> str:
-    """Return a stretch of commits that show no state of the source."""
+    """Return one stretch."""
     end = "" if stretch.healed else ", to the end of the log"
     return (
         f"{counted(stretch.commits, 'commit')}, {stretch.seconds:.1f} s, "
@@ -72,7 +72,7 @@ def stretch_text(stretch: StretchFinding) -> str:
 
 
 def delivery_text(result: VerifyResult) -> str:
-    """Return whether anything was seen twice."""
+    """Return whether anything appeared twice."""
     delivery = result.delivery
     if delivery.nothing_seen_twice:
         return "nothing seen twice"
@@ -98,7 +98,7 @@ def delivery_text(result: VerifyResult) -> str:
 
 
 def end_text(result: VerifyResult) -> str:
-    """Return how the target's last state relates to the source."""
+    """Return the relation of last states."""
     if result.end is End.EQUAL:
         return "the last state is the source's last state"
     if result.end is End.BEHIND:
@@ -113,7 +113,7 @@ def end_text(result: VerifyResult) -> str:
 
 
 def lag_text(result: VerifyResult) -> str:
-    """Return how far the target was behind."""
+    """Return the target's lag."""
     lag = result.lag
     text = f"at most {counted(lag.transactions_max, 'transaction')}"
     if lag.seconds_median is not None and lag.seconds_max is not None:
@@ -122,7 +122,7 @@ def lag_text(result: VerifyResult) -> str:
 
 
 def wl4648_text(result: VerifyResult) -> str:
-    """Return the consistency levels of WL#4648."""
+    """Return the WL#4648 consistency levels."""
     states = result.states
     most = percent(states.prefixes / states.commits) if states.commits else "-"
     return (
@@ -132,7 +132,7 @@ def wl4648_text(result: VerifyResult) -> str:
 
 
 def names_text(result: VerifyResult) -> str:
-    """Return what names show, counted."""
+    """Return counts by transaction name."""
     names = result.names
     assert names is not None
     text = f"{names.matched:,} in both logs, {names.missing:,} missing, {names.errant:,} errant"
@@ -143,7 +143,7 @@ def names_text(result: VerifyResult) -> str:
 
 
 def order_text(result: VerifyResult) -> str:
-    """Return how the order of commits differs."""
+    """Return differences of commit order."""
     names = result.names
     assert names is not None
     if not names.descents:
@@ -156,7 +156,7 @@ def order_text(result: VerifyResult) -> str:
 
 
 def batches_text(result: VerifyResult) -> str:
-    """Return how many target commits hold several source transactions."""
+    """Return the count of batching target commits."""
     states = result.states
     return (
         f"{counted(states.batch_count, 'target commit')} with several source transactions, at most "
@@ -165,7 +165,7 @@ def batches_text(result: VerifyResult) -> str:
 
 
 def row_text(row: RowFinding) -> str:
-    """Return a row that differs, with both versions."""
+    """Return a differing row, both versions."""
     column = f"{row.column}: " if row.column else ""
     text = f"{row.table} ({row.key})"
     if row.source_value != row.target_value:
@@ -177,7 +177,7 @@ def row_text(row: RowFinding) -> str:
 
 
 def error_text(result: VerifyResult) -> str:
-    """Return the probability that different states were taken for equal."""
+    """Return the probability of a fingerprint collision."""
     return (
         f"states are compared by keyed 128-bit fingerprints: two different states pass as equal "
         f"with probability at most {result.error_bound:.0e}"
@@ -185,7 +185,7 @@ def error_text(result: VerifyResult) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share; 100 % only where nothing is missing."""
+    """Return a share; only 1.0 prints as 100 %."""
     if share >= 1:
         return "100 %"
     return f"{min(99.9, int(share * 1000) / 10):.1f} %"

@@ -1,4 +1,4 @@
-"""Compiled twins of the checks of tables; each gives what its readable twin gives."""
+"""Compiled table checks, equal to their twins."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Breaches of a table named by sorting: the twin of :mod:`paraply.properties.tables.breaches`.
+"""Twin of :mod:`paraply.properties.tables.breaches`, by sorting.
 
-A chunk of rows is sorted by window and item, so that each write stands behind the one before it.
-What chunks beside each other must be compared by is kept of each (:class:`Edges`), and
-:class:`BreachFold` compares it from left to right, so that a history may lie in many chunks.
+Sorting by window and item puts each write after the previous one. :class:`BreachFold` compares
+chunks' :class:`Edges`, so histories may span chunks.
 """
 
 from __future__ import annotations
@@ -18,23 +17,21 @@ from paraply.properties.tables.compiled.timestamps import Columns
 Ints = NDArray[np.int64]
 
 B_ROW, B_KIND, B_ITEM, B_EARLIER, B_HISTORY, B_LC, B_SN, B_EARLIER_SN, B_SIZE = range(9)
-"""Columns of breaches: the fields of :class:`paraply.properties.tables.breaches.TableBreach`."""
+"""Fields of :class:`paraply.properties.tables.breaches.TableBreach`."""
 W_ITEM, W_ROW, W_HISTORY, W_LC, W_SN, W_SIZE = range(6)
-"""Columns of writers, sorted by item; item 0 where items are not distinguished."""
+"""Writers, sorted by item (0 without items)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """What rows that follow each other are compared with at their ends.
+    """Ends of consecutive rows.
 
     Attributes:
-        history_first: of the first row.
-        history_last: of the last row.
-        restarts: whether a window ends inside, so that nothing passes from one end to the other.
-        opening: the first row, as a writer of nothing; none if it is a view change.
-        closing: the last row, alike.
-        firsts: first writers in the first window, if it may begin before.
-        lasts: last writers in the last window.
+        restarts: whether a window ends inside.
+        opening: first row as writer; empty for a view change.
+        closing: last row, likewise.
+        firsts: the first window's first writers.
+        lasts: the last window's last writers.
     """
 
     history_first: int
@@ -46,7 +43,7 @@ class Edges:
     lasts: Ints
 
     def without(self, *, left: bool, right: bool) -> Edges:
-        """Return the edges without writers where no history goes on."""
+        """Return the edges without first (``left``) or last (``right``) writers."""
         return replace(
             self,
             firsts=self.firsts[:0] if left else self.firsts,
@@ -55,7 +52,7 @@ class Edges:
 
 
 def breaches_in(columns: Columns, first_row: int) -> tuple[Ints, Edges]:
-    """Return the breaches inside a chunk of one row or more, sorted, and its edges."""
+    """Return a nonempty chunk's sorted breaches and edges."""
     history, lc, sn = columns.history, columns.lc, columns.sn
     is_view_change = (lc | sn) == 0
     begins = is_view_change.copy()
@@ -94,13 +91,13 @@ def breaches_in(columns: Columns, first_row: int) -> tuple[Ints, Edges]:
 
 
 class BreachFold:
-    """Compares the edges of chunks from left to right; :attr:`edges` are those of all so far."""
+    """Compares chunk edges from left to right."""
 
     def __init__(self) -> None:
         self.edges: Edges | None = None
 
     def add(self, after: Edges) -> Ints:
-        """Take in the chunk that follows; return its breaches by what lies before it, sorted."""
+        """Add a chunk; return sorted breaches against earlier chunks."""
         before = self.edges
         if before is None or before.history_last != after.history_first:
             self.edges = after if before is None else _beside(before, after)
@@ -124,7 +121,7 @@ class BreachFold:
 
 
 def sorted_breaches(found: list[Ints]) -> Ints:
-    """Return breaches as one table, sorted by row, kind and item."""
+    """Return breaches by row, kind and item."""
     every = np.concatenate([*found, np.zeros((0, B_SIZE), np.int64)])
     order: Ints = np.lexsort((every[:, B_ITEM], every[:, B_KIND], every[:, B_ROW]))
     sorted_: Ints = every[order]
@@ -132,7 +129,7 @@ def sorted_breaches(found: list[Ints]) -> Ints:
 
 
 def _writes(columns: Columns, is_transaction: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    """Return the row and the item of every write, each item once a row, in no order."""
+    """Return row and item of writes, distinct, unordered."""
     counts = np.diff(columns.offsets).astype(np.int64)
     row_of = np.repeat(np.arange(len(counts)), counts)
     items = columns.items[columns.offsets[0] : columns.offsets[-1]]
@@ -145,7 +142,6 @@ def _writes(columns: Columns, is_transaction: NDArray[np.bool_]) -> tuple[Ints, 
 
 
 def _breaches(kind: str, later: Ints, earlier: Ints | None = None) -> Ints:
-    """Return a breach for each row of ``later``, by the row of ``earlier`` beside it."""
     found: Ints = np.zeros((len(later), B_SIZE), np.int64)
     found[:, B_KIND], found[:, B_EARLIER] = KINDS.index(kind), NO_ROW
     for column, of in (
@@ -158,14 +154,12 @@ def _breaches(kind: str, later: Ints, earlier: Ints | None = None) -> Ints:
 
 
 def _falls(before: Ints, after: Ints) -> bool:
-    """Return whether there is a row either side, and ``sn`` of the later is not above the other."""
     if not len(before) or not len(after):
         return False
     return bool(before[0, W_SN] and after[0, W_SN] <= before[0, W_SN])
 
 
 def _looked_up(known: Ints, wanted: Ints) -> tuple[Ints, NDArray[np.bool_]]:
-    """Return where the items of ``wanted`` are among ``known``, and whether they are there."""
     if not len(known):
         return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), bool)
     places = np.minimum(np.searchsorted(known[:, W_ITEM], wanted[:, W_ITEM]), len(known) - 1)
@@ -173,7 +167,6 @@ def _looked_up(known: Ints, wanted: Ints) -> tuple[Ints, NDArray[np.bool_]]:
 
 
 def _merged(below: Ints, above: Ints) -> Ints:
-    """Return writers of both, those of ``above`` where both have an item."""
     _, is_covered = _looked_up(above, below)
     both: Ints = np.concatenate([below[~is_covered], above])
     merged: Ints = both[np.argsort(both[:, W_ITEM], kind="stable")]
@@ -181,7 +174,6 @@ def _merged(below: Ints, above: Ints) -> Ints:
 
 
 def _beside(before: Edges, after: Edges) -> Edges:
-    """Return the edges of rows of two histories that stand beside each other."""
     return replace(
         after,
         history_first=before.history_first, restarts=True,

@@ -1,13 +1,11 @@
-"""Kernels of the table check: one pass, one open-addressing table that is never cleared.
+"""Kernels of the table check: one pass, one open-addressing table, never cleared.
 
-A slot is four words: an item, the row and ``sn`` of its last writer, the ``lc`` of its first. Rows
-are numbered on from block to block, so a slot whose row is before the window's first is free, and a
-window costs nothing to begin. Slots of one window are never freed, hence a probe ends at the first
-free one. The table stays small enough for the cache as long as windows do.
+A slot has four words: item, row and ``sn`` of the last writer, ``lc`` of the first. Row numbers
+rise over blocks, so slots with rows before the window are free. No window frees its slots, so
+probes end at the first free one.
 
-What the data decides anew for each item (is it new? is the slot another's?) is computed, not
-branched on: the sign of a difference says it, and signs combine by ``&``. Guessing wrong every
-fourth time would cost more than all the rest.
+Sign arithmetic replaces branches on items: a misprediction every fourth time would dominate the
+time.
 """
 
 from __future__ import annotations
@@ -20,18 +18,18 @@ Ints = NDArray[np.int64]
 Offsets = NDArray[np.int32]
 
 ITEM, ROW, SN, LC, WORDS = (np.uint64(word) for word in range(5))
-"""Words of a slot. Unsigned, as slots are: numba takes a signed index for one from the end."""
+"""Words of a slot; unsigned, because numba wraps signed indexes."""
 
 N_MALFORMED, N_NOT_RISING, N_UNORDERED, N_COMPARED, N_DISORDERED = range(5)
 S_ROWS, S_WINDOW, S_USED, S_HISTORY, S_SN_FIRST, S_SN_LAST = range(5, 11)
 S_RESTARTS, S_KEEPS_FIRSTS, S_ROOM_WANTED = range(11, 14)
 STATES = 14
-"""What is known of the rows so far; ``S_ROWS`` counts from 1, ``S_WINDOW`` is its first row."""
+"""``S_ROWS`` counts from 1; ``S_WINDOW`` is the window's first row."""
 
 
 @njit(cache=True, nogil=True)
 def find(table: Ints, window: int, item: int) -> np.uint64:
-    """Return where the slot of an item begins, or the free one that it would get."""
+    """Return an item's slot, or the free one for it."""
     mask = np.uint64(len(table)) - WORDS
     mixed = np.uint64(item) * np.uint64(0x9E3779B97F4A7C15)
     slot = ((mixed ^ (mixed >> np.uint64(29))) >> np.uint64(8)) & mask
@@ -53,11 +51,10 @@ def check_rows(
     state: Ints,
     begin: int,
 ) -> int:
-    """Check rows from ``begin`` on, and return how far it came.
+    """Check rows ``begin`` to the returned one.
 
-    The items of row i are those from ``offsets[i]`` to ``offsets[i + 1]``. It stops before the end
-    of the rows where the table is full (``S_ROOM_WANTED`` says how many items it must hold), and
-    where the first window is over and its firsts are to be kept.
+    Stops early when the table is full (``S_ROOM_WANTED``: required items), or after the first
+    window if its firsts are needed.
     """
     half = len(table) // 8
     window, used = state[S_WINDOW], state[S_USED]
@@ -117,10 +114,9 @@ def check_rows(
 
 @njit(cache=True, nogil=True)
 def collect(table: Ints, window: int, word: np.uint64, found: Ints) -> int:
-    """Put item and a word of the window's slots into ``found``, and return how many there are.
+    """Copy item and word of slots into ``found``; return their number.
 
-    They come in the order of their slots, so that a table they are looked up in is walked through
-    and not jumped about in. ``found`` has room for one more.
+    Slot order makes later lookups sequential. ``found`` has room for one more.
     """
     count = 0
     for at in range(len(table) // 4):
@@ -133,7 +129,7 @@ def collect(table: Ints, window: int, word: np.uint64, found: Ints) -> int:
 
 @njit(cache=True, nogil=True)
 def rehash(old: Ints, window: int, new: Ints) -> None:
-    """Bring the window's slots of one table into a larger, empty one."""
+    """Copy the window into a larger, empty table."""
     for at in range(len(old) // 4):
         slot = np.uint64(at) * WORDS
         if old[slot + ROW] >= window:
@@ -143,7 +139,7 @@ def rehash(old: Ints, window: int, new: Ints) -> None:
 
 @njit(cache=True, nogil=True)
 def meet(table: Ints, window: int, firsts: Ints) -> tuple[int, int]:
-    """Return how many of ``firsts`` have an earlier writer in a table, and how many overlap it."""
+    """Return how many of ``firsts`` have an earlier writer, and how many overlap it."""
     compared = unordered = 0
     for at in range(len(firsts)):
         slot = find(table, window, firsts[at, 0])
@@ -155,7 +151,7 @@ def meet(table: Ints, window: int, firsts: Ints) -> tuple[int, int]:
 
 @njit(cache=True, nogil=True)
 def take_in(table: Ints, window: int, lasts: Ints) -> int:
-    """Put last writers into a table; return how many items are new."""
+    """Add last writers; return the number of new items."""
     new = 0
     for at in range(len(lasts)):
         slot = find(table, window, lasts[at, 0])

@@ -1,9 +1,7 @@
-"""The table check on columns: the twin of :mod:`paraply.properties.tables.timestamps`.
+"""Twin of :mod:`paraply.properties.tables.timestamps` on columns.
 
-A :class:`TableChecker` takes rows that follow each other, block by block, and sums them up at the
-end; a :class:`SummaryFold` merges the summaries of such stretches from left to right. What merging
-costs grows with the number of stretches and with their items, not with their rows: one stretch for
-each task is enough.
+:class:`SummaryFold` merges summaries of :class:`TableChecker`. Costs grow with stretches and items,
+not rows: use one stretch per task.
 """
 
 from __future__ import annotations
@@ -22,18 +20,17 @@ Ints = NDArray[np.int64]
 Offsets = NDArray[np.int32]
 
 SLOTS_MIN = 1 << 13
-"""Slots of a table to begin with: 256 kB, which a cache holds, for a thousand items with few
-collisions."""
+"""256 kB: fits a cache, with few collisions for a thousand items."""
 CHUNK_ROWS = 1 << 21
-"""Rows of a chunk: so many that most items come back in it, which makes summaries small."""
+"""Most items repeat within so many rows, so summaries stay small."""
 WORDS = int(K.WORDS)
 ALIGNMENT = 64
-"""Bytes of a cache line: a slot must not lie in two."""
+"""Cache line in bytes; slots must not span two."""
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Rows of a table; the items of row i are ``items[offsets[i] : offsets[i + 1]]``."""
+    """Rows; ``items[offsets[i] : offsets[i + 1]]`` belong to row i."""
 
     history: Ints
     lc: Ints
@@ -45,7 +42,7 @@ class Columns:
         return len(self.lc)
 
     def slice(self, begin: int, end: int) -> Columns:
-        """Return some rows, without copying."""
+        """Return a range of rows without copying."""
         return Columns(
             self.history[begin:end],
             self.lc[begin:end],
@@ -57,7 +54,7 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary:
-    """A :class:`ChunkSummary` with its items in arrays of (item, number)."""
+    """A :class:`ChunkSummary` with arrays of (item, number)."""
 
     counts: TableCounts
     history_first: int
@@ -69,7 +66,7 @@ class ColumnSummary:
     lasts: Ints
 
     def readable(self) -> ChunkSummary:
-        """Return it as the readable twin has it."""
+        """Return the readable form."""
         return ChunkSummary(
             counts=self.counts,
             history_first=self.history_first,
@@ -83,7 +80,6 @@ class ColumnSummary:
 
 
 def _empty_table(slots: int) -> Ints:
-    """Return a table whose first slot begins a cache line."""
     spare = ALIGNMENT // 8
     words: Ints = np.zeros(slots * WORDS + spare, np.int64)
     begin = -words.ctypes.data % ALIGNMENT // 8
@@ -91,7 +87,7 @@ def _empty_table(slots: int) -> Ints:
 
 
 def _with_room(table: Ints, window: int, items: int) -> Ints:
-    """Return the table, or one with the same entries that so many items fill half at most."""
+    """Return a table with the same entries, half full at most."""
     slots = len(table) // WORDS
     if 2 * items <= slots:
         return table
@@ -109,10 +105,9 @@ def _collected(table: Ints, window: int, items: int, word: np.uint64) -> Ints:
 
 
 class TableChecker:
-    """Checks rows that follow each other, block by block.
+    """Checks consecutive rows, block by block.
 
-    ``joins_left`` says that a history may begin before them: the first writers are kept for the
-    summary. ``slots`` must be a power of two.
+    ``joins_left`` keeps first writers for an earlier neighbour. ``slots`` is a power of two.
     """
 
     def __init__(self, *, joins_left: bool = True, slots: int = SLOTS_MIN) -> None:
@@ -122,7 +117,7 @@ class TableChecker:
         self.begin(joins_left=joins_left)
 
     def begin(self, *, joins_left: bool = True) -> None:
-        """Begin with other rows; the table keeps its size, and what is in it counts no more."""
+        """Begin new rows; keeps the table size."""
         rows = self._state[K.S_ROWS]
         self._state[:] = 0
         self._state[K.S_ROWS] = self._state[K.S_WINDOW] = self._rows_before = rows
@@ -131,7 +126,7 @@ class TableChecker:
         self._firsts: Ints = np.zeros((0, 2), np.int64)
 
     def add(self, columns: Columns) -> None:
-        """Check the rows that follow."""
+        """Check the next rows."""
         if not len(columns):
             return
         state = self._state
@@ -160,12 +155,12 @@ class TableChecker:
 
     @property
     def disordered(self) -> int:
-        """How often a history followed one with a higher number in a block."""
+        """Return how often history numbers descend."""
         return int(self._state[K.N_DISORDERED])
 
     @property
     def counts(self) -> TableCounts:
-        """What was found so far."""
+        """Return the counts so far."""
         state = self._state
         return TableCounts(
             transactions=int(state[K.S_ROWS] - self._rows_before),
@@ -176,7 +171,7 @@ class TableChecker:
         )
 
     def summary(self, *, joins_right: bool = True) -> ColumnSummary:
-        """Return the summary of all rows; without last writers if no history goes on after them."""
+        """Return the summary; ``joins_right`` keeps last writers."""
         state = self._state
         none: Ints = np.zeros((0, 2), np.int64)
         return ColumnSummary(
@@ -192,7 +187,7 @@ class TableChecker:
 
 
 class SummaryFold:
-    """Merges summaries from left to right: the sum of :class:`ChunkSummary`, without its firsts."""
+    """Merges summaries in order, without first writers."""
 
     def __init__(self) -> None:
         self.counts = TableCounts()
@@ -203,7 +198,7 @@ class SummaryFold:
         self._used = 0
 
     def add(self, summary: ColumnSummary) -> None:
-        """Merge the summary of the rows that follow."""
+        """Merge the next rows' summary."""
         if not summary.counts.transactions:
             return
         self.counts += summary.counts
@@ -232,7 +227,7 @@ class SummaryFold:
 
 
 def check_whole(columns: Columns) -> TableCounts:
-    """Return the counts of a table in one piece."""
+    """Return the counts of a table."""
     checker = TableChecker(joins_left=False)
     checker.add(columns)
     return checker.counts
@@ -246,9 +241,9 @@ MapChunks = Callable[
 def check_in_chunks(
     columns: Columns, chunk_rows: int = CHUNK_ROWS, map_chunks: MapChunks = map
 ) -> TableCounts:
-    """Return the counts of a table by merging the summaries of its chunks, in their order.
+    """Return the counts of all chunks.
 
-    The kernels let other threads run: ``ThreadPoolExecutor.map`` checks chunks side by side.
+    Kernels release the GIL: ``ThreadPoolExecutor.map`` is parallel.
     """
     idle: deque[TableChecker] = deque()
 
