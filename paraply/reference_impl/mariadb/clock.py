@@ -1,7 +1,6 @@
-"""How long a parallel mode takes on a simulated clock: every worker executes one row per tick.
+"""Time of a parallel mode on a simulated clock.
 
-A row event, a DDL and the sync of a commit group cost a tick each; reading the relay log, dealing
-groups, waiting, rolling back and the engine commit cost nothing.
+A row event, a DDL and the sync of a commit group cost one tick each; everything else is free.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ from paraply.vocabulary.schedule import SeededSchedule
 from paraply.vocabulary.transactions import INITIAL_STATE, Transaction, TransactionId
 
 TICKS_MAX = 1_000_000
-"""No replica needs as many ticks as this; one that stalls is found long before."""
+"""No replica needs as many ticks; a stalled one stops long before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """What a run on the clock came to.
+    """Result of a run on the clock.
 
     Attributes:
         ticks: until the log was applied, or nothing could move.
-        has_finished: whether all of it was applied.
-        engine_commits: transaction -> the tick at the end of which it committed in the engine.
-        commit_groups: how often the replica's binary log was synced.
-        retries: attempts that were undone and begun again.
+        has_finished: whether the whole log was applied.
+        engine_commits: transaction -> the tick that ended with its engine commit.
+        commit_groups: syncs of the replica's binary log.
+        retries: attempts rolled back and repeated.
         history: the run, its times in ticks.
     """
 
@@ -50,10 +49,9 @@ class Timing:
 def timing(
     log: Sequence[Transaction], mode: Mode, *, workers: int, domain_workers: int = 0
 ) -> Timing:
-    """Apply a source's log, with as many rows per tick as there are workers that can execute one.
+    """Apply a source's log; without workers the driver applies everything, as in mode none.
 
-    Without workers the driver applies everything itself, as in mode none. Every transaction has
-    its rows, and where it matters its domain, commit id and flags.
+    Transactions need rows and, where they matter, domain, commit id and flags.
     """
     recorder = Recorder()
     recorder.transactions = list(log)
@@ -92,13 +90,12 @@ def timing(
 
 
 def _executes(replica: ParallelReplica, worker: int) -> bool:
-    """Return whether the worker is among its rows, or before a statement."""
     queue = replica.queues[worker]
     return bool(queue) and queue[0].stage is Stage.APPLYING and queue[0].killed_by is None
 
 
 def free_steps(replica: ParallelReplica) -> Iterator[Step]:
-    """Yield what costs no time, the engine commits first."""
+    """Yield steps that cost no time, engine commits first."""
     for step in replica.commit_steps():
         if step.act != replica.on_group_flushed:
             yield step
@@ -112,7 +109,7 @@ def free_steps(replica: ParallelReplica) -> Iterator[Step]:
 
 
 def costly_steps(replica: ParallelReplica) -> Iterator[Step]:
-    """Yield what everybody who can does in one tick: workers their rows, a leader its sync."""
+    """Yield the steps of one tick: each worker's row, a leader's sync."""
     for worker, queue in replica.queues.items():
         if _executes(replica, worker):
             act = replica.step_of(queue[0])
@@ -123,7 +120,7 @@ def costly_steps(replica: ParallelReplica) -> Iterator[Step]:
 
 
 def store_before(log: Iterable[Transaction]) -> RowStore:
-    """Return a store in which every row is what the first change of it in the log expects."""
+    """Return a store with the row versions that the log's first changes expect."""
     store = RowStore()
     for transaction in log:
         for row in transaction.rows:
@@ -134,10 +131,10 @@ def store_before(log: Iterable[Transaction]) -> RowStore:
 
 
 class SmallTransactions(GroupCommitSource):
-    """Transactions of one or two rows: the sets of many rows are too many to list."""
+    """Transactions of one or two rows, to limit the number of row sets."""
 
     def row_sets(self, rows: dict[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
-        """Return each row alone and each pair of neighbours."""
+        """Return single rows and pairs of neighbours."""
         names = sorted(rows)
         return [*((name,) for name in names), *pairwise(names)]
 
@@ -145,6 +142,6 @@ class SmallTransactions(GroupCommitSource):
 def sample_log(
     rows: Sequence[str], transactions: int, *, domains: str = "one", seed: int = 0
 ) -> tuple[Transaction, ...]:
-    """Return a log of small transactions; few rows make many conflicts."""
+    """Return a log of small transactions; few rows cause many conflicts."""
     source = SmallTransactions(rows, GroupSettings(domains=domains))
     return source.write(SeededSchedule(seed), Recorder(), transactions)

@@ -1,7 +1,7 @@
 """Row locks against commit order: waits, deadlock kills, rollback and retry.
 
-A row lock is granted to whoever stood first in its queue. The engine reports each wait; where the
-waiter comes first in the domain's order, the holder can never commit before it and is killed.
+The first in a row's queue gets its lock. The engine reports each wait. If the waiter precedes the
+holder in the domain's order, the holder can never commit first and is killed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from paraply.vocabulary.write_set import Item
 
 
 class KillRequest(NamedTuple):
-    """Who is to be rolled back, and for whose sake."""
+    """The group to roll back, and the group that needs its row."""
 
     victim: EventGroup
     attempt: int
@@ -29,19 +29,19 @@ _KILLABLE = (Stage.APPLYING, Stage.ENDED, Stage.COMMITTING)
 
 
 class LockingDriver(CommittingDriver):
-    """Attempts that wait for rows, and attempts that are undone."""
+    """Driver with row waits and rollbacks."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.waiters: list[EventGroup] = []
-        """Who waits for a row, in the order in which they came."""
+        """Groups that wait for a row, in order of arrival."""
         self.kills: list[KillRequest] = []
-        """Asked for, and not yet delivered by the background thread."""
+        """Requests that the background thread has not delivered."""
 
     # Locks.
 
     def lock_beside(self, group: EventGroup) -> bool:
-        """Take the lock beside the rows, if the group has one and has not begun with its rows."""
+        """Take the extra lock, if any, before the first row."""
         item = self.extra_locks.get(group.id)
         if item is None or group.next_row:
             return True
@@ -52,7 +52,7 @@ class LockingDriver(CommittingDriver):
         return self.lock(group, item_of(row))
 
     def lock(self, group: EventGroup, item: Item) -> bool:
-        """Return whether the group has the lock now; else it stands in the row's queue."""
+        """Return whether the group has the lock; else it joins the queue."""
         holder = self.store.lock(group.id, item)
         if holder is None:
             return True
@@ -67,14 +67,14 @@ class LockingDriver(CommittingDriver):
         return False
 
     def holder_for(self, group: EventGroup) -> EventGroup | None:
-        """Return the group that holds the row that another one waits for."""
+        """Return the group whose row lock another group needs."""
         if group.waits_for_row is None:
             return None
         holder = self.store.holders.get(group.waits_for_row)
         return next((one for one in self.under_way if one.id == holder), None)
 
     def on_locks_freed(self) -> None:
-        """Give each free row to the first who waits for it; report whom the others wait for."""
+        """Grant each free row to its first waiter; report the others' waits."""
         for waiter in list(self.waiters):
             assert waiter.waits_for_row is not None
             if waiter.waits_for_row not in self.store.holders:
@@ -87,7 +87,7 @@ class LockingDriver(CommittingDriver):
     # Deadlock kills.
 
     def on_wait_reported(self, waiter: EventGroup) -> None:
-        """Have the holder killed, or let the engine resolve a cycle of row waits by itself."""
+        """Kill the holder, or let the engine resolve a cycle of row waits."""
         holder = self.holder_for(waiter)
         if holder is None:
             return
@@ -100,17 +100,16 @@ class LockingDriver(CommittingDriver):
                 self.kills.append(request)
 
     def must_kill(self, holder: EventGroup, waiter: EventGroup) -> bool:
-        """Return whether the holder can only commit after the waiter, or may have to.
+        """Return whether the holder must commit after the waiter, or may have to.
 
-        In another domain nobody can tell; a holder that speculates there is killed as well
-        (MDEV-33798).
+        In another domain the order is unknown; a speculating holder is killed too (MDEV-33798).
         """
         if holder.entry is waiter.entry:
             return waiter.sub_id < holder.sub_id
         return holder.speculation is Speculation.OPTIMISTIC
 
     def cycle_victim(self, waiter: EventGroup) -> EventGroup | None:
-        """Return who is rolled back where row waits close a cycle: the latest in it."""
+        """Return the latest group of a cycle of row waits."""
         cycle = [waiter]
         while (holder := self.holder_for(cycle[-1])) is not None and holder not in cycle:
             cycle.append(holder)
@@ -119,24 +118,24 @@ class LockingDriver(CommittingDriver):
         return max(cycle, key=lambda group: group.sub_id)
 
     def kill_steps(self) -> Iterator[Step]:
-        """Yield: the background thread delivers the next kill."""
+        """Yield the delivery of the next kill."""
         if self.kills:
             yield Step("deadlock kill", self.on_kill)
 
     def on_kill(self) -> None:
-        """Mark the victim killed, unless its attempt is over or its commit is certain."""
+        """Mark the victim killed, unless its attempt ended or its commit is certain."""
         victim, attempt, waiter = self.kills.pop(0)
         if victim.attempt == attempt and victim.stage in _KILLABLE:
             victim.killed_by = waiter.id
 
     def on_killed(self, group: EventGroup) -> None:
-        """Notice the kill, at the next event or in the wait for a row or for those before."""
+        """Handle the kill at the next event or wait."""
         self.on_temporary_error(group, "deadlock kill")
 
     # Rollback and retry.
 
     def on_temporary_error(self, group: EventGroup, note: str) -> None:
-        """Take the commit start back, before the rollback frees the rows; then roll back."""
+        """Revoke the commit start before the rollback frees the rows."""
         if group.attempt > self.settings.retries_max:
             self.on_error(group, note)
             return
@@ -148,7 +147,7 @@ class LockingDriver(CommittingDriver):
         group.stage = Stage.UNDOING
 
     def on_rollback(self, group: EventGroup) -> None:
-        """Undo the attempt; its rows go to whoever waits."""
+        """Undo the attempt; its rows pass to waiters."""
         self.record(EventKind.ROLLED_BACK, group, note=group.undone_because, other=group.killed_by)
         self.roll_back(group)
         group.stage = Stage.RETRYING
@@ -162,12 +161,12 @@ class LockingDriver(CommittingDriver):
         self.on_locks_freed()
 
     def may_retry(self, group: EventGroup) -> bool:
-        """Return whether no kill of the last attempt is pending, and all before have ended."""
+        """Return whether no kill is pending and all earlier groups ended."""
         is_awaited = any(request.victim is group for request in self.kills)
         return self.prior_is_done(group) and not is_awaited
 
     def on_retry(self, group: EventGroup) -> None:
-        """Begin again, at no risk now; after an error among those before there is no retry."""
+        """Retry without speculation; an earlier group's error prevents it."""
         if self.prior_has_failed(group):
             group.has_failed, group.stage = True, Stage.FAILING
             return
@@ -181,7 +180,7 @@ class LockingDriver(CommittingDriver):
         raise NotImplementedError
 
     def record_row(self, group: EventGroup, row: RowWrite, outcome: Outcome) -> None:
-        """Record how a row change ended."""
+        """Record the result of a row change."""
         self.record(
             EventKind.ROW_APPLIED, group, outcome=outcome, row=group.next_row,
             items=frozenset({item_of(row)}),

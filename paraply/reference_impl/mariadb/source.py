@@ -1,7 +1,7 @@
-"""What a MariaDB source logs: event groups with a domain, a commit id and flags.
+"""Event groups that a MariaDB source logs, with domain, commit id and flags.
 
-Transactions that share a commit id were prepared together with their row locks held, so they share
-no row. Rows of different domains are never shared: that is the promise of whoever sets the domain.
+Transactions with one commit id held their row locks at one time, so they share no row. Rows of
+different domains are disjoint: the user who sets the domain guarantees it.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from paraply.vocabulary.transactions import Transaction, TransactionId, Transact
 from paraply.vocabulary.write_set import share_items
 
 TRANSACTIONAL, ALLOW_PARALLEL, WAITED, DDL = "transactional", "allow_parallel", "waited", "ddl"
-"""Flags of an event group, as the adapters of binary logs spell them."""
+"""Flags of an event group, in the spelling of the binary log adapters."""
 
 SERVER_ID = 1
 NORMAL_DOMAIN, LONG_RUNNING_DOMAIN = 1, 2
 SCHEMAS = ("sales", "hr")
 FIRST_SCHEMA_DOMAIN, SCHEMA_DOMAINS = 20, 10
-"""The text's example: ten domains from 20 on, chosen by a hash of the schema."""
+"""The document's example: ten domains from 20 on, by a hash of the schema."""
 LONG_RUNNING_ROWS: tuple[str, ...] = ("big1", "big2")
-"""What a maintenance statement over a large table changes; nothing else writes there."""
+"""Rows that only a maintenance statement over a large table changes."""
 
 
 def domain_of_schema(schema: int) -> int:
@@ -40,23 +40,22 @@ def domain_of_schema(schema: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSettings:
-    """What the source may do beside plain transactions of rows."""
+    """Limits of actions beside plain transactions of rows."""
 
     domains: str = "one"
-    """``one``, ``schema``, or ``long_running``: a statement of its own domain beside the rest."""
+    """``one``, ``schema``, or ``long_running``: one statement in a separate domain."""
     ddl: int = 0
-    """How many DDLs there may be."""
     non_transactional: int = 0
-    """How many changes of tables without transactions there may be."""
+    """Changes of tables without transactions."""
     marks: int = 0
-    """How many may have waited for a row lock, or be set not to be applied in parallel."""
+    """Transactions that waited for a row lock, or must not run in parallel."""
     restarts: int = 0
-    """How often the source may restart: its commit ids begin again, as query ids do."""
+    """Restarts of the source: its commit ids repeat, as query ids do."""
     commit_groups: bool = True
 
 
 class Draft(NamedTuple):
-    """A transaction before it is known who shares its commit group."""
+    """A transaction without its commit group."""
 
     transaction: Transaction
     group: int
@@ -64,7 +63,7 @@ class Draft(NamedTuple):
 
 
 class GroupCommitSource(Source):
-    """Executes transactions one by one and decides which of them committed as one group."""
+    """Executes transactions serially and chooses their commit groups."""
 
     def __init__(self, rows: Sequence[str], settings: GroupSettings) -> None:
         nothing = SourceSettings(
@@ -77,12 +76,12 @@ class GroupCommitSource(Source):
         self.groups_of_run: dict[int, list[int]] = {}
         """First transaction of a run -> the leaders of its commit groups."""
         self.first_of_run = 1
-        """The first transaction since the source started."""
+        """The first transaction since the source's start."""
         self.sequence: dict[int, int] = {}
         self.has_run_long = False
 
     def write(self, schedule: Schedule, recorder: Recorder, count: int) -> tuple[Transaction, ...]:
-        """Log ``count`` transactions, list them, and return them."""
+        """Log, list and return ``count`` transactions."""
         drafts: list[Draft] = []
         for number in range(1, count + 1):
             if self.restarts_left and drafts and schedule.choose(2, "source restarts"):
@@ -100,13 +99,13 @@ class GroupCommitSource(Source):
         return log
 
     def on_restart(self, number: TransactionId) -> None:
-        """Go on in a new binary log, with transaction ``number``."""
+        """Begin a new binary log with transaction ``number``."""
         self.restarts_left -= 1
         self.clock += 1
         self.first_of_run = number
 
     def commit_id(self, draft: Draft, size: int) -> CommitId | None:
-        """Return the id that the log has, counted in its run; a group of one has none."""
+        """Return the logged id, counted in its run; None for a group of one."""
         if size == 1:
             return None
         groups = self.groups_of_run.setdefault(draft.first_of_run, [])
@@ -148,7 +147,7 @@ class GroupCommitSource(Source):
         return flags
 
     def choose_kind(self, schedule: Schedule) -> str:
-        """Return what sort of statement is next."""
+        """Return the kind of the next statement."""
         kind = schedule.choose(
             ["rows", *(name for name, left in self.left.items() if left)], "kind"
         )
@@ -157,7 +156,7 @@ class GroupCommitSource(Source):
         return kind
 
     def choose_rows(self, schedule: Schedule, kind: str) -> tuple[int, tuple[str, ...]]:
-        """Return the domain, and the rows in the order of the statements."""
+        """Return the domain, and the rows in statement order."""
         rule = self.group_settings.domains
         if rule == "long_running" and kind == "rows" and not self.has_run_long:
             self.has_run_long = bool(schedule.choose(2, "long-running"))
@@ -180,13 +179,13 @@ class GroupCommitSource(Source):
         return domain, items
 
     def row_sets(self, rows: dict[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
-        """Return the sets of rows to choose from; of twins the first few."""
+        """Return the sets of rows to choose from, without symmetric ones."""
         return write_sets(rows)
 
     def group_of(
         self, schedule: Schedule, transaction: Transaction, drafts: Sequence[Draft]
     ) -> int:
-        """Return the commit group: that of the transaction before, or one of its own."""
+        """Return the previous transaction's commit group, or a new one."""
         may_join = self.group_settings.commit_groups and TRANSACTIONAL in transaction.flags
         if may_join and transaction.id > self.first_of_run:
             group = drafts[-1].group
@@ -197,7 +196,7 @@ class GroupCommitSource(Source):
         return transaction.id
 
     def may_share(self, member: Transaction, transaction: Transaction) -> bool:
-        """Return whether two transactions can be prepared at one time."""
+        """Return whether two transactions can prepare at one time."""
         return TRANSACTIONAL in member.flags and not share_items(
             member.write_set, transaction.write_set
         )

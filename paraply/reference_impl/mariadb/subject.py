@@ -28,7 +28,7 @@ from paraply.vocabulary.write_set import Item
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """A mode, how the source sets domains, and whether its tables can all roll back."""
+    """A mode, the source's domain rule, and whether all tables can roll back."""
 
     mode: Mode
     domains: str = "one"
@@ -53,7 +53,7 @@ DIALECTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What a mutant replaces."""
+    """Parts that a mutant replaces."""
 
     replica: type[ParallelReplica] = ParallelReplica
     rules: type[Rules] = Rules
@@ -63,7 +63,7 @@ class Parts:
 
 _SPECULATION = frozenset({"rows_apply_as_logged", "commit_groups_never_overlap"})
 _MARKS = frozenset({"marked_transactions_wait_for_all_before"})
-"""Only optimistic looks at the marks; elsewhere the batch barrier opens at the commit *start*."""
+"""Only optimistic respects marks; elsewhere the batch barrier opens at the commit *start*."""
 _SEEN_AT_ONCE = frozenset(
     {
         "irreversible_changes_wait_for_all_before",
@@ -74,7 +74,7 @@ _SEEN_AT_ONCE = frozenset(
         "reads_never_go_back",
     }
 )
-"""A change without transaction is there when it is executed, past the barrier: see _MARKS."""
+"""A non-transactional change is visible when executed, past the barrier: see _MARKS."""
 
 _ONE_DOMAIN = frozenset({"domains_overtake_each_other"})
 _NO_SPECULATION = frozenset({"speculation_meets_a_conflict"})
@@ -239,7 +239,7 @@ class ParallelModesSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Let a source write a log, then apply it until nothing can move."""
+        """Apply a source's log until no step is possible."""
         rules = DIALECTS[dialect]
         source = self.parts.source(
             workload.row_names,
@@ -295,10 +295,10 @@ class ParallelModesSubject(Subject):
 def extra_locks(
     schedule: Schedule, log: Sequence[Transaction], workload: Workload, rule: str
 ) -> dict[TransactionId, Item]:
-    """Choose for each transaction a row that it locks beside those it writes, or none.
+    """Choose an extra row lock, or none, for each transaction.
 
-    Such a lock (of a secondary index, or an index that the replica alone has) is in no write set,
-    so that transactions of one commit group may wait for each other.
+    Such a lock (of a secondary or replica-only index) is in no write set. It can make transactions
+    of one commit group wait for each other.
     """
     chosen: dict[TransactionId, Item] = {}
     if rule == "none":
