@@ -9,10 +9,10 @@ from paraply.reference_impl.comparison.tasks import Task, TaskLog
 
 
 class LogicalClock(Clock):
-    """LOGICAL_CLOCK with replica_preserve_commit_order=ON, by the stamps of the log.
+    """LOGICAL_CLOCK with replica_preserve_commit_order=ON.
 
-    As :class:`paraply.reference_impl.applier.coordinator.LogicalClock` decides it, with its fences:
-    a gap, a number 0, a new binary log.
+    It has the fences of :class:`paraply.reference_impl.applier.coordinator.LogicalClock`: a gap, a
+    number 0, a new binary log.
     """
 
     commits_in_order = shares_syncs = True
@@ -23,10 +23,10 @@ class LogicalClock(Clock):
         self.group_began = 1
         """The first transaction of the group assigned queue."""
         self.prefix = 0
-        """The last transaction of the longest prefix of the log that has committed."""
+        """The last transaction of the longest committed prefix."""
 
     def place(self, number: int) -> int:
-        """Wait for all where a group opens, else for every number up to last_committed."""
+        """Wait for all before a new group, else for the prefix up to last_committed."""
         task = self.tasks[number]
         if number > 1 and task.clock != self.tasks[number - 1].clock:
             if self.completed < number - 1:
@@ -47,7 +47,7 @@ class LogicalClock(Clock):
         return worker
 
     def usable(self, task: Task) -> tuple[int, int]:
-        """Return last_committed and sequence_number, 0 and 0 where they contradict themselves."""
+        """Return last_committed and sequence_number; (0, 0) for a contradiction."""
         if task.stamp is None:
             return UNDEFINED, UNDEFINED
         lc, sn = int(task.stamp.last_committed), int(task.stamp.sequence_number)
@@ -57,7 +57,7 @@ class LogicalClock(Clock):
         return lc, sn
 
     def opens_group(self, lc: int, sn: int) -> bool:
-        """Return whether the numbers say nothing about what came before."""
+        """Return whether the numbers leave earlier dependencies unknown."""
         return UNDEFINED in (self.last_number, lc, sn) or sn > self.last_number + 1
 
     def has_committed_up_to(self, last_committed: int) -> bool:
@@ -77,7 +77,7 @@ class LogicalClockUnordered(LogicalClock):
 
 
 class Database(Clock):
-    """DATABASE: a schema is bound to a worker while a transaction that changes it is under way.
+    """DATABASE: a running transaction binds its schemas to its worker.
 
     A transaction over several schemas waits until at most one worker has them.
     """
@@ -90,10 +90,10 @@ class Database(Clock):
             frozenset(table.partition(".")[0] for table in task.tables) for task in self.tasks
         ]
         self.running: dict[int, int] = {}
-        """Transaction under way -> its worker."""
+        """Running transaction -> its worker."""
 
     def place(self, number: int) -> int:
-        """Wait for all before and after a barrier, else for whoever has one of the schemas."""
+        """Wait for all around a barrier, else for the schemas' worker."""
         schemas = self.schemas[number]
         if self.running:
             if self.tasks[number].is_barrier or self.done[self.tasks[number].barrier_before] < 0:

@@ -10,13 +10,13 @@ from paraply.reference_impl.comparison.tasks import TaskLog
 from paraply.reference_impl.wl4648.coordinator import JOBS_PER_WORKER
 
 NAP_SHRINKS = 0.9
-"""A worker that finds J empty makes the nap a tenth shorter: "the constant is heuristics"."""
+"""A worker that finds J empty shortens the nap by a tenth: "the constant is heuristics"."""
 
 
 class DealtInBlocks(Blind):
-    """P1+C0 in which jobs are dealt instead of popped, some in a row to each worker by turn.
+    """P1+C0 that deals several jobs in a row to each worker in turn.
 
-    The more in a row, the less fair at any moment; in the end everybody has had as many.
+    Longer rows are less fair at each moment; final counts are equal.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class DealtInBlocks(Blind):
         self.block = block
 
     def place(self, number: int) -> int:
-        """Deal to the worker whose turn it is, if it has room for a job more."""
+        """Return the worker in turn, if it has room."""
         worker = (number - 1) // self.block % self.workers + 1
         return worker if len(self.queues[worker]) < JOBS_PER_WORKER * self.block else 0
 
@@ -41,9 +41,9 @@ class Napping(Blind):
     """P1+C0 with a coordinator that fills J, naps, and fills it again.
 
     Args:
-        jobs_per_worker: J has room for so many jobs per worker.
+        jobs_per_worker: room of J per worker.
         nap: ticks between two looks at J.
-        adapts: whether a worker that finds J empty makes the nap shorter.
+        adapts: whether an empty J shortens the nap.
     """
 
     def __init__(
@@ -60,15 +60,15 @@ class Napping(Blind):
         self.limit = jobs_per_worker * self.workers
         self.nap, self.adapts = float(nap), adapts
         self.read = 1
-        """The next group to be read from the relay log."""
+        """The next group of the relay log."""
         self.wakes_at = 0
         self.hungry_ticks = 0
-        """Ticks that workers waited for a job that was still in the relay log, all together."""
+        """Sum of ticks that workers waited for a job still in the relay log."""
         self.longest_list = 0
         self._looked_at = self._hungry = 0
 
     def settle(self) -> None:
-        """Count who was hungry; fill J where the nap is over; pop."""
+        """Count waiting workers; fill J after the nap; pop."""
         self.hungry_ticks += self._hungry * (self.now - self._looked_at)
         if self.now >= self.wakes_at:
             self.read = min(len(self.tasks), self.next + self.limit)
@@ -84,5 +84,5 @@ class Napping(Blind):
         self._hungry, self._looked_at = hungry, self.now
 
     def place(self, number: int) -> int:
-        """Pop what is in J."""
+        """Pop from J."""
         return super().place(number) if number < self.read else 0

@@ -1,4 +1,4 @@
-"""What a run on the clock leaves: the moments at which everything happened."""
+"""The moments of a run on the clock."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 NEVER = -1
-"""Stands for a moment that has not come."""
+"""A moment that does not come."""
 NEWS_EVERY = 1024
-"""Transactions between two reports of progress."""
+"""Transactions between two progress reports."""
 
 Advance = Callable[[float], None]
 
@@ -20,19 +20,18 @@ def no_news(done: float) -> None:
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """When each transaction began and ended under one scheme; lists by number, from 1.
+    """Moments of each transaction under one scheme; lists by number, from 1.
 
     Attributes:
-        begun: the moment its first row event could begin.
-        done: the moment its commit ended, NEVER where the scheme stalled before.
-        touched: the moment of each row event of the attempt that survived.
-        settled: (transaction, key) -> the moment a part of it committed, where parts commit apart;
-            for all others ``done`` counts.
-        misapplied: row events that met a row as another transaction left it than at the source.
-        retries: attempts that were undone.
-        syncs: commits of the replica's log; those that share one are counted once.
-        versions: key -> who wrote it last, when all is over.
-        job_of: the job that a transaction was merged into; empty where each is its own.
+        begun: when its first row event could begin.
+        done: when its commit ended; NEVER after a stall.
+        touched: moments of the surviving attempt's row events.
+        settled: (transaction, key) -> commit of its part; otherwise ``done`` counts.
+        misapplied: row events that met another version than at the source.
+        retries: undone attempts.
+        syncs: commits of the replica's log; a shared one counts once.
+        versions: key -> final writer.
+        job_of: the merged job of a transaction; empty without merging.
     """
 
     workers: int
@@ -53,9 +52,9 @@ class Run:
 
     @property
     def makespan(self) -> int:
-        """Return the ticks until all is applied, or until the scheme stalled."""
+        """Return the ticks until the end or the stall."""
         return max(self.done)
 
     def settled_at(self, number: int, key: int) -> int:
-        """Return when a transaction's change of a key was there for others."""
+        """Return when a change of a key became visible."""
         return self.settled.get((number, key), self.done[number])
