@@ -1,8 +1,7 @@
-"""A replica that applies a relay log with several workers, on a schedule of choices.
+"""A replica with several workers, on a schedule of choices.
 
-Every step is atomic: the coordinator gives out a transaction, a worker begins, applies one row or
-commits in the engine, a reader takes a snapshot, the replica crashes. Parts that a mutant replaces
-are attributes made in one place (:class:`ApplierParts`).
+Every step is atomic: dispatch, begin, row, engine commit, snapshot, crash. :class:`ApplierParts`
+builds the parts that a mutant replaces.
 """
 
 from __future__ import annotations
@@ -24,15 +23,16 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 from paraply.vocabulary.write_set import Item
 
 READER, AUDITOR = "reader", "auditor"
-"""Sessions that read: any time, and once when all is applied."""
+"""Reading sessions: at any time, and once at the end."""
 
 RETRIES_MAX = 10
-"""``replica_transaction_retries``: who was rolled back more often gives up, and the applier stops.
-Without it two transactions that let each other wait in turn would keep a run going for ever."""
+"""``replica_transaction_retries``: more rollbacks stop the applier. It also bounds mutual
+rollbacks.
+"""
 
 
 class Step(NamedTuple):
-    """Something that can happen now."""
+    """A possible next step."""
 
     label: str
     act: Callable[[], None]
@@ -40,7 +40,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """How often things happen that nobody needs for progress."""
+    """Limits of steps that progress does not need."""
 
     reads: int
     crashes: int
@@ -49,7 +49,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplierParts:
-    """The parts of the applier; a mutant is these with one of them replaced."""
+    """The applier's parts; a mutant replaces one."""
 
     source: type[Source] = Source
     store: type[RowStore] = RowStore
@@ -64,7 +64,7 @@ class ApplierParts:
 
 
 class Replica:
-    """One replica, from the beginning of its relay log to the end of it."""
+    """One replica over its relay log."""
 
     def __init__(
         self,
@@ -93,13 +93,13 @@ class Replica:
         self.entries = log.entries()
         self.next_entry = 0
         self.executed: list[TransactionId] = []
-        """What has committed in the engine, in that order; survives a crash."""
+        """Engine commits in order; survives a crash."""
         self.has_failed = False
 
     # The run.
 
     def run(self, schedule: Schedule) -> None:
-        """Apply the relay log; a run that gets stuck ends without STOPPED or FAILED."""
+        """Apply the relay log; a stuck run ends without STOPPED or FAILED."""
         self.record(EventKind.STARTED)
         while not self.has_failed:
             progress = list(self.progress_steps())
@@ -121,11 +121,11 @@ class Replica:
 
     @property
     def busy_workers(self) -> list[Worker]:
-        """Return the workers that have a transaction."""
+        """Return the workers with a transaction."""
         return [worker for worker in self.workers if worker.stage is not Stage.IDLE]
 
     def progress_steps(self) -> Iterator[Step]:
-        """Yield what moves the log forward: the coordinator's step, then each worker's."""
+        """Yield the coordinator's step, then each worker's."""
         yield from self.coordinator_steps()
         for worker in self.busy_workers:
             act = self.step_of(worker)
@@ -133,7 +133,7 @@ class Replica:
                 yield Step(f"worker {worker.number} {worker.stage.value}", act)
 
     def other_steps(self) -> Iterator[Step]:
-        """Yield what may happen beside."""
+        """Yield optional steps."""
         has_begun = bool(self.executed or self.busy_workers)
         if self.reads_left and self.executed:
             yield Step("read", self.on_read)
@@ -145,7 +145,7 @@ class Replica:
     # The coordinator.
 
     def coordinator_steps(self) -> Iterator[Step]:
-        """Yield the coordinator's next step, if it can take one."""
+        """Yield the coordinator's possible step."""
         if self.next_entry == len(self.entries):
             return
         entry = self.entries[self.next_entry]
@@ -163,7 +163,7 @@ class Replica:
             yield Step("dispatch", lambda: self.on_dispatch(worker))
 
     def worker_for(self, transaction: Transaction) -> Worker | None:
-        """Return the worker to give the next transaction to; None while it must wait."""
+        """Return the next transaction's worker; None while it waits."""
         if not self.coordinator.may_dispatch(transaction):
             return None
         idle = [worker.number for worker in self.workers if worker.stage is Stage.IDLE]
@@ -171,14 +171,14 @@ class Replica:
         return self.workers[chosen[0] - 1] if chosen else None
 
     def take_entry(self) -> Transaction:
-        """Read the next transaction, both parts of it where a file border splits it."""
+        """Read the next transaction, with both parts of a split one."""
         entry = self.entries[self.next_entry]
         self.next_entry += 2 if entry.part is Part.HEAD else 1
         assert entry.transaction is not None
         return entry.transaction
 
     def on_dispatch(self, worker: Worker) -> None:
-        """Give the next transaction to a worker and queue it for its commit."""
+        """Dispatch the next transaction and queue its commit."""
         transaction = self.take_entry()
         self.coordinator.on_dispatched(transaction, worker.number)
         self.register_for_commit(worker, transaction)
@@ -186,18 +186,18 @@ class Replica:
         self.record(EventKind.SCHEDULED, worker)
 
     def register_for_commit(self, worker: Worker, transaction: Transaction) -> None:
-        """Queue the transaction for its engine commit, in dispatch order."""
+        """Queue the engine commit, in dispatch order."""
         del worker
         self.commit_order.register(transaction.id)
 
     def on_skip(self) -> None:
-        """Pass over a transaction that was executed before (GTID auto-skip, worker bitmap)."""
+        """Skip an executed transaction (GTID auto-skip, worker bitmap)."""
         transaction = self.take_entry()
         self.coordinator.on_skipped(transaction)
         self.record(EventKind.SKIPPED, transaction=transaction.id)
 
     def on_rotation(self) -> None:
-        """Follow the source's log into its next file; everything before is done."""
+        """Begin the source's next file; all jobs are done."""
         self.next_entry += 1
         self.coordinator.on_rotation()
         self.record(EventKind.RELAY_ROTATED)
@@ -205,7 +205,7 @@ class Replica:
     # The workers.
 
     def step_of(self, worker: Worker) -> Callable[[], None] | None:
-        """Return what the worker does next; None while it must wait."""
+        """Return the worker's next step; None while it waits."""
         if worker.stage is Stage.ASSIGNED:
             return lambda: self.on_begin(worker)
         if worker.stage is Stage.RETRYING:
@@ -220,7 +220,7 @@ class Replica:
         return lambda: self.on_row(worker)
 
     def may_retry(self, worker: Worker) -> bool:
-        """Return whether everything before has committed, so that nobody can be in the way."""
+        """Return whether all earlier transactions have committed."""
         return self.commit_order.is_turn_of(worker.job_id)
 
     def on_begin(self, worker: Worker) -> None:
@@ -229,7 +229,7 @@ class Replica:
         self.record(EventKind.BEGUN, worker)
 
     def on_row(self, worker: Worker) -> None:
-        """Take the next lock or apply the next row; after the last, be ready to commit."""
+        """Take the next lock or apply the next row."""
         worker.waits_for_row = None
         extra = self.extra_locks.get(worker.job_id)
         if extra is not None and (holder := self.store.lock(worker.job_id, extra)) is not None:
@@ -251,7 +251,7 @@ class Replica:
             worker.stage = Stage.FINISHED
 
     def on_engine_commit(self, worker: Worker) -> None:
-        """Commit in the engine, let the next in the queue go, and tell the coordinator."""
+        """Commit, release the next transaction, and report."""
         transaction = worker.job_id
         self.store.engine_commit(transaction)
         self.executed.append(transaction)
@@ -260,12 +260,12 @@ class Replica:
         self.report(worker)
 
     def report(self, worker: Worker) -> None:
-        """Tell the coordinator that the worker's transaction is done; all in one step here."""
+        """Report the transaction done in one step."""
         self.coordinator.on_done(worker.job_id)
         worker.release()
 
     def on_lock_wait(self, worker: Worker, item: Item, holder: TransactionId) -> None:
-        """Wait for the row, unless whoever holds it waits for this worker's commit."""
+        """Wait for the row, unless its holder waits for this commit."""
         self.record(
             EventKind.ROW_APPLIED,
             worker,
@@ -282,7 +282,7 @@ class Replica:
             self.on_deadlock(worker, to=other)
 
     def must_yield(self, holder: Worker, *, to: Worker) -> bool:
-        """Return whether ``holder`` can only commit after ``to``, which waits for its row."""
+        """Return whether ``holder`` must commit after ``to``."""
         if isinstance(self.commit_order, NoCommitOrder):
             return (
                 holder.waits_for_row is not None
@@ -292,7 +292,7 @@ class Replica:
         return self.commit_order.is_before(to.job_id, holder.job_id)
 
     def on_deadlock(self, victim: Worker, *, to: Worker) -> None:
-        """Roll the victim back; its rows are free for the one that must commit first."""
+        """Roll the victim back and free its rows."""
         self.store.roll_back(victim.job_id)
         self.record(EventKind.ROLLED_BACK, victim, other=to.job_id, note="commit order deadlock")
         if victim.attempt > RETRIES_MAX:
@@ -302,7 +302,7 @@ class Replica:
         self.record(EventKind.RETRIED, victim)
 
     def on_error(self, worker: Worker) -> None:
-        """Stop: the transaction failed for good, and whatever is under way is rolled back."""
+        """Fail for good; roll back all running transactions."""
         self.has_failed = True
         for other in self.busy_workers:
             self.store.roll_back(other.job_id)
@@ -318,17 +318,17 @@ class Replica:
         self.read(READER)
 
     def read(self, session: str) -> None:
-        """Record what a session sees in one snapshot."""
+        """Record a session's snapshot."""
         self.record(EventKind.READ, session=session, observed=self.store.snapshot())
 
     def on_checkpoint(self) -> None:
-        """Save the position up to which everything has been executed."""
+        """Save the executed prefix's position."""
         self.checkpoints_left -= 1
         saved = self.recovery.on_checkpoint(self)
         self.record(EventKind.POSITION_SAVED, transactions=tuple(saved))
 
     def on_crash(self) -> None:
-        """Lose everything that is not durable, and start again."""
+        """Lose all volatile state; restart."""
         self.crashes_left -= 1
         self.store.crash()
         for worker in self.workers:
@@ -341,14 +341,14 @@ class Replica:
     # Recording.
 
     def record(self, kind: EventKind, worker: Worker | None = None, **fields: object) -> None:
-        """Record an event, with the worker's transaction and attempt where there is a worker."""
+        """Record an event, with the worker's transaction and attempt."""
         if worker is not None:
             fields = {"worker": worker.number, "transaction": worker.job_id,
                       "attempt": worker.attempt, **fields}  # fmt: skip
         self.recorder.record(kind, **fields)
 
     def record_row(self, worker: Worker, outcome: Outcome) -> None:
-        """Record how the worker's present row change ended."""
+        """Record the row change's result."""
         row = worker.row
         assert row is not None
         self.record(EventKind.ROW_APPLIED, worker, outcome=outcome, row=worker.next_row,

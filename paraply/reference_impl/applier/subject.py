@@ -28,7 +28,7 @@ MEMBER = "r1"
 
 
 class ApplierSubject(Subject):
-    """A replica; mutants put other parts into it. The dialect is the scheduling type."""
+    """A replica; the dialect is the scheduling type."""
 
     name = "applier"
     meaning = "a multi-threaded replica: coordinator, workers, commit order, crash recovery"
@@ -129,7 +129,7 @@ class ApplierSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Let a source write a log, then apply it until nothing can move."""
+        """Apply a source's log until no step is possible."""
         parts = self.parts
         source: Source = parts.source(
             workload.row_names,
@@ -170,7 +170,7 @@ class ApplierSubject(Subject):
 def extra_locks(
     schedule: Schedule, workload: Workload, recorder: Recorder
 ) -> dict[TransactionId, Item]:
-    """Choose for each transaction a row that it locks beside those it writes, or none."""
+    """Choose an extra row lock, or none, for each transaction."""
     chosen: dict[TransactionId, Item] = {}
     for transaction in recorder.transactions:
         others: list[str] = [r for r in workload.row_names if r not in transaction.write_set]
@@ -184,5 +184,5 @@ APPLIER = register_subject(ApplierSubject())
 
 
 def apply(schedule: Schedule, **options: OptionValue) -> History:
-    """Run the applier once with its default workload; for examples and tests."""
+    """Run the applier once with its default workload."""
     return APPLIER.run(schedule, Workload(options=options))
