@@ -1,7 +1,7 @@
-"""The certifier of one member: who wins, under which GTID, and with which timestamp.
+"""The certifier of one member: decision, GTID and timestamp.
 
-Every member runs one and feeds it the same transactions in the same order. Source: WL#8440,
-WL#6833, and ``Certifier::certify`` in plugin/group_replication/src/certifier.cc.
+All members certify the same transactions in the same order. Source: WL#8440, WL#6833,
+``Certifier::certify`` in plugin/group_replication/src/certifier.cc.
 """
 
 from __future__ import annotations
@@ -23,15 +23,14 @@ PREEMPTIVE_ROWS_THRESHOLD = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CertificationRequest:
-    """What the origin of a transaction sends to the group.
+    """The origin's message about a transaction.
 
     Attributes:
-        origin: the member that executed it.
-        snapshot_version: GTID_EXECUTED of the origin when it sent the transaction.
-        items: hashes of the rows it changed; an item may come twice.
-        specified_gtid: the GTID that the session set (GTID_NEXT), None for an automatic one.
-        is_create_select: CREATE TABLE ... SELECT, whose items do not tell what it read.
-        is_empty: it changes nothing at all; its origin says so.
+        snapshot_version: the origin's GTID_EXECUTED at the send.
+        items: hashes of changed rows; duplicates are possible.
+        specified_gtid: the session's GTID_NEXT, None for an automatic one.
+        is_create_select: CREATE TABLE ... SELECT, whose items omit the rows read.
+        is_empty: it changes nothing, by its origin's message.
     """
 
     origin: str
@@ -44,7 +43,7 @@ class CertificationRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What a member decided. ``timestamp`` is None where local or refused, ``gtid`` if refused."""
+    """A member's decision. ``timestamp`` is None where local or refused, ``gtid`` if refused."""
 
     outcome: Outcome
     gtid: Gtid | None = None
@@ -59,11 +58,10 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredVersion:
-    """An entry of certification info: the last writer of an item.
+    """The last writer of an item in certification info.
 
-    ``version`` is the writer's snapshot and its own GTID (EX2 shows it so, the definition in
-    the text does not). ``sequence_number`` is None where the writer was local to this member,
-    or was imported on join: such an entry never raises last_committed.
+    ``version`` is the writer's snapshot with its own GTID (EX2; the text's definition omits it).
+    ``sequence_number`` is None for a local or imported entry, which never raises last_committed.
     """
 
     version: GtidSet
@@ -72,7 +70,7 @@ class StoredVersion:
 
 @dataclass(slots=True, kw_only=True)
 class PreemptiveCollection:
-    """group_replication_preemptive_garbage_collection, for groups with one primary (8.4)."""
+    """group_replication_preemptive_garbage_collection, for single-primary groups (8.4)."""
 
     is_on: bool = False
     rows_threshold: int = PREEMPTIVE_ROWS_THRESHOLD
@@ -80,10 +78,10 @@ class PreemptiveCollection:
 
 @dataclass(slots=True)
 class Certifier:
-    """Certification state of one member, from the start of group replication to its stop.
+    """Certification state of one member, from START to STOP GROUP_REPLICATION.
 
-    ``detects_conflicts`` is off in a group with one primary, except while a new primary still
-    has transactions of the old one to apply; items are stored either way, for last_committed.
+    ``detects_conflicts`` is off in single-primary groups, except during a new primary's backlog.
+    Items are stored in both cases, for last_committed.
     """
 
     dialect: Dialect
@@ -93,12 +91,12 @@ class Certifier:
     detects_conflicts: bool = True
     certification_info: dict[Item, StoredVersion] = field(default_factory=dict)
     group_gtid_executed: GtidSet = NO_GTIDS
-    """GTIDs certified positively by the group, and what this member had when it started."""
+    """GTIDs that the group certified, and this member's at its start."""
     group_gtid_extracted: GtidSet = NO_GTIDS
-    """Of these, what the donor had certified when this member joined."""
+    """The part that the donor had certified at the join."""
     stable_set: GtidSet = NO_GTIDS
     is_certifying_already_applied: bool = False
-    """Whether the stream repeats what a joiner already got from the donor's binary log."""
+    """Whether the stream repeats transactions from the donor's binary log."""
 
     def on_transaction_delivered(
         self,
@@ -107,9 +105,9 @@ class Certifier:
         is_local: bool,
         gtid_executed: GtidSet = NO_GTIDS,
     ) -> Decision:
-        """Decide one transaction. A refused one changes nothing.
+        """Decide one transaction; a refused one changes no state.
 
-        ``gtid_executed`` is what this server has committed, local transactions included.
+        ``gtid_executed`` is this server's, with local transactions.
         """
         conflict = self.find_conflict(request)
         if conflict is not None:
@@ -124,7 +122,7 @@ class Certifier:
         return Decision(outcome=Outcome.POSITIVE, gtid=gtid, timestamp=timestamp)
 
     def find_conflict(self, request: CertificationRequest) -> Item | None:
-        """Return an item whose last writer the transaction did not see, None if there is none."""
+        """Return an item with an unseen last writer, or None."""
         if not self.detects_conflicts:
             return None
         for item in request.items:
@@ -134,18 +132,18 @@ class Certifier:
         return None
 
     def has_seen(self, snapshot_version: GtidSet, stored_version: GtidSet) -> bool:
-        """Return whether a transaction with this snapshot read a row at this version or later."""
+        """Return whether the snapshot includes this row version."""
         return stored_version <= snapshot_version
 
     def is_taken(self, gtid: Gtid, gtid_executed: GtidSet) -> bool:
-        """Return whether a specified GTID belongs to a transaction certified before."""
+        """Return whether an earlier transaction has a specified GTID."""
         if gtid not in self.taken_gtids():
             return False
         # A worker that certified, rolled back and tries again finds its own GTID here.
         return not self.dialect.may_certify_gtid_again or gtid in gtid_executed
 
     def taken_gtids(self) -> GtidSet:
-        """Return the GTIDs that the group had certified at this place of the stream."""
+        """Return the GTIDs certified at this place of the stream."""
         if self.is_certifying_already_applied:
             return self.group_gtid_extracted
         return self.group_gtid_executed
@@ -153,7 +151,7 @@ class Certifier:
     def record(
         self, request: CertificationRequest, gtid: Gtid, *, is_local: bool
     ) -> LogicalTimestamp | None:
-        """Store the transaction as last writer of its items; return its timestamp if remote."""
+        """Record the last writer of the items; return a remote transaction's timestamp."""
         entry = StoredVersion(
             version=self.version_of(request, gtid),
             sequence_number=self.stored_sequence_number(is_local=is_local),
@@ -167,19 +165,19 @@ class Certifier:
         return self.indexes.on_remote_with_items(previous)
 
     def version_of(self, request: CertificationRequest, gtid: Gtid) -> GtidSet:
-        """Return the version at which the transaction leaves its rows."""
+        """Return the version of the written rows."""
         return request.snapshot_version | {gtid}
 
     def stored_sequence_number(self, *, is_local: bool) -> int | None:
-        """Return the number that is stored with the items of the next transaction.
+        """Return the sequence number to store; None for a local transaction.
 
-        A local writer has none: whoever follows it here found its row locks, and every remote
-        writer before it was in its snapshot, so had committed here.
+        Local successors wait for its row locks. Its snapshot includes all earlier remote writers,
+        so they had committed here.
         """
         return None if is_local else self.indexes.sequence_number
 
     def exchange_entries(self, items: Iterable[Item], entry: StoredVersion) -> list[int | None]:
-        """Store ``entry`` with each item; return the sequence numbers stored before."""
+        """Store ``entry`` for each item; return the previous sequence numbers."""
         previous: list[int | None] = []
         for item in items:
             stored = self.certification_info.get(item)
@@ -190,17 +188,17 @@ class Certifier:
         return previous
 
     def is_barrier(self, request: CertificationRequest) -> bool:
-        """Return whether the items do not tell what the transaction depends on."""
+        """Return whether the items omit dependencies."""
         if not request.items:
             return self.dialect.orders_empty or not request.is_empty
         return request.is_create_select and self.dialect.orders_create_select
 
     def is_too_large_to_store(self, request: CertificationRequest) -> bool:
-        """Return whether preemptive collection keeps the items out of certification info."""
+        """Return whether preemptive collection omits the items."""
         return self.preemptive.is_on and len(request.items) >= self.preemptive.rows_threshold
 
     def on_gtid_certified(self, gtid: Gtid) -> None:
-        """Take a GTID into the sets that say what the group has certified."""
+        """Add a certified GTID to the sets."""
         self.group_gtid_executed |= {gtid}
         if self.is_certifying_already_applied:
             self.group_gtid_extracted |= {gtid}
@@ -213,8 +211,7 @@ class Certifier:
     def on_stable_set(self, stable_set: GtidSet) -> frozenset[Item] | None:
         """Purge what every member has executed, and open a new window.
 
-        Returns the items purged, or None if the dialect leaves everything as it was because
-        the stable set did not grow.
+        Returns the purged items; None if the dialect ignores an unchanged stable set.
         """
         grew = not stable_set <= self.stable_set
         self.stable_set |= stable_set
@@ -229,16 +226,16 @@ class Certifier:
         return purged
 
     def is_collectable(self, stored: StoredVersion) -> bool:
-        """Return whether every transaction still to come has seen this version.
+        """Return whether every future transaction has seen this version.
 
         A strict subset: the newest stable version stays.
         """
         return stored.version < self.stable_set
 
     def on_preemptive_collection(self) -> frozenset[Item] | None:
-        """Forget everything once certification info reaches the threshold (8.4, off by default).
+        """Purge everything at the threshold (8.4, off by default).
 
-        The stable set then holds what was certified, applied or not. None if below it.
+        The stable set then includes unapplied certified transactions. None below the threshold.
         """
         if not self.preemptive.is_on or (
             len(self.certification_info) < self.preemptive.rows_threshold
@@ -253,7 +250,7 @@ class Certifier:
     # View changes.
 
     def on_view_change(self) -> Gtid | None:
-        """Give the view change its GTID, the same on every member; None if it is not logged."""
+        """Return the view change's GTID, equal on all members; None if unlogged."""
         gtid = None
         if self.dialect.logs_view_change:
             gtid = self.generator.next_gtid(None, self.taken_gtids())
@@ -262,16 +259,16 @@ class Certifier:
         return gtid
 
     def export_certification_info(self) -> dict[Item, GtidSet]:
-        """Return what a donor sends to a joiner: versions only, its numbers mean nothing there."""
+        """Return a joiner's versions; the donor's numbers are invalid there."""
         return {item: stored.version for item, stored in self.certification_info.items()}
 
     def import_certification_info(
         self, info: Mapping[Item, GtidSet], extracted: GtidSet, executed: GtidSet
     ) -> None:
-        """Start a joiner from a donor's state at the view change.
+        """Start a joiner with a donor's state at the view change.
 
-        ``extracted`` is what the donor had certified by then, ``executed`` what this member has
-        executed when it starts to certify: recovery may have brought it further.
+        ``extracted`` is the donor's certified set then. ``executed`` is this member's at its start;
+        recovery may have extended it.
         """
         self.certification_info = {
             item: StoredVersion(version=version, sequence_number=self.imported_number())
@@ -283,5 +280,5 @@ class Certifier:
         self.generator.on_view_change(self.taken_gtids())
 
     def imported_number(self) -> int | None:
-        """Return the sequence number stored with imported items: none."""
+        """Return None: imported items have no sequence number."""
         return None

@@ -1,4 +1,4 @@
-"""Automatic GTIDs: the same number on every member, with and without assignment blocks.
+"""Automatic GTIDs: equal on every member, with and without assignment blocks.
 
 Source: ``Gtid_generator_for_sidno`` in plugin/group_replication/src/certification.
 """
@@ -18,15 +18,14 @@ GTIDS_EXHAUSTED = register(
 )
 
 NUMBER_MAX = 2**63 - 2
-"""Greatest GTID number a server assigns."""
+"""Greatest GTID number of a server."""
 
 
 class GtidGenerator:
-    """Hands out GTID numbers of the group.
+    """Assigns the group's GTID numbers.
 
-    With ``block_size`` 1 each transaction gets the lowest free number. With a larger one, every
-    member draws from a block of its own, so that the numbers of one member follow each other.
-    What it hands out depends only on the stream so far and on the numbers taken.
+    ``block_size`` 1 assigns the lowest free number. With a larger one each member has a block, so
+    its numbers are consecutive. Only the stream and the taken numbers determine the result.
     """
 
     def __init__(self, block_size: int = 1) -> None:
@@ -37,7 +36,7 @@ class GtidGenerator:
         self.assigned_in_blocks = 0
 
     def next_gtid(self, origin: str | None, taken: AbstractSet[Gtid]) -> Gtid:
-        """Return the next GTID for a transaction of ``origin``, None for a view change."""
+        """Return ``origin``'s next GTID; None is a view change."""
         numbers = self.numbers_taken(taken)
         if self.block_size <= 1 or origin is None:
             lowest = first_free(1, NUMBER_MAX, numbers)
@@ -58,11 +57,11 @@ class GtidGenerator:
         return Gtid(GROUP_NAME, number)
 
     def numbers_taken(self, taken: AbstractSet[Gtid]) -> Container[int]:
-        """Return the numbers of the group that are taken."""
+        """Return the group's taken numbers."""
         return {gtid.number for gtid in taken if gtid.source == GROUP_NAME}
 
     def compute_intervals(self, taken: AbstractSet[Gtid]) -> None:
-        """Take back every block; the free intervals are what is not taken."""
+        """Clear all blocks and compute the free intervals."""
         self.blocks.clear()
         self.free = []
         start = 1
@@ -74,12 +73,12 @@ class GtidGenerator:
         self.free.append((start, NUMBER_MAX))
 
     def on_view_change(self, taken: AbstractSet[Gtid]) -> None:
-        """Begin anew, as a joiner must: every member then reserves the same blocks."""
+        """Restart, like a joiner: every member then reserves equal blocks."""
         self.assigned_in_blocks = 0
         self.compute_intervals(taken)
 
     def reserve_block(self, origin: str) -> None:
-        """Give ``origin`` the front of the first free interval, all of it if it is short."""
+        """Reserve the first free interval's front, or all of a short one."""
         if not self.free:
             raise ParaplyError(GTIDS_EXHAUSTED, greatest=NUMBER_MAX)
         start, end = self.free[0]
@@ -92,7 +91,7 @@ class GtidGenerator:
 
 
 def first_free(start: int, end: int, numbers: Container[int]) -> int | None:
-    """Return the first number in [start, end] that is not taken, None if none is."""
+    """Return the first free number in [start, end], or None."""
     while start <= end:
         if start not in numbers:
             return start
