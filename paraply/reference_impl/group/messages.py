@@ -1,4 +1,4 @@
-"""What members send to the group; everything here is delivered to all in one total order."""
+"""Messages of members, delivered to all in one total order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paraply.vocabulary.write_set import Item
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionMessage:
-    """A transaction that ``request.origin`` executed and wants certified."""
+    """A transaction to certify, executed at ``request.origin``."""
 
     transaction: TransactionId
     request: CertificationRequest
@@ -24,7 +24,7 @@ class TransactionMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutedSetMessage:
-    """A member's GTID_EXECUTED, sent once a minute, from which all compute the stable set."""
+    """A member's GTID_EXECUTED, sent once a minute, for the stable set."""
 
     sender: str
     executed: GtidSet
@@ -34,9 +34,8 @@ class ExecutedSetMessage:
 class ViewChangeMessage:
     """A new view of the group.
 
-    ``members`` are in the order in which they joined. ``executed`` holds the executed sets that
-    the members exchange while they install the view. ``transaction`` is the view change as a
-    transaction, None where the dialect does not log it.
+    ``members`` are in join order. ``executed`` has the members' exchanged executed sets.
+    ``transaction`` is the view change's, None if not logged.
     """
 
     view: int
@@ -48,14 +47,14 @@ class ViewChangeMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnlineMessage:
-    """A member that finished recovery says so."""
+    """A member has finished recovery."""
 
     member: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BacklogAppliedMessage:
-    """A new primary has applied everything that the old one had got certified."""
+    """A new primary has applied the old one's certified transactions."""
 
     primary: str
 
@@ -71,7 +70,7 @@ Message = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayEntry:
-    """A certified remote transaction in the relay log of the applier channel."""
+    """A certified remote transaction in the applier channel's relay log."""
 
     transaction: TransactionId
     gtid: Gtid
@@ -82,7 +81,7 @@ class RelayEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DonorState:
-    """What a donor sends to the joiner of a view: its certification state at the view change."""
+    """A donor's certification state at the joiner's view change."""
 
     certification_info: Mapping[Item, GtidSet]
     extracted: GtidSet

@@ -1,4 +1,4 @@
-"""GTID sets of a recorded run, in the words of the certifier."""
+"""GTID sets of a recorded run, for the certifier."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from paraply.vocabulary.intervals import IntervalSet
 
 
 class RecordedSet(AbstractSet[Gtid]):
-    """A recorded GTID set in the words of the certifier, which asks plain sets.
+    """A recorded GTID set with the certifier's set interface.
 
-    Sets of a real run are held as intervals: as plain sets, those of ten thousand
-    transactions would fill the memory.
+    It uses intervals: plain sets of ten thousand transactions need too much memory.
     """
 
     __slots__ = ("group_name", "held")
@@ -36,7 +35,7 @@ class RecordedSet(AbstractSet[Gtid]):
         return GtidSet.of(RecordedGtid(self._source(g.source), g.number) for g in gtids)
 
     def numbers(self) -> IntervalSet:
-        """Return the numbers of the group's own, untagged GTIDs."""
+        """Return the numbers of the group's untagged GTIDs."""
         return self.held.numbers_of(GtidSource(self.group_name))
 
     def __contains__(self, gtid: object) -> bool:
@@ -73,6 +72,6 @@ class RecordedSet(AbstractSet[Gtid]):
 
 
 def source_name(source: GtidSource, group_name: str) -> str:
-    """Return a source as the certifier names it: ``group`` for the group's own GTIDs."""
+    """Return a source's certifier name: ``group`` for the group's GTIDs."""
     uuid = GROUP_NAME if source.uuid == group_name else source.uuid
     return ":".join(filter(None, (uuid, source.tag)))
