@@ -1,7 +1,7 @@
-"""One certifier fed by hand or by a schedule, with everything it decides written down.
+"""Records one certifier's decisions on manual or scheduled input.
 
-The other members are abstract: a transaction comes from ``r2`` and read some prefix of what was
-certified before.
+The other members are abstract: ``r2`` sends transactions whose snapshot is a prefix of the
+certified ones.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ ELSEWHERE = "r2"
 
 
 class CertifierRun:
-    """Drives one certifier of the member ``r1`` and records the history.
+    """Drives the certifier of member ``r1`` and records the history.
 
-    ``certified`` lists the positive transactions in order; a snapshot is the length of a prefix.
+    ``certified`` lists the positive transactions in order; a snapshot is a prefix length.
     """
 
     def __init__(self, certifier: Certifier, recorder: Recorder | None = None) -> None:
@@ -31,9 +31,9 @@ class CertifierRun:
         self.recorder = recorder or Recorder()
         self.certified: list[tuple[TransactionId, Gtid]] = []
         self.committed_here = 0
-        """How many of ``certified`` this member has committed, always the first ones."""
+        """Length of the prefix of ``certified`` committed here."""
         self.stable = 0
-        """How many of ``certified`` are stable, always the first ones."""
+        """Length of the stable prefix of ``certified``."""
         self.views = 1
         self.recorder.record(EventKind.STARTED, member=HERE)
 
@@ -46,10 +46,10 @@ class CertifierRun:
         snapshot: int | None = None,
         specified: Gtid | None = None,
     ) -> Decision:
-        """Send one transaction and let the certifier decide it at once.
+        """Send one transaction and certify it at once.
 
-        ``snapshot`` counts certified transactions, None for all. ``kind`` follows from the items
-        where it is not given.
+        ``snapshot`` counts certified transactions, None for all. The items determine a missing
+        ``kind``.
         """
         items = tuple(items)
         kind = kind or (TransactionKind.ROWS if items else TransactionKind.NO_WRITE_SET)
@@ -103,7 +103,7 @@ class CertifierRun:
         return decision
 
     def commit_here(self, length: int) -> None:
-        """Commit the first ``length`` certified transactions at this member."""
+        """Commit the first ``length`` certified transactions here."""
         for transaction, gtid in self.certified[self.committed_here : length]:
             self.recorder.record(
                 EventKind.ENGINE_COMMITTED, member=HERE, transaction=transaction, gtid=str(gtid)
@@ -111,7 +111,7 @@ class CertifierRun:
         self.committed_here = max(self.committed_here, length)
 
     def collect(self, stable: int | None = None) -> frozenset[Item]:
-        """Collect with the first ``stable`` certified transactions stable, None for all."""
+        """Collect with a stable prefix, None for all."""
         self.stable = max(self.stable, len(self.certified) if stable is None else stable)
         self.recorder.next_step()
         prefix = self.certified[: self.stable]
@@ -127,7 +127,7 @@ class CertifierRun:
         return purged or frozenset()
 
     def change_view(self) -> None:
-        """Install a view on this existing member, for somebody who joins."""
+        """Install a joiner's view on this member."""
         self.recorder.next_step()
         self.views += 1
         gtid = self.certifier.on_view_change()

@@ -1,7 +1,7 @@
-"""Write-set extraction as a subject: row changes that meet in a key, and the items they get.
+"""Write-set extraction as a subject: row changes with common keys, and their items.
 
-Values are chosen to differ as bytes and be equal as keys: by collation, by indexed prefix, and
-from child to parent.
+Chosen values differ as bytes and are equal as keys: by collation, by indexed prefix, and from child
+to parent.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ TABLES = {table.name: table for table in (WORDS, PAIRS, CHILDREN)}
 
 
 class Change(NamedTuple):
-    """One row change that the present state allows."""
+    """A row change that the present state allows."""
 
     table: TableSchema
     before: RowImage | None
@@ -73,7 +73,7 @@ class Change(NamedTuple):
 
 
 class WriteSetSubject(Subject):
-    """One row change per transaction, each with the items that the server would extract."""
+    """One row change per transaction, with the server's items."""
 
     name = "write_sets"
     meaning = "write-set extraction: which rows are taken for one"
@@ -93,7 +93,7 @@ class WriteSetSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Change rows one after the other, each change allowed by all keys."""
+        """Change rows serially, within all key constraints."""
         composer = self.composer(tables=TABLES)
         rows: dict[str, list[RowImage]] = {name: [] for name in TABLES}
         for number in range(1, workload.transactions + 1):
@@ -148,7 +148,7 @@ def possible_changes(rows: Mapping[str, list[RowImage]], number: int) -> Iterato
 
 
 def operation_of(change: Change) -> Operation:
-    """Return what a change does, by the images it has."""
+    """Return a change's operation, by its images."""
     if change.before is None:
         return Operation.INSERT
     return Operation.DELETE if change.after is None else Operation.UPDATE
