@@ -48,10 +48,10 @@ class ComparedApplier:
     """One applier and its clock.
 
     Attributes:
-        stamps: whose last_committed it reads; empty for none.
+        stamps: origin of the last_committed that it reads; empty for none.
         keeps_dependencies: whether conflicting transactions never overlap.
         keeps_whole: whether it neither cuts nor merges transactions; then the critical path is a
-            lower bound.
+            bound.
         reference: place of its full rules.
     """
 

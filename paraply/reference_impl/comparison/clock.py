@@ -1,8 +1,7 @@
 """The simulated clock: workers, row locks and commits, moment by moment.
 
-Order within one moment: commits end, attempts are undone, commits start, the coordinator deals,
-each worker applies one row event by worker number. The next moment is a tick later. A subclass is a
-scheme: it chooses transactions (:meth:`Clock.place`) and the commit order.
+Order within a moment: commits end, attempts are undone, commits start, the coordinator deals, each
+worker applies one row event. A subclass defines dispatch (:meth:`Clock.place`) and commit order.
 """
 
 from __future__ import annotations
@@ -18,22 +17,22 @@ from paraply.reference_impl.comparison.tasks import NOBODY, RowEvent, Task, Task
 
 @dataclass(slots=True)
 class Moment:
-    """The actions of one moment, by worker."""
+    """One moment's actions, by worker."""
 
     ended: list[int] = field(default_factory=list)
     undone: list[int] = field(default_factory=list)
     ready: list[int] = field(default_factory=list)
     moving: list[int] = field(default_factory=list)
     is_awaited: bool = False
-    """Whether the coordinator must look again."""
+    """Forces another coordinator step."""
 
 
 class Clock:
-    """One log under one scheme, until no step is possible."""
+    """One log under one scheme."""
 
     commits_in_order: ClassVar[bool] = False
     shares_syncs: ClassVar[bool] = False
-    """Whether commits ready at one moment form one group."""
+    """Whether simultaneous commits form one group."""
     resolves_deadlocks: ClassVar[bool] = True
     """Whether a cycle of waits undoes its latest transaction, or stalls."""
 
@@ -49,9 +48,9 @@ class Clock:
         self.idle = list(range(1, self.workers + 1))
         self.position = [0] * (self.workers + 1)
         self.blocked: list[int | None] = [None] * (self.workers + 1)
-        """Worker -> the key that it waits for."""
+        """Worker -> awaited key."""
         self.held_back: list[int] = []
-        """Workers whose transaction may not begin yet."""
+        """Workers whose transaction must not begin yet."""
         self.worker_of = [0] * count
         self.next = 1
         self.completed = 0
@@ -63,13 +62,13 @@ class Clock:
         self.holders: dict[int, int] = {}
         self.held: dict[int, list[int]] = {}
         self.sharers: dict[int, set[int]] = {}
-        """Key -> uncommitted tasks that read it."""
+        """Key -> uncommitted readers."""
         self.shared: dict[int, list[int]] = {}
         self.waiters: dict[int, deque[int]] = {}
         self.undone_for: dict[int, int] = {}
-        """Task -> the oldest task of its cycle."""
+        """Task -> its cycle's oldest task."""
         self.awaiting: dict[int, list[int]] = {}
-        """Task -> workers that wait for its commit."""
+        """Task -> workers that await its commit."""
         self.versions: dict[int, int] = {}
         self.misapplied = self.retries = self.syncs = 0
         self.synced_at = NEVER
@@ -77,7 +76,7 @@ class Clock:
     # To be overridden.
 
     def place(self, number: int) -> int:
-        """Return the next transaction's worker; 0 while it must wait."""
+        """Return the next transaction's worker; 0 for none."""
         del number
         return self.idle[0] if self.idle else 0
 
@@ -87,35 +86,35 @@ class Clock:
         return True
 
     def may_apply(self, worker: int, number: int, row: RowEvent) -> bool:
-        """Return whether a row event may be applied; if not, arrange the worker's wake-up."""
+        """Return whether a row event may run; if not, arrange a wake-up."""
         del worker, number, row
         return True
 
     def on_misapplied(self, worker: int, number: int) -> bool:
-        """Return whether the attempt continues after a row differs from the source."""
+        """Return whether the attempt survives an unexpected row."""
         del worker, number
         self.misapplied += 1
         return True
 
     def on_done(self, task: Task) -> None:
-        """Handle a transaction's commit."""
+        """Handle a commit."""
 
     def order_of(self, worker: int) -> int:
-        """Return the sort key of workers at one moment: the oldest transaction first.
+        """Return the sort key of workers: oldest transaction first.
 
         The oldest gets a contested row, so deadlocks end.
         """
         return self.queues[worker][0]
 
     def lanes(self) -> tuple[list[int], list[int]]:
-        """Return each transaction's predecessor and successor in commit order: one lane."""
+        """Return commit order predecessors and successors."""
         count = len(self.tasks)
         return [0, *range(count - 1)], [*range(1, count), NOBODY]
 
     # The run.
 
     def run(self) -> Run:
-        """Apply the log until no step is possible."""
+        """Apply the log until its end or a stall."""
         self.settle()
         while self.moments:
             self.now = heapq.heappop(self.moments)
@@ -139,7 +138,7 @@ class Clock:
         )  # fmt: skip
 
     def at(self, time: int) -> Moment:
-        """Return the actions of a present or later moment."""
+        """Return the actions of a moment."""
         moment = self.agenda.get(time)
         if moment is None:
             moment = self.agenda[time] = Moment()
@@ -147,7 +146,7 @@ class Clock:
         return moment
 
     def settle(self) -> None:
-        """Deal and begin transactions; this takes no time."""
+        """Deal and begin transactions."""
         moved = True
         while moved:
             moved = False
@@ -175,7 +174,7 @@ class Clock:
             self.on_first(worker)
 
     def on_first(self, worker: int) -> None:
-        """Begin or hold back the worker's first transaction."""
+        """Begin or hold the worker's first transaction."""
         if self.may_begin(self.queues[worker][0]):
             self.begin(worker)
         else:
@@ -208,7 +207,7 @@ class Clock:
         (after.ready if self.position[worker] == len(rows) else after.moving).append(worker)
 
     def lock(self, worker: int, number: int, row: RowEvent) -> bool:
-        """Lock a row event's keys; return False and queue if one is locked."""
+        """Lock a row event's keys, or queue and return False."""
         holders = self.holders
         for key in row.writes:
             holder = holders.get(key)
@@ -236,7 +235,7 @@ class Clock:
         return False
 
     def is_misapplied(self, number: int, row: RowEvent) -> bool:
-        """Return whether a row lacks its last logged version."""
+        """Return whether a row lacks its logged version."""
         versions = self.versions
         keys = row.writes + row.reads if row.reads else row.writes
         for key, expected in zip(keys, row.expected, strict=True):
@@ -245,7 +244,7 @@ class Clock:
         return False
 
     def release(self, number: int) -> None:
-        """Free a transaction's row locks; waiters try again."""
+        """Free a transaction's row locks."""
         for key in self.held.pop(number, ()):
             self.hand_on(key)
         for key in self.shared.pop(number, ()):
@@ -261,7 +260,7 @@ class Clock:
         self.wake(key)
 
     def wake(self, key: int) -> None:
-        """Make all waiters of a key try again."""
+        """Wake a key's waiters."""
         for worker in self.waiters.pop(key, ()):
             self.blocked[worker] = None
             self.at(self.now).moving.append(worker)
@@ -277,7 +276,7 @@ class Clock:
             self.on_wait(worker)
 
     def try_commit(self, number: int) -> None:
-        """Start a transaction's commit, and commits that depend on it."""
+        """Start due commits, from a transaction on."""
         while number and self.is_ready[number] and self.is_turn_of(number):
             self.committing[number] = self.now
             self.is_ready[number] = False
@@ -290,7 +289,7 @@ class Clock:
             number = self.after[number]
 
     def is_turn_of(self, number: int) -> bool:
-        """Return whether a transaction may start its commit."""
+        """Return whether a commit is due."""
         if not self.commits_in_order:
             return True
         stage = self.committing if self.shares_syncs else self.done
@@ -325,18 +324,18 @@ class Clock:
     # Cycles of waits.
 
     def on_wait(self, worker: int) -> None:
-        """Undo the latest transaction of each cycle of waits."""
+        """Undo the latest transaction of each cycle."""
         while self.resolves_deadlocks and (cycle := self.cycle_through(worker)):
             victim = max(cycle, key=self.number_of)
             self.undone_for[self.number_of(victim)] = min(map(self.number_of, cycle))
             self.undo(victim)
 
     def number_of(self, worker: int) -> int:
-        """Return a worker's current transaction."""
+        """Return a worker's transaction."""
         return self.queues[worker][0]
 
     def cycle_through(self, worker: int) -> list[int]:
-        """Return the workers of a cycle of waits, or none."""
+        """Return a cycle of waiting workers, or none."""
         seen: set[int] = set()
         paths = [[worker]]
         while paths:
@@ -350,7 +349,7 @@ class Clock:
         return []
 
     def waits_for(self, worker: int) -> list[int]:
-        """Return the workers whose commits must come first."""
+        """Return workers whose commits come first."""
         key = self.blocked[worker]
         if key is not None:
             number = self.number_of(worker)
@@ -363,7 +362,7 @@ class Clock:
         return []
 
     def undo(self, worker: int) -> None:
-        """Undo an attempt: its locks become free in a tick."""
+        """Undo an attempt; its locks are free after a tick."""
         number = self.queues[worker][0]
         key = self.blocked[worker]
         if key is not None:
@@ -376,7 +375,7 @@ class Clock:
         self.at(self.now + 1).undone.append(worker)
 
     def on_undone(self, worker: int) -> None:
-        """Free the locks; retry after the older transaction, or all earlier ones."""
+        """Free the locks; retry after the older, or all earlier, transactions."""
         number = self.queues[worker][0]
         self.release(number)
         first = self.before[number] if self.commits_in_order else self.undone_for[number]

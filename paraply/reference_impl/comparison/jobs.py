@@ -17,12 +17,12 @@ class Serial(Clock):
 
 
 class Blind(Clock):
-    """C0: an idle worker takes the next job; deadlocks stay, as in the document."""
+    """C0: an idle worker takes the next job; deadlocks stay."""
 
     resolves_deadlocks = False
 
     def order_of(self, worker: int) -> int:
-        """Return the worker's number; no attempt is undone here."""
+        """Return the worker's number: no attempt is undone."""
         return worker
 
 
@@ -30,7 +30,7 @@ class Timestamps(Blind):
     """C0 that discards changes older than the present row."""
 
     def is_misapplied(self, number: int, row: RowEvent) -> bool:
-        """Return False: older and newer rows are valid here."""
+        """Return False: any version is valid."""
         del number, row
         return False
 
@@ -40,23 +40,23 @@ class Timestamps(Blind):
 
 
 class InOrder(Blind):
-    """C1: serial commits in the source's order, without conflict detection."""
+    """C1: serial commits in source order, without conflict detection."""
 
     commits_in_order = True
 
 
 class Breaking(Blind):
-    """C2: a job that conflicts with an uncommitted one waits for all before it."""
+    """C2: a conflicting job waits for all before it."""
 
     def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
         super().__init__(log, workers, advance)
         self.limit = JOBS_PER_WORKER * self.workers
         self.read = 1
-        """The next group of the relay log."""
+        """Next unread group."""
         self.tags: set[int] = set()
 
     def place(self, number: int) -> int:
-        """Fill the job list; return its head's worker; a tag waits for all."""
+        """Fill the job list and return its head's worker."""
         while self.read < min(len(self.tasks), number + self.limit):
             if self.has_conflict(self.read):
                 self.tags.add(self.read)
@@ -66,7 +66,7 @@ class Breaking(Blind):
         return super().place(number)
 
     def has_conflict(self, number: int) -> bool:
-        """Return whether the job conflicts with an earlier uncommitted one."""
+        """Return whether an uncommitted job conflicts."""
         task = self.tasks[number]
         if task.is_barrier:
             return self.completed < number - 1
@@ -76,16 +76,16 @@ class Breaking(Blind):
 
 
 class BreakingInOrder(Breaking):
-    """C2 with commits in the source's order."""
+    """C2 with commits in source order."""
 
     commits_in_order = True
 
 
 class Graph(Blind):
-    """C3: a row event waits for the commits that it must follow."""
+    """C3: a row event waits for its predecessors' commits."""
 
     def place(self, number: int) -> int:
-        """Dispatch at once; a barrier waits for all, and all wait for it."""
+        """Dispatch at once; a barrier runs alone."""
         task = self.tasks[number]
         is_held = task.is_barrier and self.completed < number - 1
         if is_held or self.done[task.barrier_before] == NEVER:
@@ -93,7 +93,7 @@ class Graph(Blind):
         return super().place(number)
 
     def may_apply(self, worker: int, number: int, row: RowEvent) -> bool:
-        """Wait for the first uncommitted predecessor, then check the others."""
+        """Wait for the first uncommitted predecessor."""
         for other in row.follows:
             if self.done[other] == NEVER:
                 self.awaiting.setdefault(other, []).append(worker)
@@ -102,6 +102,6 @@ class Graph(Blind):
 
 
 class GraphInOrder(Graph):
-    """C3 with commits in the source's order."""
+    """C3 with commits in source order."""
 
     commits_in_order = True

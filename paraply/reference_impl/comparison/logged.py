@@ -1,4 +1,4 @@
-"""A real log's transactions, with the keys of an audit, as tasks."""
+"""A real log's transactions as tasks, with an audit's keys."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from paraply.vocabulary.timestamps import LogicalTimestamp
 
 
 class LoggedTasks:
-    """Adds the transactions of a log, in order.
+    """Adds a log's transactions in order.
 
-    A row event locks every PRIMARY and UNIQUE key of its images; the first row event also has the
-    keys of foreign keys. Changes of a table with unknown keys are serial. A change with partly
-    known keys conflicts with every change of its table. XA, statements, DDL, view changes and
-    incidents are barriers.
+    A row event locks every PRIMARY and UNIQUE key of its images; the first one adds foreign keys.
+    Changes of a table with unknown keys are serial. A change with partly known keys conflicts with
+    its whole table. XA, statements, DDL, view changes and incidents are barriers.
     """
 
     def __init__(self, keys: RowKeys) -> None:
@@ -27,7 +26,7 @@ class LoggedTasks:
         self.groups = 0
         self.has_stamps = self.has_commit_ids = False
         self._last: dict[int, tuple[Hashable, int]] = {}
-        """Domain -> the group key of its last transaction, and the group."""
+        """Domain -> its last group key and group."""
 
     def add(self, txn: LoggedTransaction) -> Task:
         """Add one transaction."""

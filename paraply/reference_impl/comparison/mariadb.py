@@ -1,6 +1,6 @@
-"""MariaDB's parallel modes on the clock, by commit groups, domains and marks.
+"""MariaDB's parallel modes on the clock.
 
-:mod:`paraply.reference_impl.mariadb` has the full rules; tests require the same moments from both.
+:mod:`paraply.reference_impl.mariadb` has the full rules; tests require equal moments.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from paraply.reference_impl.comparison.tasks import NOBODY, RowEvent, Task, Task
 from paraply.reference_impl.mariadb.modes import Mode
 
 QUEUED_MAX = 2
-"""Transactions per worker queue, as in :class:`paraply.reference_impl.mariadb.driver.Settings`."""
+"""Worker queue size, as in :class:`paraply.reference_impl.mariadb.driver.Settings`."""
 
 
 @dataclass(slots=True)
 class Lane:
-    """Scheduling state of one domain."""
+    """One domain's scheduling state."""
 
     slots: list[int]
     """Workers in turn; 0 for an empty slot."""
@@ -28,9 +28,9 @@ class Lane:
     last: int = NOBODY
     queued: int = 0
     committing: int = 0
-    """Transactions that have started to commit, minus those revoked."""
+    """Unrevoked commit starts."""
     waits_for: int = NEVER
-    """Commit starts that the open batch requires; NEVER before the first."""
+    """Commit starts before the open batch; NEVER before the first."""
     is_mixed: bool = False
     is_closed: bool = False
 
@@ -67,14 +67,14 @@ class ParallelMode(Clock):
         return before, after
 
     def lane(self, task: Task) -> Lane:
-        """Return the transaction's domain lane; one lane if the mode ignores domains."""
+        """Return the domain's lane, or the common one."""
         domain = task.domain if self.mode > Mode.MINIMAL else 0
         if domain not in self.lane_of:
             self.lane_of[domain] = Lane([0] * self.workers)
         return self.lane_of[domain]
 
     def place(self, number: int) -> int:
-        """Return the next slot's worker if it has room, else an idle one."""
+        """Return the slot's worker, or an idle one."""
         task = self.tasks[number]
         if self.completed < number - 1 and (
             not self.mode or task.clock != self.tasks[number - 1].clock
@@ -99,7 +99,7 @@ class ParallelMode(Clock):
         super().assign(worker, number)
 
     def decide(self, lane: Lane, task: Task) -> None:
-        """Add a transaction to its domain's open batch, or open a new one."""
+        """Put a transaction into the open or a new batch."""
         number = task.number
         self.must_wait[number] = task.is_barrier
         if lane.waits_for != NEVER:
@@ -120,21 +120,21 @@ class ParallelMode(Clock):
         lane.is_mixed, lane.is_closed = False, task.is_barrier
 
     def may_begin(self, number: int) -> bool:
-        """Wait for the previous batch's commit starts, or for all earlier commits."""
+        """Wait for the previous batch's commit starts, or all commits."""
         lane = self.lane(self.tasks[number])
         if lane.committing < self.wait_count[number]:
             return False
         return not self.must_wait[number] or self.done[self.before[number]] != NEVER
 
     def on_rows_done(self, worker: int) -> None:
-        """Start to commit, which opens the next batch; a DDL does so when done."""
+        """Start to commit and open the next batch; a DDL does so when done."""
         task = self.tasks[self.queues[worker][0]]
         if not task.is_barrier:
             self.lane(task).committing += 1
         super().on_rows_done(worker)
 
     def on_done(self, task: Task) -> None:
-        """Count a DDL; return an idle worker to the pool."""
+        """Count a DDL; return an idle worker."""
         lane = self.lane(task)
         lane.committing += task.is_barrier
         worker = self.worker_of[task.number]
@@ -143,14 +143,14 @@ class ParallelMode(Clock):
             self.lane_of[domain].slots[slot] = 0
 
     def on_misapplied(self, worker: int, number: int) -> bool:
-        """Treat a speculative attempt's error as a conflict."""
+        """Treat a speculative error as a conflict."""
         if not self.may_fail[number]:
             return super().on_misapplied(worker, number)
         self.undo(worker)
         return False
 
     def hand_on(self, key: int) -> None:
-        """Give a row to its first waiter, unless readers wait."""
+        """Give a row to its first waiter, after readers."""
         queue = self.waiters.get(key)
         if not queue or any(key not in self.next_row(worker).writes for worker in queue):
             super().hand_on(key)
@@ -163,7 +163,7 @@ class ParallelMode(Clock):
         self.at(self.now).moving.append(worker)
 
     def order_of(self, worker: int) -> int:
-        """Return the worker's number; row queues are fair."""
+        """Return the worker's number: row queues are fair."""
         return worker
 
     def next_row(self, worker: int) -> RowEvent:
@@ -171,7 +171,7 @@ class ParallelMode(Clock):
         return self.tasks[self.queues[worker][0]].rows[self.position[worker]]
 
     def heir_of(self, queue: deque[int]) -> int:
-        """Return the first waiter that blocks no earlier one; kill the others."""
+        """Return the first waiter that blocks no earlier one; kill others."""
         while True:
             worker = queue.popleft()
             number = self.queues[worker][0]
@@ -186,7 +186,7 @@ class ParallelMode(Clock):
             self.on_undone(worker)
 
     def undo(self, worker: int) -> None:
-        """Undo the attempt and its commit start; the next one does not speculate."""
+        """Undo the attempt and its commit start; end speculation."""
         number = self.queues[worker][0]
         if self.is_ready[number]:
             self.lane(self.tasks[number]).committing -= 1
@@ -195,5 +195,5 @@ class ParallelMode(Clock):
 
 
 def parallel_mode(mode: Mode) -> partial[ParallelMode]:
-    """Return the clock factory of a mode."""
+    """Return a mode's clock factory."""
     return partial(ParallelMode, mode=mode)

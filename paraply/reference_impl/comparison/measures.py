@@ -1,4 +1,4 @@
-"""Measures of a run on the clock: speed, order, positions, and bounds."""
+"""Speed, order, positions and bounds of a run."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ class Bounds:
 
     Attributes:
         work: ticks of the serial applier.
-        critical_path: the longest chain of row events and commits. A row event follows the commits
-            of conflicting transactions and its transaction's previous row event; a commit follows
-            the last row event. It bounds appliers that keep dependencies and whole transactions;
-            others may be faster.
+        critical_path: the longest chain of row events and commits, by conflicts and transaction
+            order. It bounds only appliers that keep dependencies and whole transactions.
     """
 
     work: int
@@ -27,7 +25,7 @@ class Bounds:
 
     @property
     def makespan_min(self) -> int:
-        """Return the critical path, or an equal share of the work."""
+        """Return the critical path or equal share."""
         return max(self.critical_path, -(-self.work // self.workers))
 
     @property
@@ -37,7 +35,7 @@ class Bounds:
 
 
 def bounds_of(log: TaskLog, workers: int) -> Bounds:
-    """Return a log's bounds; without workers, the serial applier's."""
+    """Return a log's bounds; without workers, the serial ones."""
     done = [0] * len(log.tasks)
     latest = 0
     for task in log.tasks[1:]:
@@ -59,15 +57,13 @@ class Measured:
         makespan: ticks, or None after a stall.
         applied: transactions committed at the end.
         out_of_order: transactions committed before an earlier one.
-        overlaps: row events of surviving attempts before a conflicting transaction's commit.
-        misapplied: row events that met another version than at the source; a strict replica stops
-            at the first.
-        partly_visible: transactions with a visible part before their end.
+        overlaps: row events of surviving attempts before a conflicting commit.
+        misapplied: row events on another version than the source's; a strict replica stops there.
+        partly_visible: transactions with an early visible part.
         ends_as_serial: whether every row has the log's last writer.
-        gap_max: the most transactions committed past the first uncommitted one; 0: one position
-            suffices.
+        gap_max: greatest number committed past the first uncommitted one; 0: one position suffices.
         gap_ticks: ticks with a gap.
-        domain_gap_max: the greatest gap within one domain.
+        domain_gap_max: greatest gap within a domain.
         retries: undone attempts.
         syncs: syncs of the replica's log.
     """
@@ -86,7 +82,7 @@ class Measured:
     syncs: int
 
     def speedup(self, work: int) -> float | None:
-        """Return the speed-up over the serial applier; None after a stall."""
+        """Return the speed-up; None after a stall."""
         if self.makespan is None:
             return None
         return work / self.makespan if self.makespan else 1.0
@@ -179,10 +175,6 @@ def _partly_visible(log: TaskLog, run: Run) -> int:
 
 
 def _gaps(order: list[int], run: Run, numbers: list[int] | None = None) -> tuple[int, int]:
-    """Return the greatest gap and the ticks with a gap.
-
-    ``order`` is by the end of the commits; commits of one moment count as one.
-    """
     wanted = numbers if numbers is not None else range(1, len(run.done))
     place_of = {number: place for place, number in enumerate(wanted)}
     committed = bytearray(len(place_of) + 1)

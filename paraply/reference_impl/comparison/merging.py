@@ -1,4 +1,4 @@
-"""C4 of WL#4648 on the clock: small transactions merged into jobs for C1, C2 or C3."""
+"""C4 of WL#4648 on the clock: merged transactions under C1, C2 or C3."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paraply.reference_impl.comparison.tasks import NOBODY, LogBuilder, RowEvent
 from paraply.reference_impl.wl4648.merging import is_full
 
 MERGED = 4
-"""Greatest number of transactions per job."""
+"""Most transactions per job."""
 
 
 class Merged:
@@ -39,7 +39,7 @@ class Merged:
                 self.jobs.append([])
             self.jobs[-1].append(task)
         self.place_of: list[list[int]] = [[] for _ in log.tasks]
-        """Transaction -> for each of its row events, the job's row event."""
+        """Transaction -> job row event of each row event."""
         builder = LogBuilder()
         for job in self.jobs:
             builder.add(self._rows(job), is_barrier=job[0].is_barrier)

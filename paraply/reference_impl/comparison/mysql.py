@@ -1,4 +1,4 @@
-"""MySQL's appliers on the clock: LOGICAL_CLOCK and DATABASE, each with and without commit order."""
+"""MySQL's LOGICAL_CLOCK and DATABASE on the clock, with and without commit order."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from paraply.reference_impl.comparison.tasks import Task, TaskLog
 class LogicalClock(Clock):
     """LOGICAL_CLOCK with replica_preserve_commit_order=ON.
 
-    It has the fences of :class:`paraply.reference_impl.applier.coordinator.LogicalClock`: a gap, a
-    number 0, a new binary log.
+    It opens groups like :class:`paraply.reference_impl.applier.coordinator.LogicalClock`.
     """
 
     commits_in_order = shares_syncs = True
@@ -21,12 +20,11 @@ class LogicalClock(Clock):
         super().__init__(log, workers, advance)
         self.last_number = UNDEFINED
         self.group_began = 1
-        """The first transaction of the group assigned queue."""
         self.prefix = 0
-        """The last transaction of the longest committed prefix."""
+        """Last transaction of the committed prefix."""
 
     def place(self, number: int) -> int:
-        """Wait for all before a new group, else for the prefix up to last_committed."""
+        """Wait for all, or the prefix up to last_committed."""
         task = self.tasks[number]
         if number > 1 and task.clock != self.tasks[number - 1].clock:
             if self.completed < number - 1:
@@ -47,7 +45,7 @@ class LogicalClock(Clock):
         return worker
 
     def usable(self, task: Task) -> tuple[int, int]:
-        """Return last_committed and sequence_number; (0, 0) for a contradiction."""
+        """Return both numbers; (0, 0) for a contradiction."""
         if task.stamp is None:
             return UNDEFINED, UNDEFINED
         lc, sn = int(task.stamp.last_committed), int(task.stamp.sequence_number)
@@ -57,11 +55,11 @@ class LogicalClock(Clock):
         return lc, sn
 
     def opens_group(self, lc: int, sn: int) -> bool:
-        """Return whether the numbers leave earlier dependencies unknown."""
+        """Return whether earlier dependencies are unknown."""
         return UNDEFINED in (self.last_number, lc, sn) or sn > self.last_number + 1
 
     def has_committed_up_to(self, last_committed: int) -> bool:
-        """Return whether the low-water mark has reached last_committed."""
+        """Return whether the low-water mark suffices."""
         while self.prefix + 1 < len(self.tasks) and self.done[self.prefix + 1] != NEVER:
             self.prefix += 1
         if self.prefix < self.group_began:
@@ -71,15 +69,15 @@ class LogicalClock(Clock):
 
 
 class LogicalClockUnordered(LogicalClock):
-    """LOGICAL_CLOCK with replica_preserve_commit_order=OFF; the binary log still groups commits."""
+    """LOGICAL_CLOCK with replica_preserve_commit_order=OFF; syncs are still shared."""
 
     commits_in_order = False
 
 
 class Database(Clock):
-    """DATABASE: a running transaction binds its schemas to its worker.
+    """DATABASE: a running transaction binds its schemas to a worker.
 
-    A transaction over several schemas waits until at most one worker has them.
+    It waits until at most one worker has them.
     """
 
     commits_in_order = shares_syncs = True
@@ -93,7 +91,7 @@ class Database(Clock):
         """Running transaction -> its worker."""
 
     def place(self, number: int) -> int:
-        """Wait for all around a barrier, else for the schemas' worker."""
+        """Wait for all around a barrier, else for the schemas."""
         schemas = self.schemas[number]
         if self.running:
             if self.tasks[number].is_barrier or self.done[self.tasks[number].barrier_before] < 0:

@@ -1,6 +1,6 @@
-"""P2 and P3 of WL#4648 on the clock: transactions cut into parts with separate commits.
+"""P2 and P3 of WL#4648 on the clock: parts with separate commits.
 
-A part waits only for its worker, so one pass in log order finds every moment.
+A part waits only for its worker, so one pass in log order suffices.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from paraply.reference_impl.wl4648.coordinator import JOBS_PER_WORKER
 
 
 class Parts:
-    """The common cutting and effects of P2 and P3."""
+    """Common steps of P2 and P3."""
 
     def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
         self.log, self.advance = log, advance
         self.workers = max(1, workers)
         self.free = [0] * self.workers
-        """When each worker becomes idle."""
+        """When each worker is idle."""
         count = log.count + 1
         self.run_so_far = Run(
             workers=self.workers, begun=[0] * count, done=[0] * count,
@@ -31,14 +31,14 @@ class Parts:
         raise NotImplementedError
 
     def parts_of(self, task: Task) -> dict[int, list[int]]:
-        """Return row event indexes by worker; a DDL's part is empty."""
+        """Return row event indexes by worker; empty for DDL."""
         parts: dict[int, list[int]] = {}
         for place, row in enumerate(task.rows):
             parts.setdefault(self.worker_of(row), []).append(place)
         return parts or {0: []}
 
     def apply(self, task: Task, worker: int, places: list[int], begun: int) -> None:
-        """Apply the rows of a part from ``begun``."""
+        """Apply a part from ``begun``."""
         touched = self.run_so_far.touched[task.number]
         touched.extend([0] * (len(task.rows) - len(touched)))
         for step, place in enumerate(places):
@@ -60,7 +60,7 @@ class Parts:
             self.advance(number)
 
     def finish(self) -> Run:
-        """Find each row's last writing part."""
+        """Find each row's last part."""
         run = self.run_so_far
         for (number, key), done in run.settled.items():
             present = run.versions.get(key, NOBODY)
@@ -70,7 +70,7 @@ class Parts:
 
 
 class ByTable(Parts):
-    """P2: a worker executes all events of its tables, in the source's order.
+    """P2: a worker executes its tables' events in source order.
 
     The queues have room for twice as many parts as workers.
     """
@@ -110,7 +110,7 @@ class ByTable(Parts):
 
 
 class ByRow(Parts):
-    """P3: rows are hashed to workers; a transaction's parts commit when all are prepared."""
+    """P3: rows are hashed to workers; parts commit when all are prepared."""
 
     def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
         super().__init__(log, workers, advance)
@@ -120,11 +120,11 @@ class ByRow(Parts):
             self.worker_by_key[key] = place % self.workers
 
     def worker_of(self, row: RowEvent) -> int:
-        """Return the worker of the row's first key."""
+        """Return the first key's worker."""
         return self.worker_by_key[row.writes[0]] if row.writes else 0
 
     def run(self) -> Run:
-        """Apply the transactions one at a time."""
+        """Apply transactions one at a time."""
         now = 0
         for task in self.log.tasks[1:]:
             parts = self.parts_of(task)

@@ -1,4 +1,4 @@
-"""Requirements of WL#4648 on the clock: unfair dealing (E3), and a coordinator that naps (1, 2)."""
+"""Requirements of WL#4648 on the clock: unfair dealing (E3), napping coordinator (1, 2)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from paraply.reference_impl.comparison.tasks import TaskLog
 from paraply.reference_impl.wl4648.coordinator import JOBS_PER_WORKER
 
 NAP_SHRINKS = 0.9
-"""A worker that finds J empty shortens the nap by a tenth: "the constant is heuristics"."""
+"""An empty J shortens the nap by a tenth: "the constant is heuristics"."""
 
 
 class DealtInBlocks(Blind):
-    """P1+C0 that deals several jobs in a row to each worker in turn.
+    """P1+C0 with several jobs in a row per worker.
 
     Longer rows are less fair at each moment; final counts are equal.
     """
@@ -26,23 +26,23 @@ class DealtInBlocks(Blind):
         self.block = block
 
     def place(self, number: int) -> int:
-        """Return the worker in turn, if it has room."""
+        """Return the next worker, if it has room."""
         worker = (number - 1) // self.block % self.workers + 1
         return worker if len(self.queues[worker]) < JOBS_PER_WORKER * self.block else 0
 
 
 class DealtInBlocksInOrder(DealtInBlocks):
-    """The same with C1."""
+    """DealtInBlocks with C1."""
 
     commits_in_order: ClassVar[bool] = True
 
 
 class Napping(Blind):
-    """P1+C0 with a coordinator that fills J, naps, and fills it again.
+    """P1+C0 whose coordinator fills J, then naps.
 
     Args:
         jobs_per_worker: room of J per worker.
-        nap: ticks between two looks at J.
+        nap: ticks between fills.
         adapts: whether an empty J shortens the nap.
     """
 
@@ -60,10 +60,9 @@ class Napping(Blind):
         self.limit = jobs_per_worker * self.workers
         self.nap, self.adapts = float(nap), adapts
         self.read = 1
-        """The next group of the relay log."""
         self.wakes_at = 0
         self.hungry_ticks = 0
-        """Sum of ticks that workers waited for a job still in the relay log."""
+        """Total ticks that workers waited for an unread job."""
         self.longest_list = 0
         self._looked_at = self._hungry = 0
 

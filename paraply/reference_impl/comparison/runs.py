@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 NEVER = -1
-"""A moment that does not come."""
+"""An absent moment."""
 NEWS_EVERY = 1024
-"""Transactions between two progress reports."""
+"""Transactions per progress report."""
 
 Advance = Callable[[float], None]
 
@@ -23,15 +23,15 @@ class Run:
     """Moments of each transaction under one scheme; lists by number, from 1.
 
     Attributes:
-        begun: when its first row event could begin.
-        done: when its commit ended; NEVER after a stall.
-        touched: moments of the surviving attempt's row events.
-        settled: (transaction, key) -> commit of its part; otherwise ``done`` counts.
-        misapplied: row events that met another version than at the source.
+        begun: its first row event could begin.
+        done: its commit ended; NEVER after a stall.
+        touched: its surviving attempt's row events.
+        settled: (transaction, key) -> its part's commit; otherwise ``done`` counts.
+        misapplied: row events on another version than the source's.
         retries: undone attempts.
         syncs: commits of the replica's log; a shared one counts once.
         versions: key -> final writer.
-        job_of: the merged job of a transaction; empty without merging.
+        job_of: its merged job; empty without merging.
     """
 
     workers: int
@@ -52,9 +52,9 @@ class Run:
 
     @property
     def makespan(self) -> int:
-        """Return the ticks until the end or the stall."""
+        """Return the ticks until end or stall."""
         return max(self.done)
 
     def settled_at(self, number: int, key: int) -> int:
-        """Return when a change of a key became visible."""
+        """Return when a key's change became visible."""
         return self.settled.get((number, key), self.done[number])

@@ -1,4 +1,4 @@
-"""A log for the clock: numbered keys, and the predecessors of each row event."""
+"""A log for the clock: numbered keys, and row event predecessors."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ class RowEvent:
     """One row event.
 
     Attributes:
-        table: in the log's spelling.
-        writes: numbers of changed keys, locked until the commit.
-        reads: keys that must not change (parents of a foreign key); readers share the lock.
-        expected: the last earlier writer of each of ``writes`` and ``reads``.
-        follows: tasks that must commit first, in log order: writers of its keys, and readers of
-            written keys.
+        writes: changed keys, locked until the commit.
+        reads: keys that must not change (parents of a foreign key), under a shared lock.
+        expected: last earlier writer of each of ``writes`` and ``reads``.
+        follows: tasks that must commit first, in log order: writers of its keys, readers of written
+            keys.
     """
 
     table: str
@@ -39,14 +38,14 @@ class Task:
 
     Attributes:
         number: its place in the log, from 1.
-        rows: its row events; a DDL has none, and is a barrier.
+        rows: its row events; none for a DDL.
         is_barrier: its keys are unknown: it runs alone.
-        barrier_before: the last earlier barrier; NOBODY for none.
+        barrier_before: the last earlier barrier, or NOBODY.
         stamp: last_committed and sequence_number, if any.
         clock: run of the logical clock.
-        group: commit group at the source; adjacent equal numbers form one group.
+        group: source commit group; adjacent equal numbers are one.
         domain: MariaDB's replication domain.
-        is_marked: it waited for a row lock at the source, or must not run in parallel.
+        is_marked: it waited for a lock at the source, or must not run in parallel.
         has_missing_keys: it changed a table with unknown keys.
     """
 
@@ -63,7 +62,7 @@ class Task:
 
     @property
     def cost(self) -> int:
-        """Return its serial ticks: row events plus one commit."""
+        """Return its serial ticks."""
         return len(self.rows) + 1
 
     @property
@@ -74,18 +73,18 @@ class Task:
 
 @dataclass(slots=True)
 class TaskLog:
-    """The tasks of a log with their common data.
+    """A log's tasks with common data.
 
-    ``tasks[0]`` is the state before the log, so that a number is an index.
+    ``tasks[0]`` is the state before the log, so a number is an index.
     """
 
     tasks: list[Task]
     keys: list[str]
-    """Name of each key, by number."""
+    """Key names by number."""
     last_writers: dict[int, int]
-    """Key -> its last writer in the log."""
+    """Key -> last writer."""
     conflicts: int = 0
-    """Pairs of a row event and a task that it must follow."""
+    """Pairs of a row event and its predecessor."""
     keys_of_table: dict[str, int] = field(default_factory=dict)
     """Table -> number of PRIMARY and UNIQUE keys; default one."""
 
@@ -107,14 +106,14 @@ class TaskLog:
 
 @dataclass(slots=True)
 class LogBuilder:
-    """Adds transactions in log order; numbers keys in order of appearance."""
+    """Adds transactions in log order; numbers their keys."""
 
     numbers: dict[object, int] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
     tasks: list[Task] = field(default_factory=lambda: [Task(number=NOBODY, rows=())])
     writers: dict[int, int] = field(default_factory=dict)
     readers: dict[int, list[int]] = field(default_factory=dict)
-    """Key -> its readers since the last write."""
+    """Key -> readers since its last write."""
     barrier: int = NOBODY
     conflicts: int = 0
 
@@ -127,7 +126,7 @@ class LogBuilder:
         return number
 
     def add(self, rows: Iterable[RowEvent], *, is_barrier: bool = False) -> Task:
-        """Add a transaction; the caller sets stamps, group, domain and marks."""
+        """Add a transaction; the caller sets its other fields."""
         number = len(self.tasks)
         done = tuple(rows)
         for row in done:
@@ -169,7 +168,7 @@ def task_log(
     stamps: Sequence[LogicalTimestamp] | None = None,
     groups: Sequence[int] | None = None,
 ) -> TaskLog:
-    """Return the tasks of transactions with rows, each row a key.
+    """Return the tasks of transactions whose rows are keys.
 
     ``stamps`` and ``groups`` have one entry per transaction; default stamps are the transactions'
     own.

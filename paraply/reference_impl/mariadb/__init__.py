@@ -1,5 +1,5 @@
-"""MariaDB's parallel replication: modes, batches, speculation, ordered group commit, domains.
+"""MariaDB's parallel replication.
 
-Source: the manual pages of the modes, ``sql/rpl_parallel.cc``, and "More on global transaction ID
-in MariaDB". :mod:`paraply.reference_impl.mariadb_gtid` has positions on disk and fail-over.
+Source: the modes' manual pages, ``sql/rpl_parallel.cc``, "More on global transaction ID in
+MariaDB". :mod:`paraply.reference_impl.mariadb_gtid` has positions and fail-over.
 """

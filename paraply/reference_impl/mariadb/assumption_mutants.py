@@ -1,4 +1,4 @@
-"""Replicas that break an assumption of conservative batches (A8, A9); the scheduler is correct."""
+"""Correct schedulers without an assumption of conservative batches (A8, A9)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from paraply.reference_impl.mariadb.replica import ParallelReplica
 
 
 class FailsInCommit(ParallelReplica):
-    """A temporary error strikes during commit: the position row may be locked."""
+    """A commit may fail: the position row may be locked."""
 
     def other_steps(self) -> Iterator[Step]:
-        """Let a lock wait time out during commit."""
+        """Add lock wait timeouts during commit."""
         yield from super().other_steps()
         for queue in self.queues.values():
             if self.timeouts_left and queue and queue[0].stage is Stage.COMMITTING:
@@ -22,10 +22,10 @@ class FailsInCommit(ParallelReplica):
 
 
 class RetriesBesideTheKilled(ParallelReplica):
-    """A retry needs no lock beside its rows, so the lock's owner cannot stop it."""
+    """A retry needs no extra lock, so the lock's owner cannot stop it."""
 
     def lock_beside(self, group: EventGroup) -> bool:
-        """Lock nothing in a retry: the first attempt's gap may no longer exist."""
+        """Lock nothing in a retry."""
         return group.attempt > 1 or super().lock_beside(group)
 
 

@@ -1,6 +1,6 @@
 """Time of a parallel mode on a simulated clock.
 
-A row event, a DDL and the sync of a commit group cost one tick each; everything else is free.
+A row event, a DDL and a commit group's sync cost one tick each.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from paraply.vocabulary.schedule import SeededSchedule
 from paraply.vocabulary.transactions import INITIAL_STATE, Transaction, TransactionId
 
 TICKS_MAX = 1_000_000
-"""No replica needs as many ticks; a stalled one stops long before."""
+"""A stalled replica stops long before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +30,7 @@ class Timing:
     """Result of a run on the clock.
 
     Attributes:
-        ticks: until the log was applied, or nothing could move.
-        has_finished: whether the whole log was applied.
+        ticks: until the log's end or a stall.
         engine_commits: transaction -> the tick that ended with its engine commit.
         commit_groups: syncs of the replica's binary log.
         retries: attempts rolled back and repeated.
@@ -49,9 +48,9 @@ class Timing:
 def timing(
     log: Sequence[Transaction], mode: Mode, *, workers: int, domain_workers: int = 0
 ) -> Timing:
-    """Apply a source's log; without workers the driver applies everything, as in mode none.
+    """Apply a source's log; without workers the driver applies everything.
 
-    Transactions need rows and, where they matter, domain, commit id and flags.
+    Transactions need rows and, where relevant, domain, commit id and flags.
     """
     recorder = Recorder()
     recorder.transactions = list(log)
@@ -95,7 +94,7 @@ def _executes(replica: ParallelReplica, worker: int) -> bool:
 
 
 def free_steps(replica: ParallelReplica) -> Iterator[Step]:
-    """Yield steps that cost no time, engine commits first."""
+    """Yield free steps, engine commits first."""
     for step in replica.commit_steps():
         if step.act != replica.on_group_flushed:
             yield step
@@ -109,7 +108,7 @@ def free_steps(replica: ParallelReplica) -> Iterator[Step]:
 
 
 def costly_steps(replica: ParallelReplica) -> Iterator[Step]:
-    """Yield the steps of one tick: each worker's row, a leader's sync."""
+    """Yield one tick's row events and syncs."""
     for worker, queue in replica.queues.items():
         if _executes(replica, worker):
             act = replica.step_of(queue[0])
@@ -120,7 +119,7 @@ def costly_steps(replica: ParallelReplica) -> Iterator[Step]:
 
 
 def store_before(log: Iterable[Transaction]) -> RowStore:
-    """Return a store with the row versions that the log's first changes expect."""
+    """Return a store with the versions that the log expects."""
     store = RowStore()
     for transaction in log:
         for row in transaction.rows:
@@ -131,10 +130,10 @@ def store_before(log: Iterable[Transaction]) -> RowStore:
 
 
 class SmallTransactions(GroupCommitSource):
-    """Transactions of one or two rows, to limit the number of row sets."""
+    """Transactions of one or two rows, to limit row sets."""
 
     def row_sets(self, rows: dict[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
-        """Return single rows and pairs of neighbours."""
+        """Return single rows and neighbouring pairs."""
         names = sorted(rows)
         return [*((name,) for name in names), *pairwise(names)]
 
@@ -142,6 +141,6 @@ class SmallTransactions(GroupCommitSource):
 def sample_log(
     rows: Sequence[str], transactions: int, *, domains: str = "one", seed: int = 0
 ) -> tuple[Transaction, ...]:
-    """Return a log of small transactions; few rows cause many conflicts."""
+    """Return a log; few rows cause many conflicts."""
     source = SmallTransactions(rows, GroupSettings(domains=domains))
     return source.write(SeededSchedule(seed), Recorder(), transactions)

@@ -1,4 +1,4 @@
-"""Replicas with one fault after the row changes: kills, retries, errors, group commit."""
+"""Replicas with one fault in kills, retries, errors or group commit."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class KeepsCommitStart(ParallelReplica):
 
 
 class RollsBackFirst(ParallelReplica):
-    """The rollback frees the rows before it revokes the commit start."""
+    """The rollback frees rows before it revokes the commit start."""
 
     def on_temporary_error(self, group: EventGroup, note: str) -> None:
-        """Free the rows; the barrier stays open until the rollback."""
+        """Free the rows."""
         was_counted = group.has_started_commit
         super().on_temporary_error(group, note)
         if was_counted:
@@ -61,7 +61,7 @@ class NoKill(ParallelReplica):
 
 
 class WrongWay(ParallelReplica):
-    """The comparison of the two sub_ids is reversed."""
+    """The sub_id comparison is reversed."""
 
     def must_kill(self, holder: EventGroup, waiter: EventGroup) -> bool:
         """Kill earlier holders too."""
@@ -77,7 +77,7 @@ class OwnDomainOnly(ParallelReplica):
 
 
 class KillLostInCommit(ParallelReplica):
-    """A kill has no effect on a victim that waits in its commit."""
+    """A kill has no effect during the victim's commit."""
 
     def on_kill(self) -> None:
         """Drop that kill."""
@@ -88,7 +88,7 @@ class KillLostInCommit(ParallelReplica):
 
 
 class SpeculationFails(ParallelReplica):
-    """The replica treats an error of a speculative attempt as an error of the log."""
+    """A speculative error stops the replica."""
 
     def on_row_error(self, group: EventGroup, note: str = "") -> None:
         """Give up."""
@@ -96,23 +96,23 @@ class SpeculationFails(ParallelReplica):
 
 
 class WaitOverwritesError(ParallelReplica):
-    """The result of a group's wait replaces its own error."""
+    """A wait's result replaces the group's own error."""
 
     def on_failing(self, group: EventGroup) -> None:
-        """Report the previous group's result."""
+        """Report the predecessor's result."""
         self.finish(group, has_failed=self.prior_has_failed(group))
 
 
 class SkipReportsSuccess(ParallelReplica):
-    """A group skipped after an error wakes the next with success."""
+    """A skipped group reports success."""
 
     def on_failing(self, group: EventGroup) -> None:
-        """Drop the error of a skipped group."""
+        """Ignore a skipped group's error."""
         self.finish(group, has_failed=group.has_failed and not group.is_skipped)
 
 
 class StaleStatus(ParallelReplica):
-    """A group reads the previous error without a barrier, too early."""
+    """A group reads the predecessor's error too early, without a barrier."""
 
     MOMENTS = 2
 
@@ -121,7 +121,7 @@ class StaleStatus(ParallelReplica):
         self.done_at: dict[TransactionId, int] = {}
 
     def release(self, group: EventGroup) -> None:
-        """Record when the group ended."""
+        """Record the end's time."""
         super().release(group)
         self.done_at[group.id] = self.recorder.now
 
@@ -136,13 +136,13 @@ class BarrierBeforeError(ParallelReplica):
     """A failed group opens the barrier before it publishes its error."""
 
     def on_error(self, group: EventGroup, note: str = "") -> None:
-        """Count the group as committing at once."""
+        """Count the group as committing."""
         super().on_error(group, note)
         self.mark_commit_start(group)
 
 
 class PriorNotAsked(ParallelReplica):
-    """A group checks that the previous one ended, and ignores its error."""
+    """A group ignores its predecessor's error."""
 
     def prior_has_failed(self, group: EventGroup) -> bool:
         """Return False."""
@@ -150,7 +150,7 @@ class PriorNotAsked(ParallelReplica):
 
 
 class DdlDoesNotWait(ParallelReplica):
-    """A DDL does not wait for the previous group."""
+    """A DDL does not wait for its predecessor."""
 
     def must_wait(self, group: EventGroup) -> bool:
         """Exclude statements."""
@@ -158,23 +158,23 @@ class DdlDoesNotWait(ParallelReplica):
 
 
 class InnerCommitWakes(ParallelReplica):
-    """The commit of a DDL's position row wakes later groups before the DDL is logged."""
+    """A DDL's inner commit wakes later groups before the DDL is logged."""
 
     def on_begin(self, group: EventGroup) -> None:
-        """Count a DDL as committing when it begins."""
+        """Count a DDL as committing."""
         super().on_begin(group)
         if group.is_statement:
             self.mark_commit_start(group)
 
     def prior_is_done(self, group: EventGroup) -> bool:
-        """Treat a DDL as done once it begins."""
+        """Treat a begun DDL as done."""
         before = group.before
         has_woken = before is not None and before.is_statement and before.stage is Stage.APPLYING
         return has_woken or super().prior_is_done(group)
 
 
 class QueuesUnasked(ParallelReplica):
-    """A group joins the binary log's queue without waiting for its predecessor."""
+    """A group joins the binary log's queue too early."""
 
     def may_queue(self, group: EventGroup) -> bool:
         """Return True."""
@@ -182,7 +182,7 @@ class QueuesUnasked(ParallelReplica):
 
 
 class NotPulledIn(ParallelReplica):
-    """A waiting commit wakes after its predecessor's commit, too late to share the group."""
+    """A waiting commit wakes too late to share its predecessor's group."""
 
     def may_queue(self, group: EventGroup) -> bool:
         """Require the predecessor's end."""
@@ -195,7 +195,7 @@ class NotPulledIn(ParallelReplica):
 
 
 class EngineTakesTheLast(ParallelReplica):
-    """The engine commits a binary log group from its end."""
+    """The engine commits a group in reverse order."""
 
     def next_engine_commit(self) -> tuple[int, EventGroup]:
         """Take the last."""
@@ -203,7 +203,7 @@ class EngineTakesTheLast(ParallelReplica):
 
 
 class HoldsBackupLock(ParallelReplica):
-    """A group takes the backup commit lock, then waits for its predecessor, which needs it."""
+    """A group takes the backup commit lock before its predecessor, which needs it."""
 
     def step_of(self, group: EventGroup) -> Callable[[], None] | None:
         """Wait for any group in its commit."""

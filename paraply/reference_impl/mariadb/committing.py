@@ -1,7 +1,7 @@
-"""Commit start, wait_for_prior_commit, group commit and the end of a group.
+"""Commit start, wait_for_prior_commit, group commit and a group's end.
 
-A commit group includes the waiting successors of its members, so waiting costs no extra sync. The
-binary log and the engine keep the order of the domain.
+A commit group includes its members' waiting successors, so waiting costs no extra sync. Binary log
+and engine keep the domain's order.
 """
 
 from __future__ import annotations
@@ -23,31 +23,30 @@ class CommittingDriver(Driver):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.binlog_queue: list[EventGroup] = []
-        """Groups that wait for the next leader."""
         self.flushed: deque[tuple[int, EventGroup]] = deque()
-        """Groups in the binary log, with their commit group's number; engine commits follow."""
+        """Logged groups with their commit group's number, before their engine commits."""
         self.groups_made = 0
 
     # Commit start.
 
     def mark_commit_start(self, group: EventGroup) -> None:
-        """Count the group as committing; the next batch may begin."""
+        """Count the group as committing."""
         if not group.has_started_commit:
             group.has_started_commit = True
             group.entry.committing_count += 1
 
     def revoke_commit_start(self, group: EventGroup) -> None:
-        """Uncount the group: it will run again, and the next batch must wait."""
+        """Uncount the group: the next batch must wait."""
         if group.has_started_commit:
             group.has_started_commit = False
             group.entry.committing_count -= 1
 
     def may_enter_batch(self, group: EventGroup) -> bool:
-        """Return whether all earlier groups have started to commit."""
+        """Return whether all earlier batches have started to commit."""
         return group.entry.committing_count >= group.batch.wait_count
 
     def on_xid(self, group: EventGroup) -> None:
-        """Start to commit: the batch barrier opens before the commit."""
+        """Open the batch barrier before the commit."""
         self.mark_commit_start(group)
         group.stage = Stage.COMMITTING
         self.record(EventKind.PREPARED, group, note="commit started")
@@ -55,21 +54,21 @@ class CommittingDriver(Driver):
     # Waiting for the group before.
 
     def prior_is_done(self, group: EventGroup) -> bool:
-        """Return whether the previous group has committed or published its failure."""
+        """Return whether the predecessor ended."""
         return group.before is None or group.before.stage is Stage.DONE
 
     def prior_has_failed(self, group: EventGroup) -> bool:
-        """Return whether the previous group failed; this one must not commit."""
+        """Return whether the predecessor failed."""
         before = group.before
         return before is not None and before.stage is Stage.DONE and before.has_failed
 
     def may_queue(self, group: EventGroup) -> bool:
-        """Return whether the group's place in the binary log is certain."""
+        """Return whether the binary log place is certain."""
         before = group.before
         return self.prior_is_done(group) or (before is not None and before.is_in_commit)
 
     def on_commit_queued(self, group: EventGroup) -> None:
-        """Join the binary log's queue with all transitive waiters."""
+        """Join the binary log's queue with transitive waiters."""
         follower: EventGroup | None = group
         while follower is not None and self.is_ready(follower):
             follower.stage = Stage.IN_QUEUE
@@ -83,14 +82,14 @@ class CommittingDriver(Driver):
     # Group commit.
 
     def commit_steps(self) -> Iterator[Step]:
-        """Yield the steps of the group commit leader."""
+        """Yield the group commit leader's steps."""
         if self.binlog_queue:
             yield Step("leader writes the group", self.on_group_flushed)
         if self.flushed:
             yield Step("engine commit", self.on_engine_commit)
 
     def on_group_flushed(self) -> None:
-        """Write the queue to the binary log as one group; sync once."""
+        """Write and sync the queue as one group."""
         self.groups_made += 1
         queue = self.order_of_group()
         self.binlog_queue = []
@@ -106,7 +105,7 @@ class CommittingDriver(Driver):
         return self.binlog_queue
 
     def on_engine_commit(self) -> None:
-        """Commit the next group in the engine, with its position."""
+        """Commit the next group and its position."""
         number, group = self.next_engine_commit()
         if group.is_transactional:
             self.engine_commit(group, group=number)
@@ -114,23 +113,23 @@ class CommittingDriver(Driver):
         self.finish(group, has_failed=False)
 
     def next_engine_commit(self) -> tuple[int, EventGroup]:
-        """Return the next group: the engine keeps the binary log's order."""
+        """Return the next group in binary log order."""
         return self.flushed.popleft()
 
     def engine_commit(self, group: EventGroup, /, **fields: Any) -> None:
-        """Make the group's changes final and visible."""
+        """Publish the group's changes."""
         self.store.engine_commit(group.id)
         self.executed.append(group.id)
         self.record(EventKind.ENGINE_COMMITTED, group, **fields)
         self.on_locks_freed()
 
     def on_locks_freed(self) -> None:
-        """Grant free row locks to the first waiters."""
+        """Grant free row locks."""
 
     # The end of a group.
 
     def finish(self, group: EventGroup, *, has_failed: bool) -> None:
-        """End the group; publish its error before it wakes successors."""
+        """Publish the group's error before successors wake."""
         if has_failed:
             self.on_error_known(group)
         group.has_failed = has_failed
@@ -138,13 +137,13 @@ class CommittingDriver(Driver):
         self.release(group)
 
     def on_error_known(self, group: EventGroup) -> None:
-        """Skip later groups of the domain that have not begun."""
+        """Skip the domain's later groups, unless begun."""
         group.entry.stop_on_error = min(group.entry.stop_on_error, group.sub_id)
 
     # Stopping.
 
     def on_stop(self) -> None:
-        """STOP SLAVE: each domain completes its begun groups and all before them."""
+        """STOP SLAVE: each domain completes up to its last begun group."""
         self.is_stopping = True
         for entry in self.entries.values():
             entry.stop_after = self.stop_point(entry)
@@ -154,12 +153,12 @@ class CommittingDriver(Driver):
         return min(entry.stop_after, entry.largest_started)
 
     def must_skip(self, group: EventGroup) -> bool:
-        """Return whether the group follows the stop point or an error."""
+        """Return whether a stop or an error precedes the group."""
         entry = group.entry
         return group.sub_id > min(entry.stop_after, entry.stop_on_error)
 
     def on_stopped(self) -> None:
-        """Record that no worker has work."""
+        """Record the stop."""
         self.is_stopping = False
         self.recorder.record(
             EventKind.STOPPED, member=MEMBER, gtid_set=str(self.position), members=(SOURCE,),

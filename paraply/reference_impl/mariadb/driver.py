@@ -1,4 +1,4 @@
-"""The SQL driver thread: reads the relay log, decides batches, deals groups to workers."""
+"""The SQL driver thread: reads the log, decides batches, deals groups."""
 
 from __future__ import annotations
 
@@ -18,37 +18,37 @@ from paraply.vocabulary.write_set import Item
 
 MEMBER = "r1"
 SOURCE = "source"
-"""The server whose log is applied; it has no events."""
+"""The source, which has no events."""
 ALL_DOMAINS = -1
-"""The single entry of a mode without domains."""
+"""The single entry without domains."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Server variables, and limits of steps that progress does not need."""
+    """Server variables, and limits of optional steps."""
 
     rules: Rules
     workers: int = 2
-    """slave_parallel_threads: the pool of all domains."""
+    """slave_parallel_threads."""
     domain_workers: int = 0
     """slave_domain_parallel_threads; 0 for the whole pool."""
     queued_max: int = 2
-    """Groups per worker queue (slave_parallel_max_queued, in bytes, on servers)."""
+    """slave_parallel_max_queued, in groups (bytes on servers)."""
     retries_max: int = 10
     """slave_transaction_retries."""
     is_eager: bool = False
-    """Takes enabling steps at once: see ``take_silent_steps``."""
+    """See ``take_silent_steps``."""
     reads: int = 0
     stops: int = 0
-    """STOP SLAVE, each with START SLAVE after it."""
+    """STOP SLAVE with START SLAVE."""
     failures: int = 0
-    """Outside errors that stop the replica until a restart."""
+    """Outside errors that require a restart."""
     timeouts: int = 0
     """Temporary outside errors (innodb_lock_wait_timeout)."""
 
 
 class Driver:
-    """State of the driver thread: rest of the log, entries by domain, workers' queues."""
+    """State of the driver thread."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Driver:
         self.rules = settings.rules
         self.store = store
         self.extra_locks = extra_locks or {}
-        """Rows that a transaction locks beside those it writes."""
+        """Extra row lock of each transaction."""
         self.reads_left, self.stops_left = settings.reads, settings.stops
         self.failures_left, self.timeouts_left = settings.failures, settings.timeouts
         self.rest: deque[Transaction] = deque(self.log)
@@ -79,24 +79,24 @@ class Driver:
         self.executed: list[TransactionId] = []
         self.is_stopping = False
         self.has_failed = False
-        """Whether an error from the log stopped the replica for good."""
+        """Whether an error from the log stopped the replica."""
         self.sub_id = 0
         self.source_run = 0
-        """Source run, from 0, of the last group dealt."""
+        """Source run of the last group, from 0."""
 
     @property
     def under_way(self) -> list[EventGroup]:
-        """Return the unfinished groups of workers, in log order."""
+        """Return unfinished groups in log order."""
         groups = [group for queue in self.queues.values() for group in queue]
         return sorted(groups, key=lambda group: group.sub_id)
 
     @property
     def is_idle(self) -> bool:
-        """Return whether every worker's queue is empty."""
+        """Return whether all queues are empty."""
         return not any(self.queues.values())
 
     def driver_steps(self) -> Iterator[Step]:
-        """Yield the deal of the next group, if its worker has room."""
+        """Yield the next deal, if possible."""
         if self.is_stopping or not self.rest or self.must_drain(self.rest[0]):
             return
         entry, worker = self.entry_of(self.rest[0]), None
@@ -106,15 +106,14 @@ class Driver:
             yield Step("queue", lambda: self.on_queue(entry, worker))
 
     def must_drain(self, transaction: Transaction) -> bool:
-        """Return whether the source restarted here while workers are busy.
+        """Return whether a source restart must wait for workers.
 
-        A format description event with a creation time waits for all workers: commit ids may repeat
-        after it.
+        A format description event with a creation time waits: commit ids may repeat after it.
         """
         return transaction.clock != self.source_run and not self.is_idle
 
     def entry_of(self, transaction: Transaction) -> Entry:
-        """Return the scheduling entry of the transaction's domain."""
+        """Return the transaction's scheduling entry."""
         key = self.key_of(transaction)
         if key not in self.entries:
             limit = self.settings.domain_workers or self.settings.workers
@@ -123,12 +122,12 @@ class Driver:
         return self.entries[key]
 
     def key_of(self, transaction: Transaction) -> int:
-        """Return the domain, or ALL_DOMAINS if the mode ignores domains."""
+        """Return the domain, or ALL_DOMAINS."""
         domain = transaction.domain
         return ALL_DOMAINS if domain is None or not self.rules.has_domains else domain
 
     def worker_for(self, entry: Entry) -> int | None:
-        """Return the slot's worker, or an idle one for an empty slot."""
+        """Return the slot's worker, or an idle one."""
         worker = entry.slots[entry.next_slot]
         if worker is not None:
             has_room = len(self.queues[worker]) < self.settings.queued_max
@@ -137,7 +136,7 @@ class Driver:
         return next(idle, None)
 
     def on_queue(self, entry: Entry, worker: int) -> None:
-        """Decide the next group's batch and queue it at the worker."""
+        """Decide the next group's batch and queue it."""
         transaction = self.rest.popleft()
         self.sub_id += 1
         self.source_run = transaction.clock
@@ -156,7 +155,7 @@ class Driver:
         self.record(EventKind.SCHEDULED, group)
 
     def release(self, group: EventGroup) -> None:
-        """Remove a finished group; an empty worker rejoins the pool."""
+        """Remove a group; an empty worker rejoins the pool."""
         group.stage = Stage.DONE
         queue = self.queues[group.worker]
         queue.remove(group)
@@ -165,7 +164,7 @@ class Driver:
             self.entries[key].slots[slot] = None
 
     def resume(self) -> None:
-        """Reread from the earliest domain's position; skip what the position covers."""
+        """Reread from the earliest domain's position."""
         reached = {gtid.domain: str(gtid) for gtid in self.position}
         rest: deque[Transaction] = deque()
         for transaction in self.log:
@@ -178,12 +177,12 @@ class Driver:
         self.entries.clear()
 
     def advance(self, transaction: Transaction) -> None:
-        """Advance the position of the transaction's domain."""
+        """Advance the domain's position."""
         if transaction.gtid:
             self.position = self.position.advance(parse_mariadb_gtid(transaction.gtid))
 
     def record(self, kind: EventKind, group: EventGroup, /, **fields: Any) -> None:
-        """Record an event of a group."""
+        """Record a group's event."""
         self.recorder.record(
             kind, member=MEMBER, worker=group.worker, transaction=group.id, attempt=group.attempt,
             **fields,

@@ -1,6 +1,6 @@
-"""An event group on a replica, its batch, and its domain's counters.
+"""Event groups, batches, and domain counters of a replica.
 
-Source: ``rpl_group_info``, ``group_commit_orderer`` and ``rpl_parallel_entry``.
+Source: ``rpl_group_info``, ``group_commit_orderer``, ``rpl_parallel_entry``.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from paraply.vocabulary.transactions import RowWrite, Transaction, TransactionId
 from paraply.vocabulary.write_set import Item
 
 NEVER = 1 << 63
-"""A ``sub_id`` that no group reaches."""
+"""Greater than any ``sub_id``."""
 
 
 class Speculation(Enum):
-    """Risk of conflict when a worker receives a group."""
+    """A group's risk of conflict."""
 
     NO = "no"
-    """Free of conflicts with groups beside it: a shared commit id, or no other group."""
+    """No conflict: a shared commit id, or no concurrent group."""
     OPTIMISTIC = "optimistic"
-    """Possible conflict; any error counts as one and causes a retry."""
+    """Possible conflict; any error causes a retry."""
     WAIT = "wait"
-    """Begins after all earlier commits; later groups may begin beside it."""
+    """Begins after all earlier commits; later groups may overlap."""
 
 
 class Stage(Enum):
@@ -34,22 +34,22 @@ class Stage(Enum):
 
     QUEUED = "queued"
     ADMITTED = "admitted"
-    """Its GTID event is executed; it may still wait before it runs."""
+    """Its GTID event is executed; it may still wait."""
     APPLYING = "applying"
     ENDED = "ended"
-    """All rows are applied; its XID event is next."""
+    """Its XID event is next."""
     COMMITTING = "committing"
-    """It has started its commit, and waits for the previous group."""
+    """It waits for its predecessor's commit."""
     IN_QUEUE = "in queue"
-    """In the queue for group commit; its predecessor is queued or done."""
+    """Queued for group commit; its predecessor is queued or done."""
     FLUSHED = "flushed"
-    """In the binary log; engine commits follow in that order."""
+    """In the binary log; engine commits follow."""
     UNDOING = "undoing"
-    """Its commit start is revoked; the rollback is next."""
+    """The rollback is next."""
     RETRYING = "retrying"
     """Rolled back; it repeats after all earlier commits."""
     FAILING = "failing"
-    """Given up or skipped: waits for earlier groups, then wakes later ones."""
+    """Given up or skipped, before its wake-ups."""
     DONE = "done"
 
 
@@ -58,26 +58,26 @@ class Batch:
     """Groups that may run concurrently (a GCO)."""
 
     wait_count: int
-    """Groups of the domain queued before the batch: all must have started to commit."""
+    """The domain's earlier groups: all must have started to commit."""
     is_mixed: bool = False
     """MULTI_BATCH: it has several commit ids."""
     is_closed: bool = False
-    """FORCE_SWITCH: contains or precedes a DDL; no further group may join."""
+    """FORCE_SWITCH: a DDL closed it."""
 
 
 @dataclass(slots=True, eq=False)
 class EventGroup:
-    """One transaction with its place in its domain's order, and its attempt."""
+    """One transaction, its order and attempt."""
 
     transaction: Transaction
     sub_id: int
-    """Place in the relay log, over all domains."""
+    """Place in the relay log."""
     entry: Entry
     batch: Batch
     speculation: Speculation
     worker: int
     before: EventGroup | None
-    """The previous group of its entry; its commit comes first."""
+    """Predecessor in its entry."""
     stage: Stage = Stage.QUEUED
     attempt: int = 1
     next_row: int = 0
@@ -85,23 +85,22 @@ class EventGroup:
     has_started_commit: bool = False
     """Counted in ``committing_count``."""
     killed_by: TransactionId | None = None
-    """The transaction that needs its row; the kill takes effect at its next wait or event."""
+    """Transaction that needs its row; effective at its next wait or event."""
     undone_because: str = ""
-    """Reason for its rollback."""
     has_timed_out: bool = False
-    """Whether a lock wait timeout ended an attempt: an outside error."""
+    """Whether a lock wait timeout, an outside error, ended an attempt."""
     has_failed: bool = False
-    """Valid when DONE: its own or an earlier error prevented the commit."""
+    """Valid when DONE: an own or earlier error prevented the commit."""
     is_skipped: bool = False
 
     @property
     def id(self) -> TransactionId:
-        """Return its transaction's number."""
+        """Return the transaction's number."""
         return self.transaction.id
 
     @property
     def row(self) -> RowWrite | None:
-        """Return the next row change; None after the last."""
+        """Return the next row change, if any."""
         rows = self.transaction.rows
         return rows[self.next_row] if self.next_row < len(rows) else None
 
@@ -117,16 +116,16 @@ class EventGroup:
 
     @property
     def is_statement(self) -> bool:
-        """Return whether it is a statement with an implicit commit."""
+        """Return whether it commits implicitly."""
         return self.transaction.kind is TransactionKind.DDL
 
     @property
     def is_in_commit(self) -> bool:
-        """Return whether its place in the binary log is fixed."""
+        """Return whether its binary log place is fixed."""
         return self.stage in (Stage.IN_QUEUE, Stage.FLUSHED)
 
     def begin_again(self) -> None:
-        """Restart at the first row, without speculation."""
+        """Restart without speculation."""
         self.attempt += 1
         self.next_row, self.waits_for_row, self.killed_by = 0, None, None
         self.speculation = Speculation.NO
@@ -137,21 +136,21 @@ class Entry:
     """Counters and workers of one domain."""
 
     slots: list[int | None]
-    """Workers in turn; an empty slot takes an idle one of the pool."""
+    """Workers in turn; an empty slot takes an idle one."""
     next_slot: int = 0
     groups: list[EventGroup] = field(default_factory=list)
     batch: Batch | None = None
     queued_count: int = 0
     committing_count: int = 0
-    """Groups that have started to commit, minus those revoked."""
+    """Unrevoked commit starts."""
     largest_started: int = 0
     stop_after: int = NEVER
-    """STOP SLAVE: later groups are skipped."""
+    """Last group before STOP SLAVE."""
     stop_on_error: int = NEVER
-    """Groups after the first failed one are skipped."""
+    """First failed group."""
 
     def after(self, group: EventGroup) -> EventGroup | None:
-        """Return the next queued group of the entry."""
+        """Return the next queued group."""
         place = self.groups.index(group) + 1
         return self.groups[place] if place < len(self.groups) else None
 

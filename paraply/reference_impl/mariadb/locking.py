@@ -1,7 +1,7 @@
 """Row locks against commit order: waits, deadlock kills, rollback and retry.
 
-The first in a row's queue gets its lock. The engine reports each wait. If the waiter precedes the
-holder in the domain's order, the holder can never commit first and is killed.
+Row queues are first in, first out. The engine reports each wait and kills a holder that follows its
+waiter in the domain's order.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from paraply.vocabulary.write_set import Item
 
 
 class KillRequest(NamedTuple):
-    """The group to roll back, and the group that needs its row."""
+    """The victim, and the group that needs its row."""
 
     victim: EventGroup
     attempt: int
@@ -34,25 +34,25 @@ class LockingDriver(CommittingDriver):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.waiters: list[EventGroup] = []
-        """Groups that wait for a row, in order of arrival."""
+        """Waiting groups, in order of arrival."""
         self.kills: list[KillRequest] = []
-        """Requests that the background thread has not delivered."""
+        """Undelivered requests."""
 
     # Locks.
 
     def lock_beside(self, group: EventGroup) -> bool:
-        """Take the extra lock, if any, before the first row."""
+        """Take the extra lock before the first row."""
         item = self.extra_locks.get(group.id)
         if item is None or group.next_row:
             return True
         return self.lock(group, item)
 
     def lock_row(self, group: EventGroup, row: RowWrite) -> bool:
-        """Take the lock of the row to change."""
+        """Lock the row to change."""
         return self.lock(group, item_of(row))
 
     def lock(self, group: EventGroup, item: Item) -> bool:
-        """Return whether the group has the lock; else it joins the queue."""
+        """Lock an item, or queue and return False."""
         holder = self.store.lock(group.id, item)
         if holder is None:
             return True
@@ -67,14 +67,14 @@ class LockingDriver(CommittingDriver):
         return False
 
     def holder_for(self, group: EventGroup) -> EventGroup | None:
-        """Return the group whose row lock another group needs."""
+        """Return the awaited row's holder."""
         if group.waits_for_row is None:
             return None
         holder = self.store.holders.get(group.waits_for_row)
         return next((one for one in self.under_way if one.id == holder), None)
 
     def on_locks_freed(self) -> None:
-        """Grant each free row to its first waiter; report the others' waits."""
+        """Grant free rows; report the other waits."""
         for waiter in list(self.waiters):
             assert waiter.waits_for_row is not None
             if waiter.waits_for_row not in self.store.holders:
@@ -87,7 +87,7 @@ class LockingDriver(CommittingDriver):
     # Deadlock kills.
 
     def on_wait_reported(self, waiter: EventGroup) -> None:
-        """Kill the holder, or let the engine resolve a cycle of row waits."""
+        """Kill the holder, or resolve a row cycle."""
         holder = self.holder_for(waiter)
         if holder is None:
             return
@@ -100,16 +100,16 @@ class LockingDriver(CommittingDriver):
                 self.kills.append(request)
 
     def must_kill(self, holder: EventGroup, waiter: EventGroup) -> bool:
-        """Return whether the holder must commit after the waiter, or may have to.
+        """Return whether the holder must, or might, commit after the waiter.
 
-        In another domain the order is unknown; a speculating holder is killed too (MDEV-33798).
+        Domains have no common order; a speculating holder dies too (MDEV-33798).
         """
         if holder.entry is waiter.entry:
             return waiter.sub_id < holder.sub_id
         return holder.speculation is Speculation.OPTIMISTIC
 
     def cycle_victim(self, waiter: EventGroup) -> EventGroup | None:
-        """Return the latest group of a cycle of row waits."""
+        """Return a row cycle's latest group."""
         cycle = [waiter]
         while (holder := self.holder_for(cycle[-1])) is not None and holder not in cycle:
             cycle.append(holder)
@@ -118,24 +118,24 @@ class LockingDriver(CommittingDriver):
         return max(cycle, key=lambda group: group.sub_id)
 
     def kill_steps(self) -> Iterator[Step]:
-        """Yield the delivery of the next kill."""
+        """Yield the next kill's delivery."""
         if self.kills:
             yield Step("deadlock kill", self.on_kill)
 
     def on_kill(self) -> None:
-        """Mark the victim killed, unless its attempt ended or its commit is certain."""
+        """Kill the victim, unless it ended or its commit is certain."""
         victim, attempt, waiter = self.kills.pop(0)
         if victim.attempt == attempt and victim.stage in _KILLABLE:
             victim.killed_by = waiter.id
 
     def on_killed(self, group: EventGroup) -> None:
-        """Handle the kill at the next event or wait."""
+        """Handle the kill at an event or wait."""
         self.on_temporary_error(group, "deadlock kill")
 
     # Rollback and retry.
 
     def on_temporary_error(self, group: EventGroup, note: str) -> None:
-        """Revoke the commit start before the rollback frees the rows."""
+        """Revoke the commit start before the rollback."""
         if group.attempt > self.settings.retries_max:
             self.on_error(group, note)
             return
@@ -147,13 +147,13 @@ class LockingDriver(CommittingDriver):
         group.stage = Stage.UNDOING
 
     def on_rollback(self, group: EventGroup) -> None:
-        """Undo the attempt; its rows pass to waiters."""
+        """Undo the attempt and free its rows."""
         self.record(EventKind.ROLLED_BACK, group, note=group.undone_because, other=group.killed_by)
         self.roll_back(group)
         group.stage = Stage.RETRYING
 
     def roll_back(self, group: EventGroup) -> None:
-        """Undo the group's changes and leave every lock queue."""
+        """Undo changes and leave lock queues."""
         if group in self.waiters:
             self.waiters.remove(group)
         group.waits_for_row = None
@@ -161,12 +161,12 @@ class LockingDriver(CommittingDriver):
         self.on_locks_freed()
 
     def may_retry(self, group: EventGroup) -> bool:
-        """Return whether no kill is pending and all earlier groups ended."""
+        """Return whether no kill is pending and earlier groups ended."""
         is_awaited = any(request.victim is group for request in self.kills)
         return self.prior_is_done(group) and not is_awaited
 
     def on_retry(self, group: EventGroup) -> None:
-        """Retry without speculation; an earlier group's error prevents it."""
+        """Retry without speculation, unless an earlier group failed."""
         if self.prior_has_failed(group):
             group.has_failed, group.stage = True, Stage.FAILING
             return
@@ -176,11 +176,11 @@ class LockingDriver(CommittingDriver):
         self.record(EventKind.BEGUN, group)
 
     def on_error(self, group: EventGroup, note: str = "") -> None:
-        """Give the group up for good."""
+        """Give up for good."""
         raise NotImplementedError
 
     def record_row(self, group: EventGroup, row: RowWrite, outcome: Outcome) -> None:
-        """Record the result of a row change."""
+        """Record a row change's result."""
         self.record(
             EventKind.ROW_APPLIED, group, outcome=outcome, row=group.next_row,
             items=frozenset({item_of(row)}),

@@ -1,4 +1,4 @@
-"""The five parallel modes, and the batch decision for each group."""
+"""The five parallel modes and their batch decisions."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from paraply.vocabulary.transactions import Transaction
 
 
 class Mode(IntEnum):
-    """slave_parallel_mode; a greater one takes more risks."""
+    """slave_parallel_mode, by rising risk."""
 
     NONE = 0
     """The driver applies everything."""
     MINIMAL = 1
     """Only commits overlap."""
     CONSERVATIVE = 2
-    """Groups with one commit id on the source run concurrently."""
+    """Groups with one commit id run concurrently."""
     OPTIMISTIC = 3
-    """All unmarked groups run concurrently; conflicts are detected and undone."""
+    """Unmarked groups run concurrently; conflicts are undone."""
     AGGRESSIVE = 4
-    """Ignores marks, unless a rollback is impossible."""
+    """Ignores marks, unless rollback is impossible."""
 
 
 class Decision(NamedTuple):
@@ -35,17 +35,17 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Rules that assign groups to batches; a mutant overrides one."""
+    """A mode's batch rules; a mutant overrides one."""
 
     mode: Mode
 
     @property
     def has_domains(self) -> bool:
-        """Return whether domains run concurrently: GTID mode above minimal."""
+        """Return whether domains overlap: GTID mode above minimal."""
         return self.mode > Mode.MINIMAL
 
     def decide(self, entry: Entry, transaction: Transaction) -> Decision:
-        """Put a group into its entry's present batch, or a new one."""
+        """Put a group into the present or a new batch."""
         batch = entry.batch
         if batch is None:
             return self.new_batch(entry, transaction)
@@ -61,7 +61,7 @@ class Rules:
         return self.new_batch(entry, transaction)
 
     def new_batch(self, entry: Entry, transaction: Transaction) -> Decision:
-        """Open a batch that waits for all queued groups to start to commit."""
+        """Open a batch after all queued commit starts."""
         entry.batch = Batch(entry.queued_count, is_closed=self.is_ddl(transaction))
         return Decision(entry.batch, Speculation.NO)
 
@@ -70,7 +70,7 @@ class Rules:
         return DDL in transaction.flags
 
     def is_of_one_commit(self, before: Transaction | None, transaction: Transaction) -> bool:
-        """Return whether it committed together with its predecessor in the domain."""
+        """Return whether the source committed it with its predecessor."""
         return (
             self.mode > Mode.MINIMAL
             and before is not None
@@ -79,7 +79,7 @@ class Rules:
         )
 
     def speculation_of(self, transaction: Transaction) -> Speculation:
-        """Return whether a group may run despite unknown conflicts."""
+        """Return a group's speculation."""
         if TRANSACTIONAL not in transaction.flags:
             return Speculation.WAIT
         is_marked = WAITED in transaction.flags or ALLOW_PARALLEL not in transaction.flags

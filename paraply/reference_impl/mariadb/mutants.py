@@ -1,6 +1,6 @@
-"""Replicas with one scheduling fault each: batches, marks, domains, stops.
+"""Replicas with one fault in batches, marks, domains or stops.
 
-``commit_mutants`` has the faults of kills, retries, errors and commits.
+``commit_mutants`` has the other faults.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def parallel_mutant(
     store: type[RowStore] = RowStore,
     **options: OptionValue,
 ) -> Mutant:
-    """Register a replica with one part replaced; without options it runs undisturbed."""
+    """Register a replica with one replaced part; by default it runs undisturbed."""
     options = {"reads": 0, "stops": 0, "ddl": 0, "marks": 0, "extra_locks": "none", **options}
     parts = Parts(replica=replica, rules=rules, source=log, store=store)
     return register_mutant(Mutant(
@@ -60,7 +60,7 @@ class NoBarrier(Rules):
 
 
 class BarrierOneShort(Rules):
-    """A new batch does not wait for the group just before it."""
+    """A new batch ignores its direct predecessor."""
 
     def new_batch(self, entry: Entry, transaction: Transaction) -> Decision:
         """Require one commit start less."""
@@ -88,7 +88,7 @@ class DdlJoins(Rules):
 
 
 class MarksIgnored(Rules):
-    """The default mode speculates with transactions that waited on the source."""
+    """The default mode ignores marks of source waits."""
 
     def speculation_of(self, transaction: Transaction) -> Speculation:
         """Use aggressive's rule."""
@@ -96,7 +96,7 @@ class MarksIgnored(Rules):
 
 
 class EverythingSpeculates(Rules):
-    """Speculation ignores whether a rollback is possible."""
+    """Speculation ignores impossible rollbacks."""
 
     def speculation_of(self, transaction: Transaction) -> Speculation:
         """Return OPTIMISTIC."""
@@ -113,7 +113,7 @@ class DomainsInMinimal(Rules):
 
 
 class StartedAtBegin(ParallelReplica):
-    """A group counts as committing when it begins."""
+    """A begun group counts as committing."""
 
     def note_started(self, group: EventGroup) -> None:
         """Open the barrier."""
@@ -122,15 +122,15 @@ class StartedAtBegin(ParallelReplica):
 
 
 class WakesOnceOnly(ParallelReplica):
-    """The barrier opens only at the moment when the count is reached."""
+    """The barrier opens only while the count is equal."""
 
     def may_enter_batch(self, group: EventGroup) -> bool:
-        """Require equality; later members find a higher count."""
+        """Require equality."""
         return group.entry.committing_count == group.batch.wait_count
 
 
 class NoDrain(ParallelReplica):
-    """The driver ignores a restart of the source."""
+    """The driver ignores source restarts."""
 
     def must_drain(self, transaction: Transaction) -> bool:
         """Return False."""
@@ -138,7 +138,7 @@ class NoDrain(ParallelReplica):
 
 
 class StopTestApart(ParallelReplica):
-    """The stop test and the record of the start are two steps."""
+    """Stop test and start record are separate steps."""
 
     def note_started(self, group: EventGroup) -> None:
         """Do nothing yet."""
@@ -150,10 +150,10 @@ class StopTestApart(ParallelReplica):
 
 
 class FarthestDomain(ParallelReplica):
-    """After a stop, reading resumes at the most advanced domain's position."""
+    """After a stop, reading resumes at the most advanced domain."""
 
     def resume(self) -> None:
-        """Skip everything before it, in all domains."""
+        """Skip everything before it."""
         super().resume()
         gtids = {str(gtid) for gtid in self.position}
         reached = max((one.id for one in self.log if one.gtid in gtids), default=0)
@@ -170,7 +170,7 @@ class WholePool(ParallelReplica):
 
 
 class NoDdlFlag(GroupCommitSource):
-    """The log lacks the flag of a DDL-like statement."""
+    """DDL-like statements lack their flag."""
 
     def logged_flags(self, flags: set[str]) -> set[str]:
         """Drop the flag."""
@@ -178,18 +178,18 @@ class NoDdlFlag(GroupCommitSource):
 
 
 class OneCommitId(GroupCommitSource):
-    """All groups have one commit id."""
+    """All groups share one commit id."""
 
     def commit_id(self, draft: Draft, size: int) -> CommitId | None:
-        """Return one id for all."""
+        """Return one id."""
         return CommitId(1)
 
 
 class DomainByTurn(GroupCommitSource):
-    """A transaction's domain does not depend on its rows."""
+    """Domains do not depend on rows."""
 
     def draft(self, schedule: Schedule, number: TransactionId, drafts: Any) -> Draft:
-        """Assign even transactions another domain."""
+        """Move even transactions to another domain."""
         made = super().draft(schedule, number, drafts)
         domain = 20 + number % 2
         place = sum(1 for one in drafts if one.transaction.domain == domain) + 1
@@ -198,10 +198,10 @@ class DomainByTurn(GroupCommitSource):
 
 
 class IdempotentStore(RowStore):
-    """slave_exec_mode=IDEMPOTENT: a missing row is skipped without a lock."""
+    """slave_exec_mode=IDEMPOTENT: skips missing rows without a lock."""
 
     def apply(self, transaction: TransactionId, row: RowWrite) -> Applied:
-        """Return success in every case."""
+        """Return success."""
         applied = super().apply(transaction, row)
         if applied.outcome is Outcome.MISSING_BEFORE_IMAGE:
             if self.value_for(transaction, item_of(row)) is not None:

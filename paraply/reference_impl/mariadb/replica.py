@@ -1,7 +1,7 @@
-"""A MariaDB replica with parallel workers, on a schedule of choices: one history per run.
+"""A MariaDB replica with parallel workers, on a schedule of choices.
 
-Every step is atomic: a deal, an event of a group, a deadlock kill, the write of a commit group, an
-engine commit, a snapshot, STOP SLAVE.
+Every step is atomic: deal, event, deadlock kill, commit group write, engine commit, snapshot, STOP
+SLAVE.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from paraply.reference_impl.recorder import FROM_OUTSIDE, LOCK_WAIT_TIMEOUT
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.schedule import Schedule
 
-"""Note of a failure outside the log, such as a full disk."""
+"""Note of an outside failure, such as a full disk."""
 _SILENT = (Stage.QUEUED, Stage.ADMITTED, Stage.RETRYING)
 _WRONG = (Outcome.MISSING_BEFORE_IMAGE, Outcome.DUPLICATE_KEY)
 
 
 class ParallelReplica(LockingDriver):
-    """One replica, from START SLAVE to the end or a failure."""
+    """One replica, from START SLAVE on."""
 
     # The run.
 
@@ -45,10 +45,9 @@ class ParallelReplica(LockingDriver):
         return list(self.progress_steps())
 
     def take_silent_steps(self) -> None:
-        """Deal groups, begin and queue for commit without choices.
+        """Deal, begin and queue groups without choices.
 
-        These steps disable no other step. All orders of row changes, commit starts, kills, syncs
-        and engine commits remain, in far fewer runs; STOP SLAVE loses some orders.
+        These steps disable no other. Far fewer runs keep all other orders; STOP SLAVE loses some.
         """
         while True:
             acts = [step.act for step in self.driver_steps()]
@@ -62,18 +61,18 @@ class ParallelReplica(LockingDriver):
             acts[0]()
 
     def on_start(self) -> None:
-        """START SLAVE: continue from each domain's position."""
+        """START SLAVE from each domain's position."""
         self.resume()
         self.recorder.record(EventKind.STARTED, member=MEMBER, gtid_set=str(self.position))
 
     def on_end(self) -> None:
-        """Read everything and stop, if all is applied."""
+        """Read everything and stop, if complete."""
         if self.is_idle and not self.rest and not self.has_failed:
             self.read(AUDITOR)
             self.on_stopped()
 
     def progress_steps(self) -> Iterator[Step]:
-        """Yield steps that progress needs."""
+        """Yield required steps."""
         if self.is_stopping and self.is_idle:
             if not self.has_failed:
                 yield Step("stopped and started again", self.on_stopped_and_started)
@@ -102,7 +101,7 @@ class ParallelReplica(LockingDriver):
     # A worker.
 
     def step_of(self, group: EventGroup) -> Callable[[], None] | None:
-        """Return a worker's next step; None while it waits."""
+        """Return a worker's next step, if any."""
         act = None
         match group.stage:
             case Stage.QUEUED if self.may_enter_batch(group):
@@ -132,11 +131,11 @@ class ParallelReplica(LockingDriver):
         return None if act is None else partial(act, group)
 
     def must_wait(self, group: EventGroup) -> bool:
-        """Return whether the group must wait for all earlier commits."""
+        """Return whether all earlier commits come first."""
         return group.speculation is Speculation.WAIT or group.is_statement
 
     def on_gtid_event(self, group: EventGroup) -> None:
-        """Skip the group, or record its start in the same step."""
+        """Skip the group, or record its start."""
         if self.must_skip(group):
             group.is_skipped = True
             group.has_failed = group.sub_id > group.entry.stop_on_error
@@ -146,11 +145,11 @@ class ParallelReplica(LockingDriver):
             group.stage = Stage.ADMITTED
 
     def note_started(self, group: EventGroup) -> None:
-        """Make a later STOP SLAVE complete the group."""
+        """Protect the group from later STOP SLAVE."""
         group.entry.largest_started = max(group.entry.largest_started, group.sub_id)
 
     def on_begin(self, group: EventGroup) -> None:
-        """Begin the first attempt, unless an awaited group failed."""
+        """Begin, unless an awaited group failed."""
         if self.must_wait(group) and self.prior_has_failed(group):
             self.on_prior_failed(group)
             return
@@ -158,7 +157,7 @@ class ParallelReplica(LockingDriver):
         self.record(EventKind.BEGUN, group)
 
     def on_row(self, group: EventGroup) -> None:
-        """Execute the next event: a lock, a row, or a statement with an implicit commit."""
+        """Execute a lock, row or statement."""
         if group.is_statement:
             self.on_statement(group)
             return
@@ -181,7 +180,7 @@ class ParallelReplica(LockingDriver):
                 self.engine_commit(group, note="non-transactional")
 
     def on_statement(self, group: EventGroup) -> None:
-        """Execute a DDL with its own commit and log entry."""
+        """Execute, log and commit a DDL."""
         self.groups_made += 1
         for kind in (EventKind.FLUSHED, EventKind.SYNCED):
             self.record(kind, group, group=self.groups_made)
@@ -192,14 +191,14 @@ class ParallelReplica(LockingDriver):
     # Errors.
 
     def on_row_error(self, group: EventGroup, note: str = "") -> None:
-        """Retry a speculative attempt; otherwise give up for good."""
+        """Retry a speculative attempt; else give up."""
         if group.speculation is Speculation.OPTIMISTIC:
             self.on_temporary_error(group, note or "speculation failed")
         else:
             self.on_error(group, note)
 
     def on_error(self, group: EventGroup, note: str = "") -> None:
-        """Roll back, revoke the commit start, and stop the replica."""
+        """Roll back and stop the replica."""
         is_from_outside = note == FROM_OUTSIDE or group.has_timed_out
         self.has_failed = self.has_failed or not is_from_outside
         self.revoke_commit_start(group)
@@ -212,7 +211,7 @@ class ParallelReplica(LockingDriver):
                 entry.stop_after = self.stop_point(entry)
 
     def on_prior_failed(self, group: EventGroup) -> None:
-        """Roll back: the group must not commit after a failed predecessor."""
+        """Roll back after a failed predecessor."""
         self.revoke_commit_start(group)
         if group.stage is not Stage.ADMITTED and group.is_transactional:
             self.record(EventKind.ROLLED_BACK, group, note=PRIOR_COMMIT_FAILED)
@@ -220,13 +219,13 @@ class ParallelReplica(LockingDriver):
         group.has_failed, group.stage = True, Stage.FAILING
 
     def on_failing(self, group: EventGroup) -> None:
-        """End an uncommitted group; a predecessor's failure makes it fail."""
+        """End a group; a predecessor's failure spreads."""
         self.finish(group, has_failed=group.has_failed or self.prior_has_failed(group))
 
     # What happens beside.
 
     def on_read(self) -> None:
-        """Let a reader take a snapshot."""
+        """Take a reader's snapshot."""
         self.reads_left -= 1
         self.read(READER)
 
@@ -242,13 +241,13 @@ class ParallelReplica(LockingDriver):
         self.on_stop()
 
     def on_timeout(self, group: EventGroup) -> None:
-        """End the attempt with a lock wait timeout."""
+        """Simulate a lock wait timeout."""
         self.timeouts_left -= 1
         group.has_timed_out = True
         self.on_temporary_error(group, LOCK_WAIT_TIMEOUT)
 
     def on_failure(self, group: EventGroup) -> None:
-        """End the attempt with an outside failure."""
+        """Simulate an outside failure."""
         self.failures_left -= 1
         self.on_row_error(group, FROM_OUTSIDE)
 

@@ -1,7 +1,7 @@
-"""Event groups that a MariaDB source logs, with domain, commit id and flags.
+"""A MariaDB source's event groups, with domain, commit id and flags.
 
-Transactions with one commit id held their row locks at one time, so they share no row. Rows of
-different domains are disjoint: the user who sets the domain guarantees it.
+Transactions with one commit id held their locks together, so they share no row. The user who sets
+domains guarantees disjoint rows.
 """
 
 from __future__ import annotations
@@ -22,35 +22,35 @@ from paraply.vocabulary.transactions import Transaction, TransactionId, Transact
 from paraply.vocabulary.write_set import share_items
 
 TRANSACTIONAL, ALLOW_PARALLEL, WAITED, DDL = "transactional", "allow_parallel", "waited", "ddl"
-"""Flags of an event group, in the spelling of the binary log adapters."""
+"""Flags in the binary log adapters' spelling."""
 
 SERVER_ID = 1
 NORMAL_DOMAIN, LONG_RUNNING_DOMAIN = 1, 2
 SCHEMAS = ("sales", "hr")
 FIRST_SCHEMA_DOMAIN, SCHEMA_DOMAINS = 20, 10
-"""The document's example: ten domains from 20 on, by a hash of the schema."""
+"""The document's example: ten domains from 20 on."""
 LONG_RUNNING_ROWS: tuple[str, ...] = ("big1", "big2")
-"""Rows that only a maintenance statement over a large table changes."""
+"""Rows of a maintenance statement over a large table."""
 
 
 def domain_of_schema(schema: int) -> int:
-    """Return the domain of a schema: a hash of its name."""
+    """Return a schema's domain: a hash of its name."""
     return FIRST_SCHEMA_DOMAIN + crc32(SCHEMAS[schema].encode()) % SCHEMA_DOMAINS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSettings:
-    """Limits of actions beside plain transactions of rows."""
+    """Limits of optional source actions."""
 
     domains: str = "one"
     """``one``, ``schema``, or ``long_running``: one statement in a separate domain."""
     ddl: int = 0
     non_transactional: int = 0
-    """Changes of tables without transactions."""
+    """Changes of non-transactional tables."""
     marks: int = 0
-    """Transactions that waited for a row lock, or must not run in parallel."""
+    """Transactions that waited for a lock, or must not run in parallel."""
     restarts: int = 0
-    """Restarts of the source: its commit ids repeat, as query ids do."""
+    """Restarts: commit ids repeat, as query ids do."""
     commit_groups: bool = True
 
 
@@ -63,7 +63,7 @@ class Draft(NamedTuple):
 
 
 class GroupCommitSource(Source):
-    """Executes transactions serially and chooses their commit groups."""
+    """Executes transactions and chooses commit groups."""
 
     def __init__(self, rows: Sequence[str], settings: GroupSettings) -> None:
         nothing = SourceSettings(
@@ -74,9 +74,8 @@ class GroupCommitSource(Source):
         self.left = {DDL: settings.ddl, "non_transactional": settings.non_transactional}
         self.marks_left, self.restarts_left = settings.marks, settings.restarts
         self.groups_of_run: dict[int, list[int]] = {}
-        """First transaction of a run -> the leaders of its commit groups."""
+        """First transaction of a run -> its commit group leaders."""
         self.first_of_run = 1
-        """The first transaction since the source's start."""
         self.sequence: dict[int, int] = {}
         self.has_run_long = False
 
@@ -105,7 +104,7 @@ class GroupCommitSource(Source):
         self.first_of_run = number
 
     def commit_id(self, draft: Draft, size: int) -> CommitId | None:
-        """Return the logged id, counted in its run; None for a group of one."""
+        """Return the run's commit id; None for a group of one."""
         if size == 1:
             return None
         groups = self.groups_of_run.setdefault(draft.first_of_run, [])
@@ -143,11 +142,11 @@ class GroupCommitSource(Source):
         return Draft(transaction, group, self.first_of_run)
 
     def logged_flags(self, flags: set[str]) -> set[str]:
-        """Return the flags that the log shows."""
+        """Return the logged flags."""
         return flags
 
     def choose_kind(self, schedule: Schedule) -> str:
-        """Return the kind of the next statement."""
+        """Return the next statement's kind."""
         kind = schedule.choose(
             ["rows", *(name for name, left in self.left.items() if left)], "kind"
         )
@@ -156,7 +155,7 @@ class GroupCommitSource(Source):
         return kind
 
     def choose_rows(self, schedule: Schedule, kind: str) -> tuple[int, tuple[str, ...]]:
-        """Return the domain, and the rows in statement order."""
+        """Return domain and rows, in statement order."""
         rule = self.group_settings.domains
         if rule == "long_running" and kind == "rows" and not self.has_run_long:
             self.has_run_long = bool(schedule.choose(2, "long-running"))
@@ -179,13 +178,13 @@ class GroupCommitSource(Source):
         return domain, items
 
     def row_sets(self, rows: dict[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
-        """Return the sets of rows to choose from, without symmetric ones."""
+        """Return row sets without symmetric ones."""
         return write_sets(rows)
 
     def group_of(
         self, schedule: Schedule, transaction: Transaction, drafts: Sequence[Draft]
     ) -> int:
-        """Return the previous transaction's commit group, or a new one."""
+        """Return the predecessor's commit group, or a new one."""
         may_join = self.group_settings.commit_groups and TRANSACTIONAL in transaction.flags
         if may_join and transaction.id > self.first_of_run:
             group = drafts[-1].group
@@ -196,7 +195,7 @@ class GroupCommitSource(Source):
         return transaction.id
 
     def may_share(self, member: Transaction, transaction: Transaction) -> bool:
-        """Return whether two transactions can prepare at one time."""
+        """Return whether two transactions can share a group."""
         return TRANSACTIONAL in member.flags and not share_items(
             member.write_set, transaction.write_set
         )

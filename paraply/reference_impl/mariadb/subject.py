@@ -1,4 +1,4 @@
-"""MariaDB's parallel modes as one subject: a dialect is a mode with a rule for domains."""
+"""MariaDB's parallel modes as one subject: a dialect is a mode with a domain rule."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from paraply.vocabulary.write_set import Item
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """A mode, the source's domain rule, and whether all tables can roll back."""
+    """A mode, a domain rule, and whether tables roll back."""
 
     mode: Mode
     domains: str = "one"
@@ -48,7 +48,7 @@ DIALECTS = {
     "aggressive_non_transactional": Dialect(mode=Mode.AGGRESSIVE, non_transactional=2),
     "conservative_non_transactional": Dialect(mode=Mode.CONSERVATIVE, non_transactional=2),
 }
-"""The default mode since 10.5 comes first."""
+"""The default since 10.5 comes first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,7 +239,7 @@ class ParallelModesSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Apply a source's log until no step is possible."""
+        """Apply a source's log until its end or a stall."""
         rules = DIALECTS[dialect]
         source = self.parts.source(
             workload.row_names,
@@ -266,7 +266,7 @@ class ParallelModesSubject(Subject):
         recorder: Recorder,
         locks: dict[TransactionId, Item] | None = None,
     ) -> ParallelReplica:
-        """Return a replica at the beginning of its relay log."""
+        """Return a replica with an unread log."""
         mode, workers = DIALECTS[dialect].mode, int(options["workers"])
         numbers = (
             "domain_workers",
@@ -295,10 +295,10 @@ class ParallelModesSubject(Subject):
 def extra_locks(
     schedule: Schedule, log: Sequence[Transaction], workload: Workload, rule: str
 ) -> dict[TransactionId, Item]:
-    """Choose an extra row lock, or none, for each transaction.
+    """Choose an extra row lock, or none, per transaction.
 
-    Such a lock (of a secondary or replica-only index) is in no write set. It can make transactions
-    of one commit group wait for each other.
+    Such a lock (of a secondary or replica-only index) is in no write set, so members of one commit
+    group may block each other.
     """
     chosen: dict[TransactionId, Item] = {}
     if rule == "none":

@@ -1,4 +1,4 @@
-"""A replica whose group commit waits for the log order at the wrong place."""
+"""A replica whose group commit checks the log order too late."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from paraply.reference_impl.mariadb.replica import ParallelReplica
 
 
 class AsksAfterEnrolling(ParallelReplica):
-    """A commit group's leader waits for its predecessor, which may be its follower."""
+    """A leader waits for its predecessor, which may be its follower."""
 
     def may_queue(self, group: EventGroup) -> bool:
-        """Return True: the order check comes later."""
+        """Return True: the check comes later."""
         return True
 
     def commit_steps(self) -> Iterator[Step]:
-        """Start the leader after its predecessor's commit."""
+        """Delay the leader for its predecessor's commit."""
         for step in super().commit_steps():
             is_leader = self.binlog_queue and step.act == self.on_group_flushed
             if not is_leader or self.prior_is_done(self.binlog_queue[0]):
