@@ -1,7 +1,7 @@
-"""A replication channel into a group: its worker certifies, rolls back and retries.
+"""A replication channel into a group, with retries.
 
 With replica_preserve_commit_order an earlier transaction may roll back a certified one. The worker
-then sends it again with the same GTID. The rows differ, so only the GTID decides.
+resends it with the same GTID. The rows differ, so only the GTID decides.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PRIMARY = "r1"
 
 
 class CertifierRetriesSubject(Subject):
-    """The primary's certifier behind a channel with a retrying worker."""
+    """The primary's certifier behind a retrying channel."""
 
     name = "certifier_retries"
     meaning = "a channel into a group: certified, rolled back for commit order, certified again"

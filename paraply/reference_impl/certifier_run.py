@@ -1,7 +1,6 @@
 """Records one certifier's decisions on manual or scheduled input.
 
-The other members are abstract: ``r2`` sends transactions whose snapshot is a prefix of the
-certified ones.
+``r2`` sends transactions whose snapshot is a prefix of the certified ones.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ ELSEWHERE = "r2"
 
 
 class CertifierRun:
-    """Drives the certifier of member ``r1`` and records the history.
+    """Drives and records ``r1``'s certifier.
 
-    ``certified`` lists the positive transactions in order; a snapshot is a prefix length.
+    ``certified`` lists positive transactions in order; a snapshot is a prefix length.
     """
 
     def __init__(self, certifier: Certifier, recorder: Recorder | None = None) -> None:
@@ -31,9 +30,9 @@ class CertifierRun:
         self.recorder = recorder or Recorder()
         self.certified: list[tuple[TransactionId, Gtid]] = []
         self.committed_here = 0
-        """Length of the prefix of ``certified`` committed here."""
+        """Committed prefix of ``certified``."""
         self.stable = 0
-        """Length of the stable prefix of ``certified``."""
+        """Stable prefix of ``certified``."""
         self.views = 1
         self.recorder.record(EventKind.STARTED, member=HERE)
 
@@ -46,7 +45,7 @@ class CertifierRun:
         snapshot: int | None = None,
         specified: Gtid | None = None,
     ) -> Decision:
-        """Send one transaction and certify it at once.
+        """Send and certify one transaction.
 
         ``snapshot`` counts certified transactions, None for all. The items determine a missing
         ``kind``.

@@ -1,4 +1,4 @@
-"""One certifier as a subject: every stream of a small scope, without a group."""
+"""One certifier as a subject, without a group."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BROKEN_BY_TIMESTAMPS: Mapping[str, frozenset[str]] = {
     "mysql_8_0": frozenset({"sequence_numbers_are_contiguous"}),
     "mysql_8_3": frozenset({"sequence_numbers_are_contiguous"}),
 }
-"""Breaches by a dialect's timestamps, in a certifier and in a group."""
+"""Breaches by a dialect's timestamps."""
 _VIEW_CHANGES = frozenset(
     {
         "a_view_change_is_logged",
@@ -45,7 +45,7 @@ _VIEW_CHANGES = frozenset(
 WITHOUT_VIEW_CHANGES: Mapping[str, frozenset[str]] = {
     name: _VIEW_CHANGES for name, dialect in DIALECTS.items() if not dialect.logs_view_change
 }
-"""Properties of logged view changes, for dialects without them: servers from 8.3 on."""
+"""View change properties, for dialects without logged ones: servers from 8.3 on."""
 
 
 class CertifierSubject(Subject):

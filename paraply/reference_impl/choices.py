@@ -26,10 +26,10 @@ def choose_writes(
 ) -> Writes:
     """Return the next transaction's writes.
 
-    ``writers`` has each row's writers so far. Rows with equal writers are interchangeable, so
-    choices use only the first few of each class, fewest rows first. ``barriers`` adds a transaction
-    without write set, and a CREATE TABLE ... SELECT whose table is the first row. ``ddl`` adds a
-    change of a table's definition. Without ``rows`` it writes nothing.
+    ``writers`` has each row's writers. Rows with equal writers are interchangeable, so choices use
+    only the first few of each class, fewest rows first. ``barriers`` adds a transaction without
+    write set, and a CREATE TABLE ... SELECT of the first row. ``ddl`` adds a table change. Without
+    ``rows`` it writes nothing.
     """
     found = write_sets(writers) if rows else []
     options = [Writes(TransactionKind.ROWS, items) for items in found]

@@ -1,7 +1,6 @@
 """Mutants: subjects with one small fault that a property must catch.
 
-A check needs a caught mutant as evidence. A fault is a subclass with one overridden method or one
-replaced dialect rule, so the reference stays clean.
+A fault overrides one method or one dialect rule, so the reference stays clean.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ class Mutant:
     Attributes:
         name: the fault (``collect_ignores_pending``).
         family: its part (``timestamps``, ``certification``, ``commit order``).
-        source: a bug number, or a section of a document.
+        source: a bug number or a document's section.
         fault: its effect, in one sentence.
         caught_by: the violated property.
         subject: the faulty system, with the original's ``name``.
         workload: the scope that shows the fault.
-        survives_because: why no safety property can catch an equivalent mutant; ``caught_by`` is
-            then empty. Tests check that none does.
+        survives_because: why no safety property can catch it; then ``caught_by`` is empty, and
+            tests require survival.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""The source's dependency trackers as a subject: sessions, row locks, binary log, engine commit.
+"""The source's dependency trackers as a subject.
 
-The history has a transaction's true dependencies. The tracker sees fewer for a keyless table, a
-cascade, a statement-based change or CREATE TABLE ... SELECT, and must handle that.
+The history has true dependencies. The tracker sees fewer for a keyless table, a cascade, a
+statement-based change or CREATE TABLE ... SELECT.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ class Flavour(Enum):
     PLAIN = "plain"
     """Rows with keys: the write set is complete."""
     KEYLESS = "keyless"
-    """A table without PRIMARY or UNIQUE key: no items."""
+    """A table without PRIMARY or UNIQUE key."""
     CASCADING = "cascading"
-    """A parent row whose change cascades to the next row, outside any write set."""
+    """A parent row; the cascade to the next row is in no write set."""
     STATEMENT = "statement"
-    """Logged as a statement (binlog_format MIXED): no items."""
+    """Logged as a statement (binlog_format MIXED)."""
     CREATE_SELECT = "create_select"
-    """CREATE TABLE ... SELECT: writes a new table and reads the row."""
+    """CREATE TABLE ... SELECT writes a new table and reads the row."""
     BLOCKING = "blocking"
-    """REPAIR TABLE and similar: releases its locks before it commits."""
+    """REPAIR TABLE and similar, which release locks before the commit."""
 
 
 class Phase(Enum):
@@ -58,7 +58,7 @@ class Running:
     session: int
     flavour: Flavour
     depends_on: set[str] = field(default_factory=set)
-    """Rows truly read or written, locked until the engine commit."""
+    """Rows read or written, locked until the engine commit."""
     tracked: TrackedTransaction
     statements_left: int
     phase: Phase = Phase.EXECUTING
@@ -72,7 +72,7 @@ TRACKERS: Trackers = {
     "writeset": WritesetTracker,
     "writeset_session": WritesetSessionTracker,
 }
-"""binlog_transaction_dependency_tracking; servers from 8.4 support WRITESET only."""
+"""binlog_transaction_dependency_tracking; servers from 8.4: WRITESET only."""
 
 
 class SourceSubject(Subject):
@@ -223,7 +223,7 @@ class SourceRun:
         return found
 
     def are_free(self, rows: set[str], one: Running) -> bool:
-        """Return whether no other transaction has locked the rows."""
+        """Return whether the rows are unlocked."""
         return all(
             rows.isdisjoint(other.depends_on) or self.has_released(other)
             for other in self.running
@@ -231,7 +231,7 @@ class SourceRun:
         )
 
     def has_released(self, one: Running) -> bool:
-        """Return whether locks were released before the engine commit."""
+        """Return whether locks are released before commit."""
         return one.flavour is Flavour.BLOCKING and one.phase is Phase.FLUSHED
 
     def execute(self, one: Running, row: str, touched: set[str]) -> None:
@@ -259,7 +259,7 @@ class SourceRun:
         self.tracker.on_statement_prepared(tracked)
 
     def flush(self, one: Running) -> None:
-        """Write the transaction with its timestamp to the binary log."""
+        """Log the transaction with its timestamp."""
         one.statements_left = 0
         one.phase = Phase.FLUSHED
         timestamp = self.tracker.on_flushed(one.tracked)
@@ -286,7 +286,7 @@ class SourceRun:
         self.running.append(one)
 
     def commit(self, one: Running) -> None:
-        """Commit in the engine: end the lock interval, then release the locks."""
+        """End the lock interval, then release the locks."""
         self.tracker.on_engine_commit(one.tracked)
         self.running.remove(one)
         self.recorder.record(EventKind.ENGINE_COMMITTED, member=SOURCE, transaction=one.id)

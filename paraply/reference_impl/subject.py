@@ -1,6 +1,6 @@
 """Subjects under test: named systems that turn a schedule and a workload into a history.
 
-Registration adds all properties, the search for counterexamples and the reports.
+Registration adds properties, counterexample search and reports.
 """
 
 from __future__ import annotations
@@ -48,10 +48,9 @@ WORKLOAD_OUT_OF_RANGE = register(
 )
 
 TRANSACTIONS_MAX = 1_000
-"""Runs keep every snapshot in memory; longer ones add no insight."""
+"""Runs keep every snapshot in memory."""
 ROWS_MAX = 64
 MEMBERS_MAX = 9
-"""Limit of a group's size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +58,10 @@ class Workload:
     """Size of a run; the schedule chooses its content.
 
     Attributes:
-        transactions: submitted transactions.
         rows: rows to write, named ``a``, ``b``, ``c``, ...
         members: servers, where the subject has several.
         dialect: empty for the subject's first.
-        options: the subject's options; missing ones have their defaults.
+        options: missing ones have their defaults.
     """
 
     transactions: int = 4
@@ -94,7 +92,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """One option of a subject; ``default`` defines its type.
+    """A subject's option; ``default`` defines its type.
 
     A number lies in ``[least, greatest]``; a text is one of ``choices``, if any. ``small`` is the
     value for full enumeration.
@@ -109,7 +107,7 @@ class Option:
     small: OptionValue | None = None
 
     def allows(self, value: OptionValue) -> bool:
-        """Return whether a value of the right type is in range."""
+        """Return whether a value is in range."""
         if isinstance(value, int) and not isinstance(value, bool):
             return self.least <= value <= self.greatest
         return not self.choices or value in self.choices
@@ -146,8 +144,7 @@ class KnownBreaches:
 
     Attributes:
         where: the options in words.
-        applies: whether options and workload sizes, by name, match.
-        breaks: names of the properties.
+        applies: whether options and sizes, by name, match.
         because: why the breach is correct.
         cause: the event that precedes it.
         dialects: affected dialects; empty for all.
@@ -163,11 +160,11 @@ class KnownBreaches:
     scope: Workload = field(default_factory=Workload)
 
     def includes(self, name: str, dialect: str, settings: Mapping[str, OptionValue]) -> bool:
-        """Return whether the property breaks in this dialect with these settings."""
+        """Return whether the property breaks here."""
         return name in self.breaks and self.is_of(dialect, settings)
 
     def is_of(self, dialect: str, settings: Mapping[str, OptionValue]) -> bool:
-        """Return whether dialect, options and sizes match."""
+        """Return whether dialect and settings match."""
         return (not self.dialects or dialect in self.dialects) and self.applies(settings)
 
 
@@ -175,11 +172,10 @@ class Subject(ABC):
     """A stateless system under test; the schedule makes every choice.
 
     Attributes:
-        name: in the command line's spelling.
         meaning: one sentence.
-        source: document, section or server function that it follows.
+        source: document, section or server function.
         dialects: its rules, the default first.
-        breaks: dialect -> properties that it breaks, as documented; a search must find them.
+        breaks: dialect -> properties that a search must find broken, as documented.
         causes: property -> event that must precede its breach.
         breaks_where: additional breaches under some options.
         follows: rare further breaches with the same cause.
@@ -234,12 +230,12 @@ class Subject(ABC):
         """Record one run and return the members' names."""
 
     def small_scope(self, workload: Workload) -> Workload:
-        """Return the workload with missing options small enough to enumerate."""
+        """Fill missing options with small values."""
         small = {one.name: one.small for one in self.options if one.small is not None}
         return replace(workload, options={**small, **workload.options})
 
     def known_breaches(self, workload: Workload) -> frozenset[str]:
-        """Return the known breaches under the workload's dialect and options.
+        """Return the known breaches of a workload.
 
         Raises ``ParaplyError`` P404, P405, P406 or P409 for an invalid dialect or option.
         """
@@ -250,7 +246,7 @@ class Subject(ABC):
         return self.breaks.get(dialect, frozenset()).union(*with_options)
 
     def causes_of(self, workload: Workload, name: str) -> tuple[Cause, ...]:
-        """Return the causes of a property's expected breach, if any."""
+        """Return an expected breach's causes, if any."""
         dialect, settings = self.dialect_of(workload), self.settings_of(workload)
         found = [
             known.cause
@@ -271,7 +267,7 @@ class Subject(ABC):
         }
 
     def unreachable_in(self, dialect: str) -> frozenset[str]:
-        """Return the properties whose situation the dialect cannot reach."""
+        """Return properties with unreachable situations."""
         return self.unreachable.get("", frozenset()) | self.unreachable.get(dialect, frozenset())
 
     def dialect_of(self, workload: Workload) -> str:

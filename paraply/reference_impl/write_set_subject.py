@@ -1,7 +1,6 @@
 """Write-set extraction as a subject: row changes with common keys, and their items.
 
-Chosen values differ as bytes and are equal as keys: by collation, by indexed prefix, and from child
-to parent.
+Chosen values differ as bytes and are equal as keys: by collation, prefix, or child and parent.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A replica's parallel applier: coordinator, workers, commit-order queue, recovery.
+"""A replica's parallel applier.
 
 Source: WL#8440 (applier, challenges), WL#7165, ``sql/rpl_mta_submode.cc``,
 ``sql/rpl_replica_commit_order_manager.cc``. The row store applies real changes, so a wrong order

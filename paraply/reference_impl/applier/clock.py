@@ -1,6 +1,6 @@
 """A replica on a simulated clock: every worker makes one step per tick.
 
-A row event and a commit cost one tick each; all else is free, so the coordinator causes no delay.
+A row event and a commit cost one tick each; the coordinator never causes delay.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ from paraply.reference_impl.applier.replica import Replica
 from paraply.reference_impl.applier.worker import Stage, Worker
 
 TICKS_MAX = 1_000_000
-"""No replica needs as many ticks; a stalled one stops long before."""
+"""A stalled replica stops long before."""
 
 
 def ticks_of(replica: Replica, *, shares_syncs: bool = False) -> int:
     """Return the ticks until the end, a failure or a stall.
 
-    The recorder's time is the tick. With ``shares_syncs`` all commits ready at a tick's beginning
-    share it.
+    The recorder's time is the tick. With ``shares_syncs`` simultaneous commits share one.
     """
     recorder = replica.recorder
     while not replica.has_failed and recorder.now < TICKS_MAX:

@@ -1,6 +1,6 @@
-"""The commit-order queue of engine commits.
+"""The queue of engine commits.
 
-Source: ``Commit_order_manager``: dispatch registers a worker, and only the queue's head may commit.
+Source: ``Commit_order_manager``: dispatch registers a worker; only the head may commit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class CommitOrderQueue:
         self.tickets[transaction] = self.given
 
     def is_turn_of(self, transaction: TransactionId) -> bool:
-        """Return whether all earlier transactions have committed."""
+        """Return whether the transaction is first."""
         return self.tickets.get(transaction) == self.next_ticket
 
     def on_engine_commit(self, transaction: TransactionId) -> None:
@@ -36,7 +36,7 @@ class CommitOrderQueue:
 
 
 class NoCommitOrder(CommitOrderQueue):
-    """replica_preserve_commit_order=OFF: no transaction waits."""
+    """replica_preserve_commit_order=OFF: no waits."""
 
     def is_turn_of(self, transaction: TransactionId) -> bool:
         """Return True."""

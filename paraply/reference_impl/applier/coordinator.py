@@ -1,4 +1,4 @@
-"""The coordinator: dispatches the relay log's transactions to workers.
+"""The coordinator dispatches the relay log's transactions.
 
 It reads in log order, so a blocked transaction delays all later ones.
 """
@@ -19,7 +19,7 @@ UNDEFINED = 0
 
 @dataclass(slots=True)
 class Job:
-    """A dispatched transaction in the group assigned queue."""
+    """A job of the group assigned queue."""
 
     transaction: TransactionId
     sequence_number: int
@@ -27,15 +27,15 @@ class Job:
 
 
 class Coordinator(ABC):
-    """Decides about the relay log's next transaction."""
+    """Dispatches the relay log's next transaction."""
 
     def __init__(self) -> None:
         self.jobs: list[Job] = []
-        """The group assigned queue, in log order; done jobs stay until the next group."""
+        """The group assigned queue, in log order, with the group's done jobs."""
 
     @abstractmethod
     def may_dispatch(self, transaction: Transaction) -> bool:
-        """Return whether a worker may take ``transaction``."""
+        """Return whether dispatch is possible now."""
 
     @abstractmethod
     def on_dispatched(self, transaction: Transaction, worker: int) -> None:
@@ -43,20 +43,20 @@ class Coordinator(ABC):
 
     @abstractmethod
     def workers_for(self, transaction: Transaction, idle: Sequence[int]) -> Sequence[int]:
-        """Return the idle workers that may take the transaction."""
+        """Return the suitable idle workers."""
 
     def on_done(self, transaction: TransactionId) -> None:
-        """Mark a transaction as committed in the engine."""
+        """Mark a transaction as committed."""
         for job in self.jobs:
             if job.transaction == transaction:
                 job.is_done = True
 
     def on_rotation(self) -> None:
-        """Empty the queue: all jobs are done."""
+        """Empty the queue of done jobs."""
         self.jobs.clear()
 
     def on_skipped(self, transaction: Transaction) -> None:
-        """Skip an executed transaction; it counts as done."""
+        """Skip an executed transaction as done."""
         self.on_dispatched(transaction, 0)
         self.on_done(transaction.id)
 
@@ -79,14 +79,14 @@ class LogicalClock(Coordinator):
         self.last_sequence_number = UNDEFINED
 
     def may_dispatch(self, transaction: Transaction) -> bool:
-        """Wait for all at a group's start, else for the prefix up to LC."""
+        """Wait for all, or the prefix up to LC."""
         timestamp = self.usable(transaction.timestamp)
         if self.opens_group(timestamp):
             return self.is_idle
         return self.is_idle or self.has_committed_up_to(timestamp.last_committed)
 
     def usable(self, timestamp: LogicalTimestamp | None) -> LogicalTimestamp:
-        """Return the timestamp; (0, 0) if it is contradictory."""
+        """Return the timestamp; (0, 0) for a contradiction."""
         if timestamp is None:
             return LogicalTimestamp.of(0, 0)
         lc, sn = timestamp.last_committed, timestamp.sequence_number
@@ -96,7 +96,7 @@ class LogicalClock(Coordinator):
         return timestamp
 
     def opens_group(self, timestamp: LogicalTimestamp) -> bool:
-        """Return whether the transaction waits for all before it."""
+        """Return whether all earlier jobs come first."""
         return (
             self.last_sequence_number == UNDEFINED
             or timestamp.sequence_number == UNDEFINED
@@ -114,7 +114,7 @@ class LogicalClock(Coordinator):
         return mark != UNDEFINED and last_committed <= mark
 
     def low_water_mark(self) -> int:
-        """Return the last number of the longest done prefix."""
+        """Return the done prefix's last number."""
         mark = UNDEFINED
         for job in self.jobs:
             if not job.is_done:
@@ -123,7 +123,7 @@ class LogicalClock(Coordinator):
         return mark
 
     def on_dispatched(self, transaction: Transaction, worker: int) -> None:
-        """Queue the job; a group's first job empties the queue."""
+        """Queue the job; a group's first empties the queue."""
         timestamp = self.usable(transaction.timestamp)
         if self.opens_group(timestamp):
             self.jobs.clear()
@@ -135,7 +135,7 @@ class LogicalClock(Coordinator):
         return idle[:1]
 
     def on_rotation(self) -> None:
-        """Forget the numbers: a new file restarts them."""
+        """Forget the numbers, which restart."""
         super().on_rotation()
         self.last_sequence_number = UNDEFINED
 
@@ -146,15 +146,15 @@ def schema_of(item: Item) -> int:
 
 
 class Database(Coordinator):
-    """DATABASE: one worker per schema, in order; LC and SN are ignored.
+    """DATABASE: one worker per schema; ignores LC and SN.
 
-    A transaction without write set runs alone, like one over more than OVER_MAX_DBS schemas.
+    A transaction without write set, or over more than OVER_MAX_DBS schemas, runs alone.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.bound: dict[TransactionId, tuple[frozenset[int], int]] = {}
-        """Running transaction -> its schemas and its worker."""
+        """Running transaction -> its schemas and worker."""
 
     def may_dispatch(self, transaction: Transaction) -> bool:
         """Wait for all around a barrier."""
@@ -162,7 +162,7 @@ class Database(Coordinator):
         return not self.bound or not (transaction.is_barrier or running_barrier)
 
     def workers_for(self, transaction: Transaction, idle: Sequence[int]) -> Sequence[int]:
-        """Return the schemas' idle worker, or none."""
+        """Return the schemas' idle worker, if one."""
         owners = {worker for schemas, worker in self.bound.values()
                   if schemas & self.schemas(transaction)}  # fmt: skip
         if not owners:

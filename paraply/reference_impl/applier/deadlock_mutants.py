@@ -1,4 +1,4 @@
-"""Appliers that miss some deadlocks between row locks and commit order."""
+"""Appliers that miss some deadlocks of row locks and commit order."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from paraply.vocabulary.write_set import Item
 
 
 class CallsBackAtTheTurnOnly(Replica):
-    """A row's holder yields only where it waits for its turn, not for a row.
+    """A holder yields only while it waits for its turn.
 
-    The engine still breaks cycles of row waits.
+    The engine still breaks row cycles.
     """
 
     def must_yield(self, holder: Worker, *, to: Worker) -> bool:
@@ -20,7 +20,7 @@ class CallsBackAtTheTurnOnly(Replica):
         return holder.stage is Stage.FINISHED and super().must_yield(holder, to=to)
 
     def on_row(self, worker: Worker) -> None:
-        """Apply the row; the worker may already block an earlier one."""
+        """Apply the row, then yield to a waiting earlier worker."""
         super().on_row(worker)
         for other in self.busy_workers:
             if self.holder_for(other) is worker and self.must_yield(worker, to=other):
@@ -28,7 +28,7 @@ class CallsBackAtTheTurnOnly(Replica):
                 return
 
     def on_lock_wait(self, worker: Worker, item: Item, holder: TransactionId) -> None:
-        """Wait for the row; roll back a row cycle's latest transaction."""
+        """Wait for the row; break a row cycle."""
         super().on_lock_wait(worker, item, holder)
         waiters = [worker]
         while (following := self.holder_for(waiters[-1])) is not None:
@@ -39,7 +39,7 @@ class CallsBackAtTheTurnOnly(Replica):
             waiters.append(following)
 
     def holder_for(self, worker: Worker) -> Worker | None:
-        """Return the holder of the awaited row."""
+        """Return the awaited row's holder."""
         if worker.waits_for_row is None:
             return None
         holder = self.store.holders.get(worker.waits_for_row)

@@ -1,6 +1,6 @@
-"""Appliers with one fault each: scheduling, commit order and the row store.
+"""Appliers with one fault in scheduling, commit order or the row store.
 
-``recovery_mutants`` has the faults of crash recovery.
+``recovery_mutants`` has the other faults.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def applier_mutant(
 
 
 class HighestDone(LogicalClock):
-    """The low-water mark ignores gaps before the highest done number."""
+    """The low-water mark ignores gaps."""
 
     def low_water_mark(self) -> int:
         """Return the highest done number."""
@@ -99,7 +99,7 @@ class IgnoresGaps(LogicalClock):
         return False
 
     def may_dispatch(self, transaction: Transaction) -> bool:
-        """Wait for the mark even without jobs, as the server's number test does."""
+        """Wait for the mark even without jobs, as the server does."""
         timestamp = self.usable(transaction.timestamp)
         if self.opens_group(timestamp):
             return self.is_idle
@@ -114,7 +114,7 @@ class KeepsMarkAcrossRotation(LogicalClock):
         self.stale_mark = UNDEFINED
 
     def on_rotation(self) -> None:
-        """Keep the mark; begin no group."""
+        """Keep the mark."""
         self.stale_mark = max(self.stale_mark, self.low_water_mark())
         self.jobs.clear()
 
@@ -128,10 +128,10 @@ class KeepsMarkAcrossRotation(LogicalClock):
 
 
 class LooksPastTheBlocked(Replica):
-    """The coordinator dispatches past a waiting transaction."""
+    """The coordinator dispatches past a blocked transaction."""
 
     def worker_for(self, transaction: Transaction) -> Worker | None:
-        """Swap a blocked entry with a ready successor."""
+        """Swap a blocked entry with its successor."""
         chosen = super().worker_for(transaction)
         following = self.next_entry + 1
         if chosen is None and following < len(self.entries):
@@ -159,7 +159,7 @@ class RetryKeepsItsPlace(Replica):
     """A retry skips the rows before the failed one."""
 
     def on_deadlock(self, victim: Worker, *, to: Worker) -> None:
-        """Retry without a return to the first row."""
+        """Retry at the failed row."""
         reached = victim.next_row
         super().on_deadlock(victim, to=to)
         victim.next_row = reached
@@ -180,14 +180,14 @@ class RetryForgetsItsTurn(Replica):
         return True
 
     def step_of(self, worker: Worker) -> Callable[[], None] | None:
-        """Let a second attempt commit out of turn."""
+        """Let a retry commit out of turn."""
         if worker.stage is Stage.FINISHED and worker.attempt > 1:
             return lambda: self.on_engine_commit(worker)
         return super().step_of(worker)
 
 
 class LenientQueue(CommitOrderQueue):
-    """Tolerates commits out of turn, so that no other fault follows."""
+    """Tolerates commits out of turn, to isolate the fault."""
 
     def on_engine_commit(self, transaction: TransactionId) -> None:
         """Remove the ticket anywhere."""
@@ -196,7 +196,7 @@ class LenientQueue(CommitOrderQueue):
 
 
 class DeadlockUnreported(Replica):
-    """A later holder that waits for its turn does not yield."""
+    """A holder that waits for its turn does not yield."""
 
     def must_yield(self, holder: Worker, *, to: Worker) -> bool:
         """Return False."""
@@ -212,7 +212,7 @@ class QueueNotAsked(LenientQueue):
 
 
 class RegistersAtBegin(Replica):
-    """A transaction joins the commit queue at its begin, not its dispatch."""
+    """A transaction joins the commit queue at its begin."""
 
     def register_for_commit(self, worker: Worker, transaction: Transaction) -> None:
         """Do nothing yet."""
@@ -253,7 +253,7 @@ class ShowsPending(RowStore):
 
 
 class AnyWorker(Database):
-    """A bound schema may go to another worker."""
+    """A bound schema may change workers."""
 
     def workers_for(self, transaction: Transaction, idle: Sequence[int]) -> Sequence[int]:
         """Return the first idle worker."""
@@ -261,7 +261,7 @@ class AnyWorker(Database):
 
 
 class FirstSchemaOnly(Database):
-    """A transaction over two schemas binds only the first."""
+    """Only a transaction's first schema is bound."""
 
     def schemas(self, transaction: Transaction) -> frozenset[int]:
         """Return one schema."""

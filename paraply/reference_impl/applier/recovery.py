@@ -1,8 +1,7 @@
-"""After a crash: the first relay log entry to read, and the transactions to skip.
+"""After a crash: the first relay log entry, and the transactions to skip.
 
-WL#8440, challenges: the applier cannot follow several sources' positions. It reads a relay log file
-from its beginning, and GTID auto-skip omits executed transactions. The file must not be newer than
-the first missing transaction.
+WL#8440, challenges: several sources' positions are unavailable, so the applier rereads a relay log
+file with GTID auto-skip. The file must not be newer than the first missing transaction.
 """
 
 from __future__ import annotations
@@ -16,17 +15,17 @@ if TYPE_CHECKING:
 
 
 class Recovery:
-    """Recovery by positions: a low-water mark as checkpoint, and worker bitmaps past it.
+    """Recovery by a low-water mark as checkpoint, and worker bitmaps past it.
 
     Source: ``mts_recovery_groups``. The transactions write both, so both are as durable.
     """
 
     def __init__(self) -> None:
         self.checkpoint = 0
-        """Index of the first entry past the checkpoint."""
+        """First entry past the checkpoint."""
 
     def on_checkpoint(self, replica: Replica) -> list[TransactionId]:
-        """Save the position before the first missing transaction; return those before."""
+        """Save the executed prefix's end; return the prefix."""
         saved = []
         for index, entry in enumerate(replica.entries):
             if entry.transaction is not None:
@@ -37,12 +36,12 @@ class Recovery:
         return saved
 
     def first_entry(self, replica: Replica) -> int:
-        """Return the index of the first entry to read."""
+        """Return the first entry to read."""
         del replica
         return self.checkpoint
 
     def is_skipped(self, replica: Replica, transaction: Transaction) -> bool:
-        """Return whether a worker's bitmap has the transaction."""
+        """Return whether a bitmap has the transaction."""
         return transaction.id in replica.executed
 
 

@@ -71,7 +71,7 @@ class BitmapIgnored(Recovery):
 
 
 class CheckpointIsHighest(Recovery):
-    """The checkpoint ignores gaps before the highest transaction."""
+    """The checkpoint ignores gaps."""
 
     def on_checkpoint(self, replica: Replica) -> list[TransactionId]:
         """Cover everything up to the highest."""
@@ -105,7 +105,7 @@ class CrashKeepsPending(Replica):
 
 
 class StopsAtTheCrash(Replica):
-    """After a crash the applier continues past its lost transactions."""
+    """After a crash the applier skips lost transactions."""
 
     def on_crash(self) -> None:
         """Continue at the coordinator's position."""
@@ -114,7 +114,7 @@ class StopsAtTheCrash(Replica):
         self.next_entry = place
 
     def on_skip(self) -> None:
-        """Skip, and record the loss in the history."""
+        """Skip; record the loss."""
         self.record(EventKind.SKIPPED, transaction=self.take_entry().id)
 
 

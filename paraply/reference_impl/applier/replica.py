@@ -1,7 +1,6 @@
 """A replica with several workers, on a schedule of choices.
 
-Every step is atomic: dispatch, begin, row, engine commit, snapshot, crash. :class:`ApplierParts`
-builds the parts that a mutant replaces.
+Every step is atomic: dispatch, begin, row, engine commit, snapshot, crash.
 """
 
 from __future__ import annotations
@@ -23,12 +22,10 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 from paraply.vocabulary.write_set import Item
 
 READER, AUDITOR = "reader", "auditor"
-"""Reading sessions: at any time, and once at the end."""
+"""Sessions that read anytime, and at the end."""
 
 RETRIES_MAX = 10
-"""``replica_transaction_retries``: more rollbacks stop the applier. It also bounds mutual
-rollbacks.
-"""
+"""``replica_transaction_retries``; also bounds mutual rollbacks."""
 
 
 class Step(NamedTuple):
@@ -40,7 +37,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """Limits of steps that progress does not need."""
+    """Limits of optional steps."""
 
     reads: int
     crashes: int
@@ -89,7 +86,7 @@ class Replica:
         self.reads_left, self.crashes_left = budget.reads, budget.crashes
         self.checkpoints_left = budget.checkpoints
         self.extra_locks = extra_locks
-        """Rows that a transaction locks beside those it writes (gap locks)."""
+        """Extra row lock (gap lock) of each transaction."""
         self.entries = log.entries()
         self.next_entry = 0
         self.executed: list[TransactionId] = []
@@ -115,7 +112,7 @@ class Replica:
 
     @property
     def has_finished(self) -> bool:
-        """Return whether the whole log is applied."""
+        """Return whether the log is applied."""
         is_read = self.next_entry == len(self.entries)
         return is_read and not self.has_failed and not self.busy_workers
 
@@ -163,7 +160,7 @@ class Replica:
             yield Step("dispatch", lambda: self.on_dispatch(worker))
 
     def worker_for(self, transaction: Transaction) -> Worker | None:
-        """Return the next transaction's worker; None while it waits."""
+        """Return the next transaction's worker, if any."""
         if not self.coordinator.may_dispatch(transaction):
             return None
         idle = [worker.number for worker in self.workers if worker.stage is Stage.IDLE]
@@ -171,14 +168,14 @@ class Replica:
         return self.workers[chosen[0] - 1] if chosen else None
 
     def take_entry(self) -> Transaction:
-        """Read the next transaction, with both parts of a split one."""
+        """Read the next transaction, joining a split one."""
         entry = self.entries[self.next_entry]
         self.next_entry += 2 if entry.part is Part.HEAD else 1
         assert entry.transaction is not None
         return entry.transaction
 
     def on_dispatch(self, worker: Worker) -> None:
-        """Dispatch the next transaction and queue its commit."""
+        """Dispatch the next transaction."""
         transaction = self.take_entry()
         self.coordinator.on_dispatched(transaction, worker.number)
         self.register_for_commit(worker, transaction)
@@ -186,7 +183,7 @@ class Replica:
         self.record(EventKind.SCHEDULED, worker)
 
     def register_for_commit(self, worker: Worker, transaction: Transaction) -> None:
-        """Queue the engine commit, in dispatch order."""
+        """Queue the engine commit."""
         del worker
         self.commit_order.register(transaction.id)
 
@@ -197,7 +194,7 @@ class Replica:
         self.record(EventKind.SKIPPED, transaction=transaction.id)
 
     def on_rotation(self) -> None:
-        """Begin the source's next file; all jobs are done."""
+        """Begin the source's next file."""
         self.next_entry += 1
         self.coordinator.on_rotation()
         self.record(EventKind.RELAY_ROTATED)
@@ -205,7 +202,7 @@ class Replica:
     # The workers.
 
     def step_of(self, worker: Worker) -> Callable[[], None] | None:
-        """Return the worker's next step; None while it waits."""
+        """Return the worker's next step, if any."""
         if worker.stage is Stage.ASSIGNED:
             return lambda: self.on_begin(worker)
         if worker.stage is Stage.RETRYING:
@@ -220,7 +217,7 @@ class Replica:
         return lambda: self.on_row(worker)
 
     def may_retry(self, worker: Worker) -> bool:
-        """Return whether all earlier transactions have committed."""
+        """Return whether all earlier ones committed."""
         return self.commit_order.is_turn_of(worker.job_id)
 
     def on_begin(self, worker: Worker) -> None:
@@ -229,7 +226,7 @@ class Replica:
         self.record(EventKind.BEGUN, worker)
 
     def on_row(self, worker: Worker) -> None:
-        """Take the next lock or apply the next row."""
+        """Take a lock or apply a row."""
         worker.waits_for_row = None
         extra = self.extra_locks.get(worker.job_id)
         if extra is not None and (holder := self.store.lock(worker.job_id, extra)) is not None:
@@ -251,7 +248,7 @@ class Replica:
             worker.stage = Stage.FINISHED
 
     def on_engine_commit(self, worker: Worker) -> None:
-        """Commit, release the next transaction, and report."""
+        """Commit, release the successor, and report."""
         transaction = worker.job_id
         self.store.engine_commit(transaction)
         self.executed.append(transaction)
@@ -260,12 +257,12 @@ class Replica:
         self.report(worker)
 
     def report(self, worker: Worker) -> None:
-        """Report the transaction done in one step."""
+        """Report completion in one step."""
         self.coordinator.on_done(worker.job_id)
         worker.release()
 
     def on_lock_wait(self, worker: Worker, item: Item, holder: TransactionId) -> None:
-        """Wait for the row, unless its holder waits for this commit."""
+        """Wait for the row, or roll its holder back."""
         self.record(
             EventKind.ROW_APPLIED,
             worker,
@@ -292,7 +289,7 @@ class Replica:
         return self.commit_order.is_before(to.job_id, holder.job_id)
 
     def on_deadlock(self, victim: Worker, *, to: Worker) -> None:
-        """Roll the victim back and free its rows."""
+        """Roll the victim back."""
         self.store.roll_back(victim.job_id)
         self.record(EventKind.ROLLED_BACK, victim, other=to.job_id, note="commit order deadlock")
         if victim.attempt > RETRIES_MAX:
@@ -302,7 +299,7 @@ class Replica:
         self.record(EventKind.RETRIED, victim)
 
     def on_error(self, worker: Worker) -> None:
-        """Fail for good; roll back all running transactions."""
+        """Fail and roll all back."""
         self.has_failed = True
         for other in self.busy_workers:
             self.store.roll_back(other.job_id)
@@ -313,7 +310,7 @@ class Replica:
     # What happens beside.
 
     def on_read(self) -> None:
-        """Let a reader take a snapshot."""
+        """Take a reader's snapshot."""
         self.reads_left -= 1
         self.read(READER)
 
@@ -322,13 +319,13 @@ class Replica:
         self.record(EventKind.READ, session=session, observed=self.store.snapshot())
 
     def on_checkpoint(self) -> None:
-        """Save the executed prefix's position."""
+        """Save the executed prefix."""
         self.checkpoints_left -= 1
         saved = self.recovery.on_checkpoint(self)
         self.record(EventKind.POSITION_SAVED, transactions=tuple(saved))
 
     def on_crash(self) -> None:
-        """Lose all volatile state; restart."""
+        """Lose volatile state and restart."""
         self.crashes_left -= 1
         self.store.crash()
         for worker in self.workers:
@@ -341,7 +338,7 @@ class Replica:
     # Recording.
 
     def record(self, kind: EventKind, worker: Worker | None = None, **fields: object) -> None:
-        """Record an event, with the worker's transaction and attempt."""
+        """Record an event with its worker's state."""
         if worker is not None:
             fields = {"worker": worker.number, "transaction": worker.job_id,
                       "attempt": worker.attempt, **fields}  # fmt: skip

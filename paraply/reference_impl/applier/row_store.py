@@ -18,14 +18,14 @@ Value = object
 
 
 class Version(NamedTuple):
-    """A transaction's version of a row; ``value`` is None after a delete."""
+    """A transaction's row version; ``value`` is None after a delete."""
 
     writer: TransactionId
     value: Value | None
 
 
 class Applied(NamedTuple):
-    """A row change's result; ``holder`` owns the row's lock."""
+    """A row change's result; ``holder`` is the lock's owner."""
 
     outcome: Outcome
     holder: TransactionId | None = None
@@ -38,7 +38,7 @@ class _Change:
 
 
 def item_of(row: RowWrite) -> Item:
-    """Return the changed row's key: its first column."""
+    """Return a changed row's key: its first column."""
     image = row.after if row.before is None else row.before
     assert image is not None
     key = image[0]
@@ -47,7 +47,7 @@ def item_of(row: RowWrite) -> Item:
 
 
 def value_of(image: RowImage | None) -> Value | None:
-    """Return the columns after the key: one plainly, several as a tuple; None for no row."""
+    """Return the other columns: one plainly, several as a tuple."""
     if image is None:
         return None
     return image[1] if len(image) == 2 else image[1:]
@@ -56,8 +56,8 @@ def value_of(image: RowImage | None) -> Value | None:
 class RowStore:
     """A replica's rows.
 
-    ``versions`` has committed versions, oldest first. Changes stay pending and private, and rows
-    locked, until the engine commit.
+    ``versions`` has committed versions, oldest first. Until the engine commit, changes are private
+    and rows locked.
     """
 
     def __init__(self, rows: Iterable[Item] = ()) -> None:
@@ -66,12 +66,12 @@ class RowStore:
         self.pending: dict[TransactionId, list[_Change]] = {}
 
     def lock(self, transaction: TransactionId, item: Item) -> TransactionId | None:
-        """Lock the row; return another holder, if any."""
+        """Lock the row, or return its holder."""
         holder = self.holders.setdefault(item, transaction)
         return None if holder == transaction else holder
 
     def apply(self, transaction: TransactionId, row: RowWrite) -> Applied:
-        """Apply one row change: OK, LOCK_WAIT, MISSING_BEFORE_IMAGE or DUPLICATE_KEY."""
+        """Apply a row change with all checks."""
         item = item_of(row)
         holder = self.lock(transaction, item)
         if holder is not None:
@@ -86,30 +86,30 @@ class RowStore:
         return Applied(Outcome.OK)
 
     def change(self, transaction: TransactionId, row: RowWrite) -> None:
-        """Write the pending after image unchecked."""
+        """Write the after image unchecked."""
         version = Version(transaction, value_of(row.after))
         self.pending.setdefault(transaction, []).append(_Change(item_of(row), version))
 
     def value_for(self, transaction: TransactionId, item: Item) -> Value | None:
-        """Return the row's value for the transaction."""
+        """Return the transaction's view of a row."""
         for change in reversed(self.pending.get(transaction, [])):
             if change.item == item:
                 return change.version.value
         return self.committed(item).value
 
     def committed(self, item: Item) -> Version:
-        """Return a row's newest committed version; initially no rows exist."""
+        """Return a row's newest committed version; initially none."""
         history = self.versions.get(item)
         return history[-1] if history else Version(INITIAL_STATE, None)
 
     def engine_commit(self, transaction: TransactionId) -> None:
-        """Publish the transaction's changes; free its rows."""
+        """Publish changes and free rows."""
         for change in self.pending.pop(transaction, []):
             self.versions.setdefault(change.item, []).append(change.version)
         self.unlock(transaction)
 
     def roll_back(self, transaction: TransactionId) -> None:
-        """Undo the transaction's changes; free its rows."""
+        """Undo changes and free rows."""
         self.pending.pop(transaction, None)
         self.unlock(transaction)
 
@@ -118,15 +118,15 @@ class RowStore:
         self.holders = {i: holder for i, holder in self.holders.items() if holder != transaction}
 
     def crash(self) -> None:
-        """Lose all uncommitted changes."""
+        """Lose uncommitted changes."""
         self.pending.clear()
         self.holders.clear()
 
     def snapshot(self) -> tuple[Observation, ...]:
-        """Return every row's newest committed version."""
+        """Return a snapshot of all rows."""
         return tuple(Observation(item, version.writer) for item, version in self.newest())
 
     def newest(self) -> Iterator[tuple[Item, Version]]:
-        """Yield each row with its newest committed version."""
+        """Yield rows with newest committed versions."""
         for item in sorted(self.versions, key=str):
             yield item, self.committed(item)

@@ -1,8 +1,8 @@
-"""A coordinator that sleeps until the low-water mark suffices, and workers that wake it.
+"""A coordinator that sleeps for the low-water mark, and workers that wake it.
 
-Steps end where another thread may run. The coordinator publishes ``min_waited``, takes the lock,
-and sleeps if the mark is too low. A worker marks its job done, then reads ``min_waited``. If set,
-the worker locks, reads it again, and signals if the mark suffices.
+Steps end where threads can switch. The coordinator publishes ``min_waited``, takes the lock, and
+sleeps if the mark is too low. A worker marks its job done, then reads ``min_waited``. If set, it
+locks, reads again, and signals if the mark suffices.
 
 Source: ``Mts_submode_logical_clock::wait_for_last_committed_trx``,
 ``Slave_worker::slave_worker_ends_group``.
@@ -29,7 +29,7 @@ class SleepingReplica(Replica):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.min_waited = UNDEFINED
-        """The awaited last_committed; UNDEFINED for none."""
+        """Awaited last_committed, or UNDEFINED."""
         self.is_asleep = False
         self.reports: dict[int, Callable[[Worker], None]] = {}
         """Worker -> its next report step."""
@@ -37,7 +37,7 @@ class SleepingReplica(Replica):
     # The coordinator.
 
     def coordinator_steps(self) -> Iterator[Step]:
-        """Yield the coordinator's publish, look or other step; none during sleep."""
+        """Yield its next step, none during sleep."""
         if self.is_asleep:
             return
         waiting = self.must_wait_for_mark()
@@ -64,12 +64,12 @@ class SleepingReplica(Replica):
         return entry.transaction
 
     def on_publish(self, transaction: Transaction) -> None:
-        """Publish the awaited number before the check."""
+        """Publish the number before the check."""
         assert transaction.timestamp is not None
         self.min_waited = transaction.timestamp.last_committed
 
     def on_look(self) -> None:
-        """Under the lock: continue if the mark suffices, else sleep."""
+        """Under the lock: continue, or sleep."""
         waiting = self.must_wait_for_mark()
         if waiting is None:
             self.min_waited = UNDEFINED
@@ -95,7 +95,7 @@ class SleepingReplica(Replica):
         self.reports[worker.number] = self.on_mark_done
 
     def step_of(self, worker: Worker) -> Callable[[], None] | None:
-        """Return the next report step or other step."""
+        """Return a worker's next step."""
         if worker.stage is Stage.REPORTING:
             return lambda: self.reports[worker.number](worker)
         return super().step_of(worker)
@@ -113,7 +113,7 @@ class SleepingReplica(Replica):
             self.reports[worker.number] = self.on_signal_if_reached
 
     def on_signal_if_reached(self, worker: Worker) -> None:
-        """Under the lock: read again, and signal if the mark suffices."""
+        """Under the lock: read again; signal if reached."""
         coordinator = self.coordinator
         assert isinstance(coordinator, LogicalClock)
         if UNDEFINED != self.min_waited <= coordinator.low_water_mark():
@@ -123,7 +123,7 @@ class SleepingReplica(Replica):
     # What ends a run, or begins it anew.
 
     def on_error(self, worker: Worker) -> None:
-        """Keep committed transactions; stop the others."""
+        """Keep committed transactions only."""
         for other in self.busy_workers:
             if other.stage is Stage.REPORTING:
                 other.release()

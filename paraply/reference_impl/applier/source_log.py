@@ -1,4 +1,4 @@
-"""The relay log of a source that executes transactions serially.
+"""The relay log of a serial source.
 
 Write sets, operations, burned numbers, rotations and relay log files are choices. Images and
 timestamps follow from them, so a correct replica ends in the source's state.
@@ -24,15 +24,15 @@ TABLE = "d.t"
 
 
 class Part(Enum):
-    """The part of a transaction in a relay log entry."""
+    """Part of a transaction in an entry."""
 
     WHOLE = "whole"
     HEAD = "head"
-    """Its GTID event and some rows; the next file has the rest."""
+    """GTID event and some rows; the next file has the rest."""
     TAIL = "tail"
-    """The rest, without a GTID event."""
+    """The rest, without GTID event."""
     ROTATE = "rotate"
-    """No transaction: a new source file begins and restarts the clock."""
+    """A new source file; the clock restarts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class RelayLog:
         return [entry for entries in self.files[first_file:] for entry in entries]
 
     def file_of_first_missing(self, executed: Sequence[TransactionId]) -> int:
-        """Return the file in which the first missing transaction begins."""
+        """Return the first missing transaction's first file."""
         done = set(executed)
         for number, entries in enumerate(self.files):
             for entry in entries:
@@ -73,16 +73,16 @@ class RelayLog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSettings:
-    """Limits of actions beside plain row changes."""
+    """Limits of optional source actions."""
 
     barriers: bool
     rotations: int
-    """Rotations of the source's log, and separately of the relay log."""
+    """Greatest number of source rotations, and of relay log rotations."""
     collections: int
-    """Garbage collections that open a new window."""
+    """Greatest number of garbage collections."""
     sessions: int
     view_changes: int
-    """Logged view changes of a group, with (0, 0)."""
+    """Greatest number of logged view changes, with (0, 0)."""
 
 
 class Source:
@@ -145,12 +145,12 @@ class Source:
         self.item_writers.clear()
 
     def new_relay_file(self, schedule: Schedule) -> None:
-        """Begin a new relay log file between transactions."""
+        """Begin a file between transactions."""
         del schedule  # A server that allowed it inside one would have something to choose.
         self.log.new_file()
 
     def on_view_change(self, recorder: Recorder) -> None:
-        """Log a view change; an existing member's counters continue (EX7)."""
+        """Log a view change; counters continue (EX7)."""
         self.view_changes_left -= 1
         transaction = Transaction(
             id=recorder.next_id(),
@@ -180,7 +180,7 @@ class Source:
         self.log.append(Entry(Part.WHOLE, transaction))
 
     def choose_writes(self, schedule: Schedule) -> Writes:
-        """Return the next transaction's writes, in statement order."""
+        """Return the next writes, in statement order."""
         return choose_writes(schedule, self.writers, barriers=self.settings.barriers)
 
     def choose_operation(self, schedule: Schedule) -> Operation:

@@ -129,7 +129,7 @@ class ApplierSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Apply a source's log until no step is possible."""
+        """Apply a source's log until its end or a stall."""
         parts = self.parts
         source: Source = parts.source(
             workload.row_names,
@@ -170,7 +170,7 @@ class ApplierSubject(Subject):
 def extra_locks(
     schedule: Schedule, workload: Workload, recorder: Recorder
 ) -> dict[TransactionId, Item]:
-    """Choose an extra row lock, or none, for each transaction."""
+    """Choose an extra row lock, or none, per transaction."""
     chosen: dict[TransactionId, Item] = {}
     for transaction in recorder.transactions:
         others: list[str] = [r for r in workload.row_names if r not in transaction.write_set]
@@ -184,5 +184,5 @@ APPLIER = register_subject(ApplierSubject())
 
 
 def apply(schedule: Schedule, **options: OptionValue) -> History:
-    """Run the applier once with its default workload."""
+    """Run the applier's default workload."""
     return APPLIER.run(schedule, Workload(options=options))

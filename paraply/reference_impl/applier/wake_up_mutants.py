@@ -10,7 +10,7 @@ from paraply.reference_impl.applier.worker import Stage, Worker
 
 
 class SleepsWithoutLookingAgain(SleepingReplica):
-    """The coordinator checks before it publishes, and not again."""
+    """The coordinator checks only before it publishes."""
 
     def on_look(self) -> None:
         """Sleep on the earlier check."""
@@ -26,7 +26,7 @@ class SleepsWithoutLookingAgain(SleepingReplica):
 
 
 class SignalsBeforeDone(SleepingReplica):
-    """A worker reads min_waited before it marks its job done."""
+    """A worker reads min_waited before its job is done."""
 
     def report(self, worker: Worker) -> None:
         """Read first."""
@@ -39,7 +39,7 @@ class SignalsBeforeDone(SleepingReplica):
         self.reports[worker.number] = self.on_done_at_last if nobody_waits else self.on_mark_done
 
     def on_done_at_last(self, worker: Worker) -> None:
-        """Mark the job done; use the earlier read."""
+        """Mark done; use the earlier read."""
         self.coordinator.on_done(worker.job_id)
         worker.release()
 

@@ -1,4 +1,4 @@
-"""A worker: applies one transaction's rows, then commits in turn."""
+"""A worker applies a transaction's rows, then commits in turn."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ class Stage(Enum):
     IDLE = "idle"
     ASSIGNED = "assigned"
     APPLYING = "applying"
-    """It has begun; some rows may be applied."""
     FINISHED = "finished"
-    """All rows are applied; it waits for its turn to commit."""
+    """All rows are applied; its turn is next."""
     REPORTING = "reporting"
-    """It has committed, and reports that."""
+    """It has committed."""
     RETRYING = "retrying"
-    """Rolled back for another transaction; it retries in its turn."""
+    """Rolled back; it retries in its turn."""
 
 
 @dataclass(slots=True)

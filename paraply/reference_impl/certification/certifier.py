@@ -1,7 +1,7 @@
 """The certifier of one member: decision, GTID and timestamp.
 
-All members certify the same transactions in the same order. Source: WL#8440, WL#6833,
-``Certifier::certify`` in plugin/group_replication/src/certifier.cc.
+All members certify one sequence. Source: WL#8440, WL#6833, ``Certifier::certify`` in
+plugin/group_replication/src/certifier.cc.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class CertificationRequest:
     Attributes:
         snapshot_version: the origin's GTID_EXECUTED at the send.
         items: hashes of changed rows; duplicates are possible.
-        specified_gtid: the session's GTID_NEXT, None for an automatic one.
-        is_create_select: CREATE TABLE ... SELECT, whose items omit the rows read.
-        is_empty: it changes nothing, by its origin's message.
+        specified_gtid: the session's GTID_NEXT, None for automatic.
+        is_create_select: CREATE TABLE ... SELECT; the items omit rows read.
+        is_empty: it changes nothing.
     """
 
     origin: str
@@ -43,7 +43,7 @@ class CertificationRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """A member's decision. ``timestamp`` is None where local or refused, ``gtid`` if refused."""
+    """A member's decision. ``timestamp`` is None if local or refused, ``gtid`` if refused."""
 
     outcome: Outcome
     gtid: Gtid | None = None
@@ -58,9 +58,9 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredVersion:
-    """The last writer of an item in certification info.
+    """An item's last writer in certification info.
 
-    ``version`` is the writer's snapshot with its own GTID (EX2; the text's definition omits it).
+    ``version`` is the writer's snapshot with its own GTID (EX2; the text omits it).
     ``sequence_number`` is None for a local or imported entry, which never raises last_committed.
     """
 
@@ -78,10 +78,10 @@ class PreemptiveCollection:
 
 @dataclass(slots=True)
 class Certifier:
-    """Certification state of one member, from START to STOP GROUP_REPLICATION.
+    """Certification state of one member until STOP GROUP_REPLICATION.
 
-    ``detects_conflicts`` is off in single-primary groups, except during a new primary's backlog.
-    Items are stored in both cases, for last_committed.
+    Single-primary groups set ``detects_conflicts`` only during a new primary's backlog; they store
+    items always, for last_committed.
     """
 
     dialect: Dialect
@@ -91,12 +91,12 @@ class Certifier:
     detects_conflicts: bool = True
     certification_info: dict[Item, StoredVersion] = field(default_factory=dict)
     group_gtid_executed: GtidSet = NO_GTIDS
-    """GTIDs that the group certified, and this member's at its start."""
+    """GTIDs certified by the group, or present at the start."""
     group_gtid_extracted: GtidSet = NO_GTIDS
-    """The part that the donor had certified at the join."""
+    """The donor's certified part at the join."""
     stable_set: GtidSet = NO_GTIDS
     is_certifying_already_applied: bool = False
-    """Whether the stream repeats transactions from the donor's binary log."""
+    """Whether the stream repeats the donor's binary log."""
 
     def on_transaction_delivered(
         self,
@@ -122,7 +122,7 @@ class Certifier:
         return Decision(outcome=Outcome.POSITIVE, gtid=gtid, timestamp=timestamp)
 
     def find_conflict(self, request: CertificationRequest) -> Item | None:
-        """Return an item with an unseen last writer, or None."""
+        """Return an unseen writer's item, or None."""
         if not self.detects_conflicts:
             return None
         for item in request.items:
@@ -132,18 +132,18 @@ class Certifier:
         return None
 
     def has_seen(self, snapshot_version: GtidSet, stored_version: GtidSet) -> bool:
-        """Return whether the snapshot includes this row version."""
+        """Return whether the snapshot includes the version."""
         return stored_version <= snapshot_version
 
     def is_taken(self, gtid: Gtid, gtid_executed: GtidSet) -> bool:
-        """Return whether an earlier transaction has a specified GTID."""
+        """Return whether a specified GTID is used."""
         if gtid not in self.taken_gtids():
             return False
         # A worker that certified, rolled back and tries again finds its own GTID here.
         return not self.dialect.may_certify_gtid_again or gtid in gtid_executed
 
     def taken_gtids(self) -> GtidSet:
-        """Return the GTIDs certified at this place of the stream."""
+        """Return the GTIDs certified so far in the stream."""
         if self.is_certifying_already_applied:
             return self.group_gtid_extracted
         return self.group_gtid_executed
@@ -151,7 +151,7 @@ class Certifier:
     def record(
         self, request: CertificationRequest, gtid: Gtid, *, is_local: bool
     ) -> LogicalTimestamp | None:
-        """Record the last writer of the items; return a remote transaction's timestamp."""
+        """Store the last writer; return a remote timestamp."""
         entry = StoredVersion(
             version=self.version_of(request, gtid),
             sequence_number=self.stored_sequence_number(is_local=is_local),
@@ -165,19 +165,18 @@ class Certifier:
         return self.indexes.on_remote_with_items(previous)
 
     def version_of(self, request: CertificationRequest, gtid: Gtid) -> GtidSet:
-        """Return the version of the written rows."""
+        """Return the written rows' version."""
         return request.snapshot_version | {gtid}
 
     def stored_sequence_number(self, *, is_local: bool) -> int | None:
-        """Return the sequence number to store; None for a local transaction.
+        """Return the number to store; None for a local transaction.
 
-        Local successors wait for its row locks. Its snapshot includes all earlier remote writers,
-        so they had committed here.
+        Local successors wait for its row locks. Earlier remote writers had committed here.
         """
         return None if is_local else self.indexes.sequence_number
 
     def exchange_entries(self, items: Iterable[Item], entry: StoredVersion) -> list[int | None]:
-        """Store ``entry`` for each item; return the previous sequence numbers."""
+        """Store ``entry`` per item; return the previous numbers."""
         previous: list[int | None] = []
         for item in items:
             stored = self.certification_info.get(item)
@@ -198,7 +197,7 @@ class Certifier:
         return self.preemptive.is_on and len(request.items) >= self.preemptive.rows_threshold
 
     def on_gtid_certified(self, gtid: Gtid) -> None:
-        """Add a certified GTID to the sets."""
+        """Add a certified GTID."""
         self.group_gtid_executed |= {gtid}
         if self.is_certifying_already_applied:
             self.group_gtid_extracted |= {gtid}
@@ -209,7 +208,7 @@ class Certifier:
     # Garbage collection.
 
     def on_stable_set(self, stable_set: GtidSet) -> frozenset[Item] | None:
-        """Purge what every member has executed, and open a new window.
+        """Purge what every member has executed; open a new window.
 
         Returns the purged items; None if the dialect ignores an unchanged stable set.
         """
@@ -226,7 +225,7 @@ class Certifier:
         return purged
 
     def is_collectable(self, stored: StoredVersion) -> bool:
-        """Return whether every future transaction has seen this version.
+        """Return whether all future snapshots include this version.
 
         A strict subset: the newest stable version stays.
         """
@@ -235,7 +234,7 @@ class Certifier:
     def on_preemptive_collection(self) -> frozenset[Item] | None:
         """Purge everything at the threshold (8.4, off by default).
 
-        The stable set then includes unapplied certified transactions. None below the threshold.
+        The stable set then includes unapplied transactions. None below the threshold.
         """
         if not self.preemptive.is_on or (
             len(self.certification_info) < self.preemptive.rows_threshold
@@ -250,7 +249,7 @@ class Certifier:
     # View changes.
 
     def on_view_change(self) -> Gtid | None:
-        """Return the view change's GTID, equal on all members; None if unlogged."""
+        """Return the view change's GTID; None if unlogged."""
         gtid = None
         if self.dialect.logs_view_change:
             gtid = self.generator.next_gtid(None, self.taken_gtids())
@@ -259,16 +258,15 @@ class Certifier:
         return gtid
 
     def export_certification_info(self) -> dict[Item, GtidSet]:
-        """Return a joiner's versions; the donor's numbers are invalid there."""
+        """Return a joiner's versions, without the donor's numbers."""
         return {item: stored.version for item, stored in self.certification_info.items()}
 
     def import_certification_info(
         self, info: Mapping[Item, GtidSet], extracted: GtidSet, executed: GtidSet
     ) -> None:
-        """Start a joiner with a donor's state at the view change.
+        """Start a joiner with a donor's state.
 
-        ``extracted`` is the donor's certified set then. ``executed`` is this member's at its start;
-        recovery may have extended it.
+        ``extracted`` is the donor's certified set; ``executed`` is this member's after recovery.
         """
         self.certification_info = {
             item: StoredVersion(version=version, sequence_number=self.imported_number())
@@ -280,5 +278,5 @@ class Certifier:
         self.generator.on_view_change(self.taken_gtids())
 
     def imported_number(self) -> int | None:
-        """Return None: imported items have no sequence number."""
+        """Return None: imports have no number."""
         return None

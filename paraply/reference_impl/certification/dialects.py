@@ -1,7 +1,6 @@
 """Dialects: differences between WL#8440's text, its examples and the servers.
 
-A dialect is data and rule functions for ``lc_sn``. docs/wl8440-review.md lists each difference with
-its smallest history.
+docs/wl8440-review.md lists each difference with its smallest history.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ UNKNOWN_DIALECT = register(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """The two counters of AL1.
+    """AL1's counters.
 
     Attributes:
         last_committed_global: parallel_applier_last_committed_global.
@@ -32,31 +31,31 @@ class Window:
 
 
 def wait_for_all_before(window: Window) -> int:
-    """Return a barrier's LC: all assigned numbers (EX4, every server)."""
+    """Make barriers wait for all numbers (EX4, every server)."""
     return window.sequence_number - 1
 
 
 def wait_for_the_window(window: Window) -> int:
-    """Return a barrier's LC by step 1 of AL1: unsafe (EX4 has 4, this has 2)."""
+    """Return LC by step 1 of AL1: unsafe (EX4 has 4, this has 2)."""
     return window.last_committed_global
 
 
 def open_window_at_last_assigned(window: Window) -> Window:
-    """After collection, wait for the last number assigned (EX6; servers from 8.4)."""
+    """Wait for the last assigned number (EX6; servers from 8.4)."""
     return Window(
         last_committed_global=window.sequence_number - 1, sequence_number=window.sequence_number
     )
 
 
 def open_window_at_next(window: Window) -> Window:
-    """After collection, wait for the next number, as in the text: LC = SN."""
+    """Wait for the next number, as in the text: LC = SN."""
     return Window(
         last_committed_global=window.sequence_number, sequence_number=window.sequence_number
     )
 
 
 def open_window_and_burn_a_number(window: Window) -> Window:
-    """After collection, wait for a number without transaction (servers to 8.3)."""
+    """Wait for an unused number (servers to 8.3)."""
     return Window(
         last_committed_global=window.sequence_number, sequence_number=window.sequence_number + 1
     )
@@ -64,25 +63,22 @@ def open_window_and_burn_a_number(window: Window) -> Window:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """One consistent reading of certification, timestamps, collection and view changes.
+    """One consistent set of certification rules.
 
     Attributes:
         last_committed_of_barrier: LC of a transaction without write set.
-        window_after_collection: the counters after a collection.
-        orders_create_select: whether CREATE TABLE ... SELECT is a barrier: its write set omits the
-            rows read.
+        orders_create_select: whether CREATE TABLE ... SELECT is a barrier: its write set omits rows
+            read.
         marks_first_remote: whether a member's first remote transaction has (0, 0), which resets the
             applier's counters.
         logs_view_change: whether a view change is logged with a group GTID and (0, 0).
-        collects_on_join: whether a join makes the others collect, from the view change's executed
-            sets.
-        collects_only_if_stable_grew: whether a round with an unchanged stable set leaves the
-            window.
+        collects_on_join: whether a join makes the others collect.
+        collects_only_if_stable_grew: whether an unchanged stable set leaves the window.
         hands_on_stable_set: whether a joiner gets its donor's stable set; timestamps differ only
             with ``collects_only_if_stable_grew``.
         recovering_members_report: whether a round waits for recovering members.
-        may_certify_gtid_again: whether an uncommitted specified GTID can be certified again (a
-            worker's retry).
+        may_certify_gtid_again: whether an uncommitted specified GTID is valid again (a worker's
+            retry).
         orders_empty: whether an empty transaction with a specified GTID is a barrier, like DDL.
     """
 

@@ -1,8 +1,7 @@
-"""Rounds of garbage collection: a round ends when every member has reported its executed set.
+"""Rounds of garbage collection: each ends when every member has reported its executed set.
 
-Every member has executed a stable transaction, so every future snapshot includes it and its
-versions are useless. All members collect at one place of the total order, so certification does not
-change.
+Every future snapshot includes a stable transaction, so its versions are useless. All members
+collect at one place of the total order, so certification does not change.
 
 Source: WL#8440 and WL#6833 "Certification info garbage collection"; ``handle_certifier_data`` and
 ``stable_set_handle`` in certifier.cc.
@@ -18,7 +17,7 @@ from paraply.reference_impl.certification.gtids import GtidSet
 
 
 class CollectionRound:
-    """Executed sets that one member received in this round."""
+    """One member's received executed sets of this round."""
 
     def __init__(self) -> None:
         self.reports: dict[str, GtidSet] = {}
@@ -28,7 +27,7 @@ class CollectionRound:
     ) -> GtidSet | None:
         """Receive one broadcast; return the stable set at the round's end.
 
-        The round waits for ``reporters``. It ignores other members and repeated reports.
+        It ignores repeats and members outside ``reporters``.
         """
         if sender not in reporters or sender in self.reports:
             return None
@@ -44,9 +43,9 @@ class CollectionRound:
         return all(member in self.reports for member in reporters)
 
     def compute_stable_set(self, executed_sets: Iterable[GtidSet]) -> GtidSet:
-        """Return the intersection of all executed sets."""
+        """Return the intersection of executed sets."""
         return reduce(and_, executed_sets)
 
     def on_view_change(self) -> None:
-        """Restart the round: a joiner lacks reported transactions."""
+        """Restart the round for a joiner."""
         self.reports.clear()

@@ -1,4 +1,4 @@
-"""Automatic GTIDs: equal on every member, with and without assignment blocks.
+"""Automatic GTIDs, equal on every member, with and without blocks.
 
 Source: ``Gtid_generator_for_sidno`` in plugin/group_replication/src/certification.
 """
@@ -24,14 +24,14 @@ NUMBER_MAX = 2**63 - 2
 class GtidGenerator:
     """Assigns the group's GTID numbers.
 
-    ``block_size`` 1 assigns the lowest free number. With a larger one each member has a block, so
-    its numbers are consecutive. Only the stream and the taken numbers determine the result.
+    ``block_size`` 1 assigns the lowest free number; a larger one gives each member consecutive
+    numbers. Only the stream and the taken numbers determine the result.
     """
 
     def __init__(self, block_size: int = 1) -> None:
         self.block_size = block_size
         self.blocks: dict[str, tuple[int, int]] = {}
-        """Member -> first number to try and last number of its block."""
+        """Member -> its block's next and last number."""
         self.free: list[tuple[int, int]] = []
         self.assigned_in_blocks = 0
 
@@ -73,12 +73,12 @@ class GtidGenerator:
         self.free.append((start, NUMBER_MAX))
 
     def on_view_change(self, taken: AbstractSet[Gtid]) -> None:
-        """Restart, like a joiner: every member then reserves equal blocks."""
+        """Restart, so that every member reserves equal blocks."""
         self.assigned_in_blocks = 0
         self.compute_intervals(taken)
 
     def reserve_block(self, origin: str) -> None:
-        """Reserve the first free interval's front, or all of a short one."""
+        """Reserve the front of the first free interval."""
         if not self.free:
             raise ParaplyError(GTIDS_EXHAUSTED, greatest=NUMBER_MAX)
         start, end = self.free[0]

@@ -1,4 +1,4 @@
-"""AL1 of WL#8440: last_committed and sequence_number of each remote transaction.
+"""AL1 of WL#8440: last_committed and sequence_number of remote transactions.
 
 The numbers are valid on one member only.
 """
@@ -12,10 +12,10 @@ from paraply.vocabulary.timestamps import VIEW_CHANGE, LogicalTimestamp
 
 
 class ParallelizationIndexes:
-    """The counters of one member, from START to STOP GROUP_REPLICATION.
+    """One member's counters until STOP GROUP_REPLICATION.
 
-    ``window`` has parallel_applier_last_committed_global and parallel_applier_sequence_number.
-    Sequence numbers start at 2: the view change has 0, and all wait for 1.
+    ``window`` has AL1's two counters. Sequence numbers start at 2: the view change has 0, and all
+    wait for 1.
     """
 
     def __init__(self, dialect: Dialect) -> None:
@@ -29,10 +29,9 @@ class ParallelizationIndexes:
         return self.window.sequence_number
 
     def on_remote_with_items(self, previous: Iterable[int | None]) -> LogicalTimestamp:
-        """Return a remote transaction's timestamp by its items' last writers.
+        """Return a timestamp by the items' last writers.
 
-        ``previous`` has the stored sequence number of each known item; None for local or imported
-        entries.
+        ``previous`` has each known item's number; None for local or imported entries.
         """
         # AL1, step 1.
         last_committed = self.window.last_committed_global
@@ -49,10 +48,7 @@ class ParallelizationIndexes:
         )
 
     def on_remote_barrier(self) -> LogicalTimestamp:
-        """Return the timestamp of a remote transaction that conflicts with all.
-
-        Its write set is missing or incomplete.
-        """
+        """Return a barrier's timestamp."""
         # AL1, steps 1 to 3b.
         return self._assign(
             self.dialect.last_committed_of_barrier(self.window),
@@ -65,7 +61,7 @@ class ParallelizationIndexes:
         self.window = self.dialect.window_after_collection(self.window)
 
     def on_view_change(self) -> LogicalTimestamp:
-        """Return the view change's timestamp; an existing member's counters continue (EX7)."""
+        """Return (0, 0); existing members' counters continue (EX7)."""
         return VIEW_CHANGE
 
     def _assign(

@@ -1,7 +1,7 @@
 """Collation sort keys: equal bytes for equal strings.
 
-Servers use large weight tables. Certification needs only equality, so Unicode's data folds case and
-accents. Contractions and language-specific expansions (``_de_pb_``, ``_sv_``) are not modelled.
+Certification needs only equality, so Unicode's data folds case and accents. Contractions and
+language-specific expansions (``_de_pb_``, ``_sv_``) are not modelled.
 """
 
 from __future__ import annotations

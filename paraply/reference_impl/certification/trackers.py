@@ -1,7 +1,6 @@
 """The source's dependency trackers: COMMIT_ORDER, WRITESET and WRITESET_SESSION.
 
-They stamp local transactions at binlog flush; the certifier stamps remote ones. Source: WL#7165,
-sql/rpl_trx_tracking.cc.
+They stamp local transactions at binlog flush. Source: WL#7165, sql/rpl_trx_tracking.cc.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ class TrackedTransaction:
     """A tracker's data on one source transaction.
 
     Attributes:
-        is_create_select: CREATE TABLE ... SELECT or another transactional DDL statement.
+        is_create_select: CREATE TABLE ... SELECT or other transactional DDL.
         is_blocking: ANALYZE, REPAIR, OPTIMIZE, CREATE/ALTER/DROP DATABASE and partition
-            administration, which release their locks before they commit.
-        has_missing_keys: it changed a table without PRIMARY or UNIQUE key, or a key with NULL.
+            administration, which release locks before the commit.
+        has_missing_keys: it changed a table without PRIMARY or UNIQUE key, or a NULL key.
         has_related_foreign_keys: it changed a table that foreign keys reference.
         logs_rows: whether its session had binlog_format ROW.
-        commit_parent: greatest number committed at its last statement's prepare.
+        commit_parent: greatest number committed at its last prepare.
     """
 
     session: int = 0
@@ -40,10 +39,9 @@ class TrackedTransaction:
 
 
 class CommitOrderTracker:
-    """COMMIT_ORDER: transactions may overlap if they held all their locks at one moment.
+    """COMMIT_ORDER: transactions may overlap if they held all locks at one moment.
 
-    The lock interval (commit_parent, number) lasts from the last statement's prepare to the engine
-    commit.
+    The lock interval (commit_parent, number) lasts from the last prepare to the engine commit.
     """
 
     def __init__(self) -> None:
@@ -54,7 +52,7 @@ class CommitOrderTracker:
         self.last_blocking = 0
 
     def on_statement_prepared(self, transaction: TrackedTransaction) -> None:
-        """Restart the lock interval: only the last prepare counts."""
+        """Restart the lock interval."""
         transaction.commit_parent = self.max_committed
 
     def on_flushed(self, transaction: TrackedTransaction) -> LogicalTimestamp:
@@ -65,11 +63,11 @@ class CommitOrderTracker:
         return LogicalTimestamp.as_recorded(last_committed, transaction.number - self.offset)
 
     def compute_last_committed(self, transaction: TrackedTransaction) -> int:
-        """Return last_committed relative to the current binary log."""
+        """Return last_committed in the current log."""
         return self.compute_commit_order_parent(transaction)
 
     def compute_commit_order_parent(self, transaction: TrackedTransaction) -> int:
-        """Return the end of the previous lock interval; 0 in an older log."""
+        """Return the previous lock interval's end; 0 in an older log."""
         if transaction.commit_parent <= self.offset:
             parent = 0
         else:
@@ -79,7 +77,7 @@ class CommitOrderTracker:
         return parent
 
     def on_engine_commit(self, transaction: TrackedTransaction) -> None:
-        """End the lock interval, before the engine releases the locks."""
+        """End the lock interval before locks are free."""
         self.max_committed = max(self.max_committed, transaction.number)
 
     def on_rotation(self) -> None:
@@ -89,19 +87,19 @@ class CommitOrderTracker:
 
 @dataclass(slots=True)
 class WritesetHistory:
-    """Item -> logged number of its last writer; ``start`` represents all forgotten ones."""
+    """Item -> its last writer's logged number; ``start`` represents forgotten ones."""
 
     start: int = 0
     writers: dict[object, int] = field(default_factory=dict)
 
     def forget(self, start: int) -> None:
-        """Drop every writer; later transactions wait for ``start``."""
+        """Drop every writer; later ones wait for ``start``."""
         self.start = start
         self.writers.clear()
 
 
 class WritesetTracker(CommitOrderTracker):
-    """WRITESET: transactions may overlap unless they wrote a common item.
+    """WRITESET: transactions may overlap without common items.
 
     ``history_size_max`` is binlog_transaction_dependency_history_size, in items.
     """
@@ -112,7 +110,7 @@ class WritesetTracker(CommitOrderTracker):
         self.history = WritesetHistory()
 
     def compute_last_committed(self, transaction: TrackedTransaction) -> int:
-        """Lower the commit-order parent to its items' last writer, if known."""
+        """Lower the parent to the last writer, if known."""
         parent = self.compute_commit_order_parent(transaction)
         number = transaction.number - self.offset
         if not self.is_usable(transaction):
@@ -128,7 +126,7 @@ class WritesetTracker(CommitOrderTracker):
         return min(last_writer, parent)
 
     def is_usable(self, transaction: TrackedTransaction) -> bool:
-        """Return whether the items cover all writes and dependencies."""
+        """Return whether the items cover all dependencies."""
         return (
             bool(transaction.items or transaction.has_missing_keys or transaction.is_empty)
             and not transaction.is_create_select
@@ -138,7 +136,7 @@ class WritesetTracker(CommitOrderTracker):
         )
 
     def exchange_writers(self, items: WriteSet, number: int, has_room: bool) -> int:
-        """Record the items' writer; return their newest earlier one."""
+        """Store the items' writer; return the newest earlier one."""
         last_writer = self.history.start
         for item in items:
             previous = self.history.writers.get(item)
@@ -149,20 +147,20 @@ class WritesetTracker(CommitOrderTracker):
         return last_writer
 
     def on_rotation(self) -> None:
-        """Restart and forget: a new log invalidates old numbers."""
+        """Restart and forget invalid old numbers."""
         super().on_rotation()
         self.history.forget(1)
 
 
 class WritesetSessionTracker(WritesetTracker):
-    """WRITESET_SESSION: WRITESET with each session's transactions in order."""
+    """WRITESET_SESSION: WRITESET with sessions in order."""
 
     def __init__(self, history_size_max: int = 25_000) -> None:
         super().__init__(history_size_max)
         self.last_of_session: dict[int, int] = {}
 
     def compute_last_committed(self, transaction: TrackedTransaction) -> int:
-        """Raise the writeset parent to the session's previous transaction."""
+        """Raise the parent to the session's last transaction."""
         parent = super().compute_last_committed(transaction)
         number = transaction.number - self.offset
         previous = self.last_of_session.get(transaction.session, 0)

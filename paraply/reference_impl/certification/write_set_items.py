@@ -1,7 +1,7 @@
 """Write-set items in the server's format: one hashed text per key value of a changed row.
 
 The text has index name, schema, table and key values, each but the first before its length:
-``PRIMARY½test½4t1½21½1`` is row 1 of test.t1. Its XXH64 hash is the item.
+``PRIMARY½test½4t1½21½1`` is row 1 of test.t1.
 
 Source: ``add_pke`` in sql/rpl_write_set_handler.cc.
 """
@@ -23,9 +23,9 @@ SEPARATOR = "½".encode()
 
 @dataclass(frozen=True, kw_only=True)
 class ItemComposer:
-    """Composes the items of row changes; ``tables`` has schemas by ``schema.table``.
+    """Composes row changes' items; ``tables`` has keys ``schema.table``.
 
-    Without ``foreign_key_checks`` (the session variable) it composes no parent item.
+    Parent items require ``foreign_key_checks`` (the session variable).
     """
 
     tables: Mapping[str, TableSchema] = field(default_factory=dict)
@@ -55,8 +55,8 @@ class ItemComposer:
     ) -> Iterator[bytes]:
         """Yield the items of one PRIMARY or UNIQUE key; none if a part is NULL.
 
-        A key with a prefix part yields the prefixes and the whole columns: versions before the fix
-        of bug 111027 compose the latter.
+        A prefix key yields prefixes and whole columns: versions before the fix of bug 111027
+        compose the latter.
         """
         parts = [(table.columns[part.column], image[part.column]) for part in key.parts]
         if any(value is None or value is ABSENT for _, value in parts):
@@ -81,8 +81,7 @@ class ItemComposer:
         """Yield a child's item for its parent row.
 
         The parent's unique key composes the same text, so child and parent conflict, as do two
-        children (bug 110071). The text omits NULL parts. A parent without that unique key has no
-        item.
+        children (bug 110071). The text omits NULL parts. Other references have no item.
         """
         parent = self.tables.get(foreign_key.parent)
         if parent is None or not self.foreign_key_checks:
@@ -97,7 +96,7 @@ class ItemComposer:
         yield text
 
     def part_text(self, column: Column, value: object, part: KeyPart) -> bytes:
-        """Return one key value, cut to its prefix, and its length."""
+        """Return a key value, cut to its prefix, with length."""
         if part.prefix_length and isinstance(value, str | bytes):
             value = value[: part.prefix_length]
         return with_length(self.value_text(column, value))
@@ -128,7 +127,7 @@ def with_length(text: bytes) -> bytes:
 
 
 def referenced_key(parent: TableSchema, foreign_key: ForeignKey) -> UniqueKey | None:
-    """Return the parent's unique key over the referenced columns, or None."""
+    """Return the referenced unique key, or None."""
     for key in parent.unique_keys:
         names = tuple(parent.columns[part.column].name for part in key.parts)
         if names == foreign_key.parent_columns:

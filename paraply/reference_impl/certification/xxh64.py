@@ -1,4 +1,4 @@
-"""XXH64, the 64-bit hash of rows in a write set (transaction_write_set_extraction).
+"""XXH64, the hash of write-set rows (transaction_write_set_extraction).
 
 Source: xxHash fast digest algorithm, revision 0.1.1. A collision causes a false conflict, never a
 missed one.

@@ -1,1 +1,1 @@
-"""A group whose members receive one total order at their own pace."""
+"""A group whose members receive one total order."""

@@ -1,4 +1,4 @@
-"""The result of a comparison between a recorded run and the reference."""
+"""A comparison between a recorded run and the reference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compares one member of a recorded run with a reference certifier, step by step."""
+"""Compares one recorded member with a reference certifier."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class _State:
     online: set[MemberUuid]
     counted: Comparison
     exported: dict[Item, PlainGtidSet] | None = None
-    """Certification info right after the last view."""
+    """Certification info after the last view."""
     pending: PlainGtidSet | None = None
-    """A stable set whose collection has no place yet."""
+    """A stable set whose collection has no known place."""
 
     def copied(self) -> _State:
         certifier = copy.copy(self.certifier)
@@ -92,7 +92,7 @@ class Follower:
         return Gtid(source_name(gtid.source, self.trace.group_name), gtid.number)
 
     def follow(self, start: int, end: int) -> Comparison:
-        """Compare the steps from ``start``, the member's view, up to before ``end``."""
+        """Compare the steps from a view at ``start`` to ``end``, exclusive."""
         recorded = [
             number
             for number in range(start, end)

@@ -1,7 +1,7 @@
 """The group: members, their total order, and all possible actions.
 
-A schedule chooses among possible orders. The communication layer is correct: one total order,
-uniform delivery, and views at the same place on all survivors.
+The communication layer is correct: one total order, uniform delivery, and views at the same place
+on all survivors.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from paraply.vocabulary.write_set import Item
 
 
 class Group:
-    """Members by name, and the messages ordered so far."""
+    """Members, and the ordered messages."""
 
     member_class: type[Member] = Member
 
@@ -55,9 +55,9 @@ class Group:
         }
 
     def boot(self, names: Iterable[str]) -> None:
-        """Start the group with its first members online in one view.
+        """Start the group with its first members online.
 
-        A view without recovery is not logged: the counters begin as in EX3.
+        The view is not logged: the counters begin as in EX3.
         """
         self.views += 1
         self.view_members = tuple(names)
@@ -86,9 +86,9 @@ class Group:
         specified: Gtid | None = None,
         alters: str = "",
     ) -> TransactionId:
-        """Execute a transaction at ``member`` and send it with its snapshot.
+        """Execute a transaction and send it with its snapshot.
 
-        Both are one step: the row locks prevent conflicts between them.
+        Both are one step: row locks prevent conflicts between them.
         """
         transaction = self.recorder.add(
             Transaction(
@@ -125,7 +125,7 @@ class Group:
         return transaction
 
     def snapshot_of(self, member: Member) -> GtidSet:
-        """Return the snapshot version of ``member``'s next transaction."""
+        """Return a new transaction's snapshot version."""
         return member.executed
 
     def send(self, message: Message) -> None:
@@ -143,7 +143,7 @@ class Group:
         self.send(ExecutedSetMessage(sender=member.name, executed=member.executed))
 
     def announce_backlog_applied(self, member: Member) -> None:
-        """Announce that the new primary has applied its backlog."""
+        """Announce a new primary's applied backlog."""
         member.is_backlog_announced = True
         self.send(BacklogAppliedMessage(primary=member.name))
 
@@ -170,7 +170,7 @@ class Group:
     # Membership.
 
     def change_view(self, members: tuple[str, ...], *, joined: str | None) -> None:
-        """Order a new view; its members exchange executed sets."""
+        """Order a new view with exchanged executed sets."""
         self.views += 1
         self.view_members = members
         transaction: TransactionId | None = None
@@ -219,7 +219,7 @@ class Group:
         self.change_view(rest, joined=None)
 
     def donor_of(self, joiner: Member) -> Member | None:
-        """Return a donor that has installed the joiner's view."""
+        """Return a donor that has the joiner's view."""
         view = self.view_of_joiner[joiner.name]
         for name in self.view_members:
             member = self.members[name]
@@ -228,7 +228,7 @@ class Group:
         return None
 
     def may_step_recovery(self, joiner: Member) -> bool:
-        """Return whether recovery can copy or end."""
+        """Return whether recovery can continue."""
         donor = self.donor_of(joiner)
         if donor is None:
             return False
@@ -248,7 +248,7 @@ class Group:
             joiner.commit(*missing)
 
     def has_lost_its_donors(self, joiner: Member) -> bool:
-        """Return whether no earlier member of the joiner's view is left."""
+        """Return whether no possible donor is left."""
         view = self.view_of_joiner[joiner.name]
         return not any(
             member.status is Status.ONLINE
@@ -257,5 +257,5 @@ class Group:
         )
 
     def declare_online(self, member: Member) -> None:
-        """Announce that a joiner has applied its queue."""
+        """Announce a joiner's end of recovery."""
         self.send(OnlineMessage(member=member.name))

@@ -1,7 +1,7 @@
-"""One member: certifier, relay log, executed set, and position in the total order.
+"""One member: certifier, relay log, executed set, position.
 
-The group calls handlers with messages in total order. Source: WL#8440; applier.cc,
-certification_handler.cc and recovery.cc of plugin/group_replication/src.
+Handlers receive messages in total order. Source: WL#8440; applier.cc, certification_handler.cc and
+recovery.cc of plugin/group_replication/src.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Status(Enum):
 
     OFFLINE = "offline"
     RECOVERING = "recovering"
-    """In the view; copies missing transactions from a donor."""
+    """In the view; copies missing transactions."""
     CATCHING_UP = "catching up"
-    """Recovered: certifies the stream, but not yet online."""
+    """Certifies the stream; not yet online."""
     ONLINE = "online"
 
 
@@ -67,7 +67,7 @@ class Member:
         self.start()
 
     def start(self) -> None:
-        """Start with a new certifier and the durable state."""
+        """Start with only the durable state."""
         self.certifier = self.parts.build(
             self.dialect,
             block_size=self.settings.block_size,
@@ -90,7 +90,7 @@ class Member:
     # Messages of the total order.
 
     def on_transaction(self, message: TransactionMessage) -> None:
-        """Certify a transaction; commit a local one, queue a remote one."""
+        """Certify; commit a local transaction, queue a remote one."""
         transaction = message.transaction
         is_local = transaction in self.sessions
         decision = self.certifier.on_transaction_delivered(
@@ -126,7 +126,7 @@ class Member:
             )
 
     def on_certified_here(self, transaction: TransactionId, gtid: Gtid) -> None:
-        """Certify the session's transaction, which keeps its locks until commit."""
+        """Give the session its GTID; locks stay until its commit."""
         self.sessions[transaction].gtid = gtid
         if not self.settings.sessions_commit_apart:
             self.commit_session(transaction, gtid)
@@ -138,7 +138,7 @@ class Member:
             self.collect(stable)
 
     def reporters(self) -> frozenset[str]:
-        """Return the members that a collection round requires."""
+        """Return the members that a round requires."""
         if self.view is None or not self.dialect.recovering_members_report:
             return self.online
         return frozenset(self.view.members)
@@ -162,7 +162,7 @@ class Member:
         )
 
     def on_view_change(self, message: ViewChangeMessage) -> None:
-        """Install a view: log it, collect after a join, and save the donor state."""
+        """Install a view: log, collect, save donor state."""
         self.view = message
         if not self.online <= frozenset(message.members):
             self.learn_online(self.online & frozenset(message.members))
@@ -186,7 +186,7 @@ class Member:
         self.on_members_known()
 
     def donor_state(self) -> DonorState:
-        """Return this donor's state for the view's joiner."""
+        """Return the view's donor state."""
         return DonorState(
             certification_info=self.certifier.export_certification_info(),
             extracted=self.certifier.group_gtid_executed,
@@ -197,7 +197,7 @@ class Member:
         )
 
     def log_view_change(self, transaction: TransactionId, gtid: Gtid, view: int) -> None:
-        """Queue the view change, to be applied alone."""
+        """Queue the view change's transaction, applied alone."""
         timestamp = self.certifier.indexes.on_view_change()
         self.recorder.record(
             EventKind.CERTIFIED,
@@ -220,7 +220,7 @@ class Member:
         self.on_members_known()
 
     def learn_online(self, online: frozenset[str]) -> None:
-        """Record the members that finished recovery."""
+        """Record recovered members."""
         self.online = online
         self.recorder.record(EventKind.ONLINE, member=self.name, members=tuple(sorted(online)))
 
@@ -244,14 +244,14 @@ class Member:
             self.is_backlog_announced = False
 
     def on_backlog_applied(self, message: BacklogAppliedMessage) -> None:
-        """Stop conflict detection: the primary has applied all conflicting transactions."""
+        """Stop conflict detection after the primary's backlog."""
         if message.primary == self.primary:
             self.certifier.detects_conflicts = False
 
     # What a member does at its own pace.
 
     def may_write(self) -> bool:
-        """Return whether clients may change rows here."""
+        """Return whether clients may write here."""
         if self.status is not Status.ONLINE:
             return False
         if self.settings.is_single_primary and self.primary != self.name:
@@ -259,18 +259,18 @@ class Member:
         return not self.settings.waits_for_backlog or self.has_applied_backlog()
 
     def has_applied_backlog(self) -> bool:
-        """Return whether a new primary has applied its backlog."""
+        """Return whether the backlog is applied."""
         return self.must_apply_first <= self.executed
 
     def locks(self, items: tuple[Item, ...], alters: str = "") -> bool:
-        """Return whether a session's lock blocks such a transaction."""
+        """Return whether a session's lock conflicts."""
         return any(
             session.locks_row(items) or session.locks_table(items, alters)
             for session in self.sessions.values()
         )
 
     def committing(self) -> list[tuple[TransactionId, Gtid]]:
-        """Return the sessions' certified, uncommitted transactions."""
+        """Return certified, uncommitted session transactions."""
         sessions = self.sessions.items()
         return [(one, session.gtid) for one, session in sessions if session.gtid is not None]
 
@@ -280,13 +280,13 @@ class Member:
         self.commit(transaction, gtid)
 
     def applicable(self) -> list[RelayEntry]:
-        """Return the applicable relay log entries, oldest first."""
+        """Return applicable relay entries, oldest first."""
         if self.settings.preserves_commit_order:
             return self.ready_among(1)
         return self.ready_among(len(self.relay_log))
 
     def ready_among(self, count: int) -> list[RelayEntry]:
-        """Return first entries that wait for no entry or session."""
+        """Return first entries without waits."""
         ready: list[RelayEntry] = []
         for position, entry in enumerate(self.relay_log[:count]):
             waits = any(
@@ -300,7 +300,7 @@ class Member:
         return ready
 
     def apply(self, entry: RelayEntry) -> None:
-        """Apply and commit one entry, unless its GTID is executed."""
+        """Apply one entry, unless its GTID is executed."""
         self.relay_log.remove(entry)
         if entry.gtid in self.executed:
             self.recorder.record(
@@ -322,7 +322,7 @@ class Member:
         )
 
     def collect_preemptively(self) -> None:
-        """Purge too large certification info, on this member's timer."""
+        """Purge too large certification info, by a timer."""
         purged = self.certifier.on_preemptive_collection()
         if purged is not None:
             self.record_collection(purged, note="preemptive")
@@ -330,11 +330,11 @@ class Member:
     # Recovery of a joiner.
 
     def has_passed_view(self, view: int) -> bool:
-        """Return whether this member has installed this or a later view."""
+        """Return whether it installed this or a later view."""
         return self.view is not None and self.view.view >= view
 
     def missing_from(self, donor: Member) -> tuple[TransactionId, Gtid] | None:
-        """Return the donor's first transaction that is missing here."""
+        """Return the donor's first transaction missing here."""
         for transaction, gtid in donor.binlog:
             if gtid not in self.executed:
                 return transaction, gtid
@@ -343,15 +343,15 @@ class Member:
     def has_recovered(self, state: DonorState) -> bool:
         """Return whether recovery is over.
 
-        WAIT_UNTIL_VIEW_CHANGE stops after the view change's transaction. If it is not logged,
-        recovery stops once the donor's certified transactions are executed.
+        WAIT_UNTIL_VIEW_CHANGE ends with the view change's transaction. If it is not logged, the
+        donor's certified transactions must be executed.
         """
         if state.view_gtid is not None:
             return state.view_gtid in self.executed
         return state.extracted <= self.executed
 
     def on_recovered(self, state: DonorState) -> None:
-        """Import the donor's certification state; certify the stream from here on."""
+        """Import the donor's state and certify."""
         self.status = Status.CATCHING_UP
         self.certifier.import_certification_info(
             state.certification_info, state.extracted, self.executed

@@ -1,4 +1,4 @@
-"""Messages of members, delivered to all in one total order."""
+"""Members' messages in one total order."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from paraply.vocabulary.write_set import Item
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionMessage:
-    """A transaction to certify, executed at ``request.origin``."""
+    """A transaction to certify."""
 
     transaction: TransactionId
     request: CertificationRequest
     alters: str = ""
-    """The table whose definition it changes; empty for none."""
+    """The altered table; empty for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutedSetMessage:
-    """A member's GTID_EXECUTED, sent once a minute, for the stable set."""
+    """A member's GTID_EXECUTED, sent once a minute."""
 
     sender: str
     executed: GtidSet
@@ -34,8 +34,8 @@ class ExecutedSetMessage:
 class ViewChangeMessage:
     """A new view of the group.
 
-    ``members`` are in join order. ``executed`` has the members' exchanged executed sets.
-    ``transaction`` is the view change's, None if not logged.
+    ``members`` are in join order. ``executed`` has their executed sets. ``transaction`` is None if
+    not logged.
     """
 
     view: int
@@ -54,7 +54,7 @@ class OnlineMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BacklogAppliedMessage:
-    """A new primary has applied the old one's certified transactions."""
+    """A new primary has applied its backlog."""
 
     primary: str
 
@@ -70,7 +70,7 @@ Message = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayEntry:
-    """A certified remote transaction in the applier channel's relay log."""
+    """A certified remote transaction in the relay log."""
 
     transaction: TransactionId
     gtid: Gtid
@@ -81,7 +81,7 @@ class RelayEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DonorState:
-    """A donor's certification state at the joiner's view change."""
+    """A donor's certification state at the view change."""
 
     certification_info: Mapping[Item, GtidSet]
     extracted: GtidSet

@@ -1,7 +1,6 @@
 """Compares a recorded run of real members with the certifier.
 
-It certifies each member's delivered messages from its view on. It compares verdict, GTID,
-last_committed and sequence_number of every transaction.
+It compares verdict, GTID, last_committed and sequence_number of every transaction, by member.
 
 The record omits the place of collections (a thread wakes once a second). The first timestamp that
 needs one reveals it: after the transaction of that number. The comparison then returns to the
@@ -19,7 +18,7 @@ from paraply.vocabulary.group_trace import GroupTrace, MemberUuid, ViewInstalled
 def compare_with_reference(
     trace: GroupTrace, dialect: str, *, parts: Parts = STANDARD_PARTS
 ) -> Comparison:
-    """Compare every member of a recorded run; ``differences`` is empty if all agree.
+    """Compare every member; ``differences`` is empty if all agree.
 
     Raises:
         ParaplyError: P401, unknown dialect.
@@ -32,7 +31,7 @@ def compare_with_reference(
 
 
 def sessions(trace: GroupTrace, member: MemberUuid) -> list[tuple[int, int]]:
-    """Return a member's (first, end) steps for each stay in the group."""
+    """Return the (first, end) steps of each membership."""
     found: list[tuple[int, int]] = []
     start: int | None = None
     for number, step in enumerate(trace.steps):

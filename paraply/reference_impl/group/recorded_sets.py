@@ -13,9 +13,9 @@ from paraply.vocabulary.intervals import IntervalSet
 
 
 class RecordedSet(AbstractSet[Gtid]):
-    """A recorded GTID set with the certifier's set interface.
+    """A recorded GTID set for the certifier.
 
-    It uses intervals: plain sets of ten thousand transactions need too much memory.
+    Intervals save memory for ten thousand transactions.
     """
 
     __slots__ = ("group_name", "held")
@@ -35,7 +35,7 @@ class RecordedSet(AbstractSet[Gtid]):
         return GtidSet.of(RecordedGtid(self._source(g.source), g.number) for g in gtids)
 
     def numbers(self) -> IntervalSet:
-        """Return the numbers of the group's untagged GTIDs."""
+        """Return the group's untagged GTID numbers."""
         return self.held.numbers_of(GtidSource(self.group_name))
 
     def __contains__(self, gtid: object) -> bool:
@@ -72,6 +72,6 @@ class RecordedSet(AbstractSet[Gtid]):
 
 
 def source_name(source: GtidSource, group_name: str) -> str:
-    """Return a source's certifier name: ``group`` for the group's GTIDs."""
+    """Return a source's certifier name, ``group`` for the group's."""
     uuid = GROUP_NAME if source.uuid == group_name else source.uuid
     return ":".join(filter(None, (uuid, source.tag)))

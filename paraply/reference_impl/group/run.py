@@ -1,4 +1,4 @@
-"""A run of a group: possible actions, their budgets and choices."""
+"""A run of a group: actions, budgets and choices."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from paraply.vocabulary.schedule import ExhaustiveSchedule, Schedule
 from paraply.vocabulary.transactions import TransactionKind
 
 TABLE = "d.t"
-"""The table of all rows, where its definition may change."""
+"""The table of all rows."""
 STEPS_MAX = 100_000
-"""A longer run has a fault that prevents its end."""
+"""A longer run has a fault."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Budget:
-    """Remaining numbers of optional actions."""
+    """Remaining optional actions."""
 
     transactions: int
     broadcasts: int
@@ -31,20 +31,20 @@ class Budget:
     departures: int
     timers: int = 0
     sessions: int = 1
-    """Undecided local transactions per member at a time."""
+    """Undecided local transactions per member."""
     barriers: bool = True
     """Whether to submit transactions without write set, and CREATE TABLE ... SELECT."""
     alterations: int = 0
     """Remaining changes of the table's definition."""
     is_ddl_apart: bool = True
-    """Whether DDL excludes users of its table on other members."""
+    """Whether DDL excludes its table's users elsewhere."""
 
 
 class Reach(Enum):
     """Scope of an action's effect."""
 
     MEMBER = "member"
-    """The member alone; invisible to others."""
+    """Invisible to other members."""
     ORDER = "order"
     """The member and the end of the total order."""
     GROUP = "group"
@@ -96,8 +96,8 @@ class GroupRun:
     def is_out_of_order(self, action: Action) -> bool:
         """Return whether the action could have preceded the last one.
 
-        Actions of two members that affect only themselves, or one of them the end of the total
-        order, commute. An enumeration keeps only the lexicographically least run of each class,
+        Actions of two members commute if one affects only itself, and the other itself or the end
+        of the total order. An enumeration keeps the lexicographically least run of each class,
         which has no such pair.
         """
         last = self.last
@@ -109,7 +109,7 @@ class GroupRun:
         return comes_first and action.name in self.offered
 
     def actions(self) -> list[Action]:
-        """Return the possible actions, the plainest first."""
+        """Return possible actions, plainest first."""
         found: list[Action] = []
         for member in self.group.members.values():
             if member.status is Status.OFFLINE:
@@ -165,7 +165,7 @@ class GroupRun:
         return found
 
     def may_declare_online(self, member: Member) -> bool:
-        """Return whether a joiner has applied its queue, unannounced."""
+        """Return whether a joiner has applied its queue."""
         return (
             not member.relay_log
             and not member.has_announced_online
@@ -193,7 +193,7 @@ class GroupRun:
         )
 
     def may_use_table(self, member: Member) -> bool:
-        """Return whether a shared metadata lock is free, without pending DDL."""
+        """Return whether a shared metadata lock is free."""
         is_altered = any(session.alters for session in member.sessions.values())
         on_its_way = any(
             isinstance(message, TransactionMessage) and message.alters
@@ -202,7 +202,7 @@ class GroupRun:
         return not (is_altered or (self.budget.is_ddl_apart and on_its_way))
 
     def may_alter_table(self, member: Member) -> bool:
-        """Return whether an exclusive metadata lock is free, without pending users."""
+        """Return whether an exclusive metadata lock is free."""
         is_used = any(session.alters or session.items for session in member.sessions.values())
         is_behind = member.next_message < len(self.group.total_order) or member.relay_log
         return bool(self.budget.alterations) and not (
@@ -225,7 +225,7 @@ class GroupRun:
             self.writers[item] = (*self.writers[item], transaction)
 
     def is_broadcasting(self, member: Member) -> bool:
-        """Return whether ``member``'s last broadcast is still undelivered to it."""
+        """Return whether ``member``'s broadcast is undelivered."""
         return any(
             isinstance(message, ExecutedSetMessage) and message.sender == member.name
             for message in self.group.total_order[member.next_message :]

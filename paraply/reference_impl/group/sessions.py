@@ -1,7 +1,6 @@
 """A client session's locks until its transaction ends.
 
-It locks rows and, as the server's metadata locking does, their tables: shared for row changes,
-exclusive for DDL.
+Row changes share their tables' metadata locks; DDL excludes others.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Session:
         return not set(items).isdisjoint(self.items)
 
     def locks_table(self, items: tuple[Item, ...], alters: str) -> bool:
-        """Return whether its metadata lock blocks the rows or a DDL."""
+        """Return whether its metadata lock conflicts."""
         tables = {table_of(item) for item in self.items}
         is_altered = bool(self.alters) and self.alters in {alters, *map(table_of, items)}
         return is_altered or (bool(alters) and alters in tables)

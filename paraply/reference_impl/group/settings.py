@@ -11,14 +11,13 @@ class Settings:
 
     Attributes:
         is_single_primary: one member accepts writes; conflict detection starts off.
-        preserves_commit_order: remote transactions commit in relay log order.
+        preserves_commit_order: remote commits follow the relay log.
         block_size: group_replication_gtid_assignment_block_size.
         preemptive_rows_threshold: items that start preemptive collection; 0 or several primaries
             turn it off: conflict detection needs the items.
-        waits_for_backlog: a new primary, or a new online member, rejects writes until it has
-            applied earlier certified transactions (BEFORE_ON_PRIMARY_FAILOVER).
-        sessions_commit_apart: a session commits some time after certification, else in the same
-            step.
+        waits_for_backlog: a new primary or online member rejects writes until it has applied
+            earlier transactions (BEFORE_ON_PRIMARY_FAILOVER).
+        sessions_commit_apart: a session commits after certification, in a later step.
     """
 
     is_single_primary: bool = False
