@@ -81,7 +81,7 @@ class CertifierRetriesSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Send transactions until all are executed or refused."""
+        """Send all transactions."""
         certifier = self.parts.build(self.parts.dialect(dialect))
         certifier.detects_conflicts = False
         channel = _Channel(certifier, recorder, workload)
@@ -101,7 +101,6 @@ class _Channel:
         self.unsent = workload.transactions
         self.rollbacks_left = self.reuses_left = 0
         self.certified: list[tuple[TransactionId, Gtid]] = []
-        """Certified and unexecuted transactions, in order."""
         self.executed: list[Gtid] = []
         self.attempts: dict[TransactionId, int] = {}
 

@@ -22,7 +22,7 @@ ELSEWHERE = "r2"
 class CertifierRun:
     """Drives and records ``r1``'s certifier.
 
-    ``certified`` lists positive transactions in order; a snapshot is a prefix length.
+    ``certified`` lists positive transactions; a snapshot is a prefix length.
     """
 
     def __init__(self, certifier: Certifier, recorder: Recorder | None = None) -> None:
@@ -47,8 +47,7 @@ class CertifierRun:
     ) -> Decision:
         """Send and certify one transaction.
 
-        ``snapshot`` counts certified transactions, None for all. The items determine a missing
-        ``kind``.
+        ``snapshot`` counts certified transactions, None for all.
         """
         items = tuple(items)
         kind = kind or (TransactionKind.ROWS if items else TransactionKind.NO_WRITE_SET)
@@ -102,7 +101,7 @@ class CertifierRun:
         return decision
 
     def commit_here(self, length: int) -> None:
-        """Commit the first ``length`` certified transactions here."""
+        """Commit a certified prefix here."""
         for transaction, gtid in self.certified[self.committed_here : length]:
             self.recorder.record(
                 EventKind.ENGINE_COMMITTED, member=HERE, transaction=transaction, gtid=str(gtid)
@@ -110,7 +109,7 @@ class CertifierRun:
         self.committed_here = max(self.committed_here, length)
 
     def collect(self, stable: int | None = None) -> frozenset[Item]:
-        """Collect with a stable prefix, None for all."""
+        """Collect with a stable prefix."""
         self.stable = max(self.stable, len(self.certified) if stable is None else stable)
         self.recorder.next_step()
         prefix = self.certified[: self.stable]
@@ -126,7 +125,7 @@ class CertifierRun:
         return purged or frozenset()
 
     def change_view(self) -> None:
-        """Install a joiner's view on this member."""
+        """Install a joiner's view."""
         self.recorder.next_step()
         self.views += 1
         gtid = self.certifier.on_view_change()

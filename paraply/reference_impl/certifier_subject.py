@@ -45,11 +45,11 @@ _VIEW_CHANGES = frozenset(
 WITHOUT_VIEW_CHANGES: Mapping[str, frozenset[str]] = {
     name: _VIEW_CHANGES for name, dialect in DIALECTS.items() if not dialect.logs_view_change
 }
-"""View change properties, for dialects without logged ones: servers from 8.3 on."""
+"""View change properties of dialects that log none (servers from 8.3)."""
 
 
 class CertifierSubject(Subject):
-    """A certifier with remote and local transactions, collections and views."""
+    """A certifier without a group."""
 
     name = "certifier"
     meaning = "one certifier of group replication: conflicts, GTIDs, last_committed"

@@ -26,10 +26,9 @@ def choose_writes(
 ) -> Writes:
     """Return the next transaction's writes.
 
-    ``writers`` has each row's writers. Rows with equal writers are interchangeable, so choices use
-    only the first few of each class, fewest rows first. ``barriers`` adds a transaction without
-    write set, and a CREATE TABLE ... SELECT of the first row. ``ddl`` adds a table change. Without
-    ``rows`` it writes nothing.
+    Rows with equal ``writers`` are interchangeable, so choices use only the first few of each
+    class, fewest rows first. ``barriers`` adds a transaction without write set, and a CREATE TABLE
+    ... SELECT of the first row. ``ddl`` adds a table change. Without ``rows`` it writes nothing.
     """
     found = write_sets(writers) if rows else []
     options = [Writes(TransactionKind.ROWS, items) for items in found]
@@ -42,7 +41,7 @@ def choose_writes(
 
 
 def write_sets(writers: Mapping[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
-    """Return the non-empty row sets, one per renaming class."""
+    """Return row sets without symmetric ones."""
     classes: dict[tuple[int, ...], list[str]] = {}
     for row, history in writers.items():
         classes.setdefault(history, []).append(row)

@@ -28,9 +28,8 @@ class Mutant:
         fault: its effect, in one sentence.
         caught_by: the violated property.
         subject: the faulty system, with the original's ``name``.
-        workload: the scope that shows the fault.
-        survives_because: why no safety property can catch it; then ``caught_by`` is empty, and
-            tests require survival.
+        workload: the scope that shows it.
+        survives_because: why no safety property catches it; then ``caught_by`` is empty.
     """
 
     name: str
@@ -47,7 +46,7 @@ _MUTANTS: dict[str, Mutant] = {}
 
 
 def register_mutant(mutant: Mutant) -> Mutant:
-    """Register a mutant; ``ValueError`` for a duplicate name."""
+    """Register a mutant; ``ValueError`` for a duplicate."""
     if mutant.name in _MUTANTS:
         raise ValueError(f"mutant {mutant.name} is registered twice")
     _MUTANTS[mutant.name] = mutant
@@ -55,12 +54,12 @@ def register_mutant(mutant: Mutant) -> Mutant:
 
 
 def registered_mutants() -> tuple[Mutant, ...]:
-    """Return the registered mutants, by family and name."""
+    """Return mutants by family and name."""
     return tuple(sorted(_MUTANTS.values(), key=lambda mutant: (mutant.family, mutant.name)))
 
 
 def mutant_named(name: str) -> Mutant:
-    """Return a mutant; ``ParaplyError`` P408 for an unknown name."""
+    """Return a mutant, or raise ``ParaplyError`` P408."""
     if name not in _MUTANTS:
         raise ParaplyError(UNKNOWN_MUTANT, name=name)
     return _MUTANTS[name]

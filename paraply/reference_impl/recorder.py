@@ -12,9 +12,8 @@ from paraply.vocabulary.timestamps import LogicalTime
 from paraply.vocabulary.transactions import Transaction, TransactionId
 
 FROM_OUTSIDE = "from outside"
-"""Note of an error outside the log (a full disk, a killed worker)."""
+"""Note of an error outside the log."""
 LOCK_WAIT_TIMEOUT = "lock wait timeout"
-"""Note of an attempt that an outside lock ended."""
 
 
 class Recorder:
@@ -34,12 +33,12 @@ class Recorder:
         return TransactionId(len(self.transactions) + 1)
 
     def add(self, transaction: Transaction) -> TransactionId:
-        """Add a transaction; its number is that of :meth:`next_id`."""
+        """Add a transaction with :meth:`next_id`."""
         self.transactions.append(transaction)
         return transaction.id
 
     def record(self, kind: EventKind, **fields: Any) -> None:
-        """Add an event at the present step."""
+        """Add an event now."""
         self.events.append(Event(kind, LogicalTime(self.now), **fields))
 
     def history(self, header: HistoryHeader) -> History:
@@ -50,10 +49,10 @@ class Recorder:
 
 
 def seed_of(schedule: Schedule) -> int | None:
-    """Return a random schedule's seed, else None."""
+    """Return a random schedule's seed."""
     return schedule.seed if isinstance(schedule, SeededSchedule) else None
 
 
 def program_of(schedule: Schedule) -> str:
-    """Return the choices so far as report text."""
+    """Return the choices as text."""
     return format_program(encode_program(schedule.choices))

@@ -31,17 +31,17 @@ class Flavour(Enum):
     """Kinds of statements, by their write sets."""
 
     PLAIN = "plain"
-    """Rows with keys: the write set is complete."""
+    """The write set is complete."""
     KEYLESS = "keyless"
-    """A table without PRIMARY or UNIQUE key."""
+    """No PRIMARY or UNIQUE key."""
     CASCADING = "cascading"
-    """A parent row; the cascade to the next row is in no write set."""
+    """A parent row; the write set omits its cascade."""
     STATEMENT = "statement"
-    """Logged as a statement (binlog_format MIXED)."""
+    """binlog_format MIXED."""
     CREATE_SELECT = "create_select"
-    """CREATE TABLE ... SELECT writes a new table and reads the row."""
+    """Writes a new table and reads the row."""
     BLOCKING = "blocking"
-    """REPAIR TABLE and similar, which release locks before the commit."""
+    """REPAIR TABLE and similar: unlocks before the commit."""
 
 
 class Phase(Enum):
@@ -58,7 +58,7 @@ class Running:
     session: int
     flavour: Flavour
     depends_on: set[str] = field(default_factory=set)
-    """Rows read or written, locked until the engine commit."""
+    """Rows locked until the engine commit."""
     tracked: TrackedTransaction
     statements_left: int
     phase: Phase = Phase.EXECUTING
@@ -132,7 +132,7 @@ class SourceSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Run the sessions until all transactions have committed."""
+        """Run the sessions."""
         tracker = self.trackers[dialect](int(options["history_size"]))
         SourceRun(tracker, schedule, workload, options, recorder).run()
         return (SOURCE,)
@@ -207,7 +207,7 @@ class SourceRun:
         )
 
     def statements_of(self, one: Running) -> list[Callable[[], None]]:
-        """Return a statement for each unlocked row."""
+        """Return statements for unlocked rows."""
         found: list[Callable[[], None]] = []
         for position, row in enumerate(self.rows):
             touched = {row}
@@ -231,7 +231,7 @@ class SourceRun:
         )
 
     def has_released(self, one: Running) -> bool:
-        """Return whether locks are released before commit."""
+        """Return whether its locks are released."""
         return one.flavour is Flavour.BLOCKING and one.phase is Phase.FLUSHED
 
     def execute(self, one: Running, row: str, touched: set[str]) -> None:
@@ -286,13 +286,13 @@ class SourceRun:
         self.running.append(one)
 
     def commit(self, one: Running) -> None:
-        """End the lock interval, then release the locks."""
+        """Commit, then release the locks."""
         self.tracker.on_engine_commit(one.tracked)
         self.running.remove(one)
         self.recorder.record(EventKind.ENGINE_COMMITTED, member=SOURCE, transaction=one.id)
 
     def rotate(self) -> None:
-        """Begin a new binary log between commits."""
+        """Begin a new binary log."""
         self.rotations -= 1
         self.clock += 1
         self.tracker.on_rotation()

@@ -48,14 +48,13 @@ WORKLOAD_OUT_OF_RANGE = register(
 )
 
 TRANSACTIONS_MAX = 1_000
-"""Runs keep every snapshot in memory."""
 ROWS_MAX = 64
 MEMBERS_MAX = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """Size of a run; the schedule chooses its content.
+    """Size of a run.
 
     Attributes:
         rows: rows to write, named ``a``, ``b``, ``c``, ...
@@ -83,7 +82,7 @@ class Workload:
 
     @property
     def row_names(self) -> tuple[str, ...]:
-        """Return the row names: ``a`` to ``z``, then ``a1``, ``b1``, ..."""
+        """Return ``a`` to ``z``, then ``a1``, ``b1``, ..."""
         letters = "abcdefghijklmnopqrstuvwxyz"
         return tuple(
             letters[row % 26] + (str(row // 26) if row >= 26 else "") for row in range(self.rows)
@@ -94,8 +93,8 @@ class Workload:
 class Option:
     """A subject's option; ``default`` defines its type.
 
-    A number lies in ``[least, greatest]``; a text is one of ``choices``, if any. ``small`` is the
-    value for full enumeration.
+    A number lies in ``[least, greatest]``; a text is one of ``choices``, if any. ``small`` is for
+    full enumeration.
     """
 
     name: str
@@ -124,12 +123,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """An event that precedes an expected breach.
-
-    Attributes:
-        meaning: the event in words.
-        occurs: whether a history has it.
-    """
+    """An event that precedes an expected breach."""
 
     meaning: str
     occurs: Callable[[History], bool]
@@ -146,8 +140,7 @@ class KnownBreaches:
         where: the options in words.
         applies: whether options and sizes, by name, match.
         because: why the breach is correct.
-        cause: the event that precedes it.
-        dialects: affected dialects; empty for all.
+        dialects: empty for all.
         scope: sizes and further options that show it soon.
     """
 
@@ -172,7 +165,6 @@ class Subject(ABC):
     """A stateless system under test; the schedule makes every choice.
 
     Attributes:
-        meaning: one sentence.
         source: document, section or server function.
         dialects: its rules, the default first.
         breaks: dialect -> properties that a search must find broken, as documented.
@@ -180,8 +172,8 @@ class Subject(ABC):
         breaks_where: additional breaches under some options.
         follows: rare further breaches with the same cause.
         schema: tables of histories with rows.
-        unreachable: dialect (empty for all) -> properties whose situation no run reaches, with any
-            options. A campaign that does refutes the claim.
+        unreachable: dialect (empty for all) -> properties whose situation no run reaches. A
+            campaign that does refutes the claim.
     """
 
     name: ClassVar[str] = ""
@@ -227,7 +219,7 @@ class Subject(ABC):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Record one run and return the members' names."""
+        """Record one run; return the members' names."""
 
     def small_scope(self, workload: Workload) -> Workload:
         """Fill missing options with small values."""
@@ -235,9 +227,9 @@ class Subject(ABC):
         return replace(workload, options={**small, **workload.options})
 
     def known_breaches(self, workload: Workload) -> frozenset[str]:
-        """Return the known breaches of a workload.
+        """Return a workload's known breaches.
 
-        Raises ``ParaplyError`` P404, P405, P406 or P409 for an invalid dialect or option.
+        Raises ``ParaplyError`` P404, P405, P406 or P409, as ``run``.
         """
         dialect, settings = self.dialect_of(workload), self.settings_of(workload)
         with_options = (
@@ -246,7 +238,7 @@ class Subject(ABC):
         return self.breaks.get(dialect, frozenset()).union(*with_options)
 
     def causes_of(self, workload: Workload, name: str) -> tuple[Cause, ...]:
-        """Return an expected breach's causes, if any."""
+        """Return an expected breach's causes."""
         dialect, settings = self.dialect_of(workload), self.settings_of(workload)
         found = [
             known.cause
@@ -271,7 +263,7 @@ class Subject(ABC):
         return self.unreachable.get("", frozenset()) | self.unreachable.get(dialect, frozenset())
 
     def dialect_of(self, workload: Workload) -> str:
-        """Return the dialect; P405 for an unknown one."""
+        """Return the dialect, or raise P405."""
         if not workload.dialect:
             return self.dialects[0]
         if workload.dialect not in self.dialects:
@@ -284,7 +276,7 @@ class Subject(ABC):
         return workload.dialect
 
     def options_of(self, workload: Workload) -> dict[str, OptionValue]:
-        """Return all options; P404, P406 or P409 for an invalid one."""
+        """Return all options; raises P404, P406 or P409."""
         known = {option.name: option for option in self.options}
         values = {option.name: option.default for option in self.options}
         for name, value in workload.options.items():
@@ -323,7 +315,7 @@ _SUBJECTS: dict[str, Subject] = {}
 
 
 def register_subject(subject: SubjectT) -> SubjectT:
-    """Register a subject; ``ValueError`` for a duplicate name."""
+    """Register a subject; ``ValueError`` for a duplicate."""
     if subject.name in _SUBJECTS:
         raise ValueError(f"subject {subject.name} is registered twice")
     _SUBJECTS[subject.name] = subject
@@ -331,12 +323,12 @@ def register_subject(subject: SubjectT) -> SubjectT:
 
 
 def registered_subjects() -> tuple[Subject, ...]:
-    """Return registered subjects by name; import ``reference_impl.subjects`` first."""
+    """Return subjects by name; import ``reference_impl.subjects`` first."""
     return tuple(_SUBJECTS[name] for name in sorted(_SUBJECTS))
 
 
 def subject_named(name: str) -> Subject:
-    """Return a subject; ``ParaplyError`` P403 for an unknown name."""
+    """Return a subject, or raise ``ParaplyError`` P403."""
     if name not in _SUBJECTS:
         raise ParaplyError(UNKNOWN_SUBJECT, name=name, known=", ".join(sorted(_SUBJECTS)))
     return _SUBJECTS[name]

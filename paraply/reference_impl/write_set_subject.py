@@ -64,7 +64,7 @@ TABLES = {table.name: table for table in (WORDS, PAIRS, CHILDREN)}
 
 
 class Change(NamedTuple):
-    """A row change that the present state allows."""
+    """A possible row change."""
 
     table: TableSchema
     before: RowImage | None
@@ -72,7 +72,7 @@ class Change(NamedTuple):
 
 
 class WriteSetSubject(Subject):
-    """One row change per transaction, with the server's items."""
+    """One row change per transaction, with items."""
 
     name = "write_sets"
     meaning = "write-set extraction: which rows are taken for one"
@@ -92,7 +92,7 @@ class WriteSetSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Change rows serially, within all key constraints."""
+        """Change rows serially, as keys allow."""
         composer = self.composer(tables=TABLES)
         rows: dict[str, list[RowImage]] = {name: [] for name in TABLES}
         for number in range(1, workload.transactions + 1):
@@ -127,7 +127,7 @@ class WriteSetSubject(Subject):
 
 
 def possible_changes(rows: Mapping[str, list[RowImage]], number: int) -> Iterator[Change]:
-    """Yield the changes that break no key; a new row has the id ``number``."""
+    """Yield valid changes; a new row has id ``number``."""
     words = {sort_key(str(row[1]), COLLATION) for row in rows["test.words"]}
     pairs = {_pair_key(row) for row in rows["test.pairs"]}
     for word in ("c", "C", None):
@@ -147,7 +147,7 @@ def possible_changes(rows: Mapping[str, list[RowImage]], number: int) -> Iterato
 
 
 def operation_of(change: Change) -> Operation:
-    """Return a change's operation, by its images."""
+    """Return a change's operation."""
     if change.before is None:
         return Operation.INSERT
     return Operation.DELETE if change.after is None else Operation.UPDATE

@@ -11,13 +11,12 @@ from paraply.reference_impl.applier.replica import Replica
 from paraply.reference_impl.applier.worker import Stage, Worker
 
 TICKS_MAX = 1_000_000
-"""A stalled replica stops long before."""
 
 
 def ticks_of(replica: Replica, *, shares_syncs: bool = False) -> int:
     """Return the ticks until the end, a failure or a stall.
 
-    The recorder's time is the tick. With ``shares_syncs`` simultaneous commits share one.
+    With ``shares_syncs`` simultaneous commits share one tick.
     """
     recorder = replica.recorder
     while not replica.has_failed and recorder.now < TICKS_MAX:

@@ -14,7 +14,7 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 from paraply.vocabulary.write_set import Item
 
 UNDEFINED = 0
-"""SEQ_UNINIT: no number; also the low-water mark before a group's first commit."""
+"""SEQ_UNINIT; also the low-water mark before a group's first commit."""
 
 
 @dataclass(slots=True)
@@ -31,7 +31,7 @@ class Coordinator(ABC):
 
     def __init__(self) -> None:
         self.jobs: list[Job] = []
-        """The group assigned queue, in log order, with the group's done jobs."""
+        """The group assigned queue, in log order."""
 
     @abstractmethod
     def may_dispatch(self, transaction: Transaction) -> bool:
@@ -79,14 +79,14 @@ class LogicalClock(Coordinator):
         self.last_sequence_number = UNDEFINED
 
     def may_dispatch(self, transaction: Transaction) -> bool:
-        """Wait for all, or the prefix up to LC."""
+        """Wait for all or LC's prefix."""
         timestamp = self.usable(transaction.timestamp)
         if self.opens_group(timestamp):
             return self.is_idle
         return self.is_idle or self.has_committed_up_to(timestamp.last_committed)
 
     def usable(self, timestamp: LogicalTimestamp | None) -> LogicalTimestamp:
-        """Return the timestamp; (0, 0) for a contradiction."""
+        """Return the timestamp, or (0, 0)."""
         if timestamp is None:
             return LogicalTimestamp.of(0, 0)
         lc, sn = timestamp.last_committed, timestamp.sequence_number
@@ -96,7 +96,7 @@ class LogicalClock(Coordinator):
         return timestamp
 
     def opens_group(self, timestamp: LogicalTimestamp) -> bool:
-        """Return whether all earlier jobs come first."""
+        """Return whether earlier jobs come first."""
         return (
             self.last_sequence_number == UNDEFINED
             or timestamp.sequence_number == UNDEFINED
@@ -109,7 +109,7 @@ class LogicalClock(Coordinator):
         return timestamp.sequence_number > self.last_sequence_number + 1
 
     def has_committed_up_to(self, last_committed: int) -> bool:
-        """Return whether the low-water mark has reached LC."""
+        """Return whether the mark has reached LC."""
         mark = self.low_water_mark()
         return mark != UNDEFINED and last_committed <= mark
 
@@ -123,7 +123,7 @@ class LogicalClock(Coordinator):
         return mark
 
     def on_dispatched(self, transaction: Transaction, worker: int) -> None:
-        """Queue the job; a group's first empties the queue."""
+        """Queue the job; a group's first empties it."""
         timestamp = self.usable(transaction.timestamp)
         if self.opens_group(timestamp):
             self.jobs.clear()
@@ -154,7 +154,7 @@ class Database(Coordinator):
     def __init__(self) -> None:
         super().__init__()
         self.bound: dict[TransactionId, tuple[frozenset[int], int]] = {}
-        """Running transaction -> its schemas and worker."""
+        """Transaction -> schemas and worker."""
 
     def may_dispatch(self, transaction: Transaction) -> bool:
         """Wait for all around a barrier."""
@@ -162,7 +162,7 @@ class Database(Coordinator):
         return not self.bound or not (transaction.is_barrier or running_barrier)
 
     def workers_for(self, transaction: Transaction, idle: Sequence[int]) -> Sequence[int]:
-        """Return the schemas' idle worker, if one."""
+        """Return the schemas' idle worker."""
         owners = {worker for schemas, worker in self.bound.values()
                   if schemas & self.schemas(transaction)}  # fmt: skip
         if not owners:

@@ -10,17 +10,17 @@ from paraply.vocabulary.write_set import Item
 
 
 class CallsBackAtTheTurnOnly(Replica):
-    """A holder yields only while it waits for its turn.
+    """A holder yields only during its wait for its turn.
 
     The engine still breaks row cycles.
     """
 
     def must_yield(self, holder: Worker, *, to: Worker) -> bool:
-        """Return whether the holder is later and waits for its turn."""
+        """Return whether a later holder awaits its turn."""
         return holder.stage is Stage.FINISHED and super().must_yield(holder, to=to)
 
     def on_row(self, worker: Worker) -> None:
-        """Apply the row, then yield to a waiting earlier worker."""
+        """Apply the row, then perhaps yield."""
         super().on_row(worker)
         for other in self.busy_workers:
             if self.holder_for(other) is worker and self.must_yield(worker, to=other):
@@ -28,7 +28,7 @@ class CallsBackAtTheTurnOnly(Replica):
                 return
 
     def on_lock_wait(self, worker: Worker, item: Item, holder: TransactionId) -> None:
-        """Wait for the row; break a row cycle."""
+        """Wait; break a row cycle."""
         super().on_lock_wait(worker, item, holder)
         waiters = [worker]
         while (following := self.holder_for(waiters[-1])) is not None:

@@ -34,7 +34,7 @@ def applier_mutant(
     rows: int = 3,
     **options: OptionValue,
 ) -> Mutant:
-    """Register a mutant with the applier's ``parts``."""
+    """Register a mutant with replaced ``parts``."""
     return register_mutant(Mutant(
         name=name, family=family, source=source, fault=fault, caught_by=caught_by,
         subject=ApplierSubject(parts),
@@ -64,7 +64,7 @@ class OneParent(LogicalClock):
     """Waits for transaction LC only."""
 
     def has_committed_up_to(self, last_committed: int) -> bool:
-        """Check one job instead of a prefix."""
+        """Check only that job."""
         bearer = [job for job in self.jobs if job.sequence_number == last_committed]
         return all(job.is_done for job in bearer)
 
@@ -83,7 +83,7 @@ class ZeroIsNoDependency(LogicalClock):
     """LC or SN 0 means no dependency."""
 
     def opens_group(self, timestamp: LogicalTimestamp) -> bool:
-        """Open groups at gaps and rotations only."""
+        """Open groups at gaps and rotations."""
         return self.last_sequence_number == UNDEFINED and bool(timestamp.sequence_number)
 
     def has_committed_up_to(self, last_committed: int) -> bool:
@@ -92,14 +92,14 @@ class ZeroIsNoDependency(LogicalClock):
 
 
 class IgnoresGaps(LogicalClock):
-    """A missing number does not open a group."""
+    """A gap opens no group."""
 
     def is_gap(self, timestamp: LogicalTimestamp) -> bool:
         """Return False."""
         return False
 
     def may_dispatch(self, transaction: Transaction) -> bool:
-        """Wait for the mark even without jobs, as the server does."""
+        """Wait for the mark, even without jobs."""
         timestamp = self.usable(transaction.timestamp)
         if self.opens_group(timestamp):
             return self.is_idle
@@ -131,7 +131,7 @@ class LooksPastTheBlocked(Replica):
     """The coordinator dispatches past a blocked transaction."""
 
     def worker_for(self, transaction: Transaction) -> Worker | None:
-        """Swap a blocked entry with its successor."""
+        """Swap a blocked entry."""
         chosen = super().worker_for(transaction)
         following = self.next_entry + 1
         if chosen is None and following < len(self.entries):
@@ -156,7 +156,7 @@ class Forgetful(Replica):
 
 
 class RetryKeepsItsPlace(Replica):
-    """A retry skips the rows before the failed one."""
+    """A retry skips the rows already applied."""
 
     def on_deadlock(self, victim: Worker, *, to: Worker) -> None:
         """Retry at the failed row."""
@@ -180,14 +180,14 @@ class RetryForgetsItsTurn(Replica):
         return True
 
     def step_of(self, worker: Worker) -> Callable[[], None] | None:
-        """Let a retry commit out of turn."""
+        """Let retries commit out of turn."""
         if worker.stage is Stage.FINISHED and worker.attempt > 1:
             return lambda: self.on_engine_commit(worker)
         return super().step_of(worker)
 
 
 class LenientQueue(CommitOrderQueue):
-    """Tolerates commits out of turn, to isolate the fault."""
+    """Tolerates commits out of turn."""
 
     def on_engine_commit(self, transaction: TransactionId) -> None:
         """Remove the ticket anywhere."""
@@ -196,7 +196,7 @@ class LenientQueue(CommitOrderQueue):
 
 
 class DeadlockUnreported(Replica):
-    """A holder that waits for its turn does not yield."""
+    """A holder never yields."""
 
     def must_yield(self, holder: Worker, *, to: Worker) -> bool:
         """Return False."""
@@ -212,7 +212,7 @@ class QueueNotAsked(LenientQueue):
 
 
 class RegistersAtBegin(Replica):
-    """A transaction joins the commit queue at its begin."""
+    """Commits queue at the begin."""
 
     def register_for_commit(self, worker: Worker, transaction: Transaction) -> None:
         """Do nothing yet."""
@@ -269,7 +269,7 @@ class FirstSchemaOnly(Database):
 
 
 class BarrierByNobody(Database):
-    """A transaction without write set is no barrier."""
+    """A missing write set is no barrier."""
 
     def may_dispatch(self, transaction: Transaction) -> bool:
         """Return True."""

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class Recovery:
-    """Recovery by a low-water mark as checkpoint, and worker bitmaps past it.
+    """Recovery by a low-water mark and worker bitmaps.
 
-    Source: ``mts_recovery_groups``. The transactions write both, so both are as durable.
+    Source: ``mts_recovery_groups``. The transactions write both.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class Recovery:
         """First entry past the checkpoint."""
 
     def on_checkpoint(self, replica: Replica) -> list[TransactionId]:
-        """Save the executed prefix's end; return the prefix."""
+        """Save and return the executed prefix."""
         saved = []
         for index, entry in enumerate(replica.entries):
             if entry.transaction is not None:
@@ -41,7 +41,7 @@ class Recovery:
         return self.checkpoint
 
     def is_skipped(self, replica: Replica, transaction: Transaction) -> bool:
-        """Return whether a bitmap has the transaction."""
+        """Return whether a bitmap includes it."""
         return transaction.id in replica.executed
 
 
@@ -49,7 +49,7 @@ class GtidRecovery(Recovery):
     """Recovery by GTIDs, from a file's beginning."""
 
     def first_entry(self, replica: Replica) -> int:
-        """Return the first entry of the first file."""
+        """Return the first file's first entry."""
         number = self.first_file(replica)
         return sum(len(entries) for entries in replica.log.files[:number])
 

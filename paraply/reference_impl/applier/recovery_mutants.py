@@ -52,7 +52,7 @@ class SplitsAtFlush(Source):
     """FLUSH RELAY LOGS can split a transaction."""
 
     def new_relay_file(self, schedule: Schedule) -> None:
-        """Move the last transaction's rest to the new file."""
+        """Split the last transaction."""
         last = self.log.files[-1][-1] if self.log.files[-1] else None
         is_split = last is not None and last.part is Part.WHOLE and schedule.choose_index(2)
         if is_split and last is not None:
@@ -105,7 +105,7 @@ class CrashKeepsPending(Replica):
 
 
 class StopsAtTheCrash(Replica):
-    """After a crash the applier skips lost transactions."""
+    """A crash loses running transactions."""
 
     def on_crash(self) -> None:
         """Continue at the coordinator's position."""

@@ -22,7 +22,6 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 from paraply.vocabulary.write_set import Item
 
 READER, AUDITOR = "reader", "auditor"
-"""Sessions that read anytime, and at the end."""
 
 RETRIES_MAX = 10
 """``replica_transaction_retries``; also bounds mutual rollbacks."""
@@ -86,17 +85,17 @@ class Replica:
         self.reads_left, self.crashes_left = budget.reads, budget.crashes
         self.checkpoints_left = budget.checkpoints
         self.extra_locks = extra_locks
-        """Extra row lock (gap lock) of each transaction."""
+        """Transaction -> extra row lock (gap lock)."""
         self.entries = log.entries()
         self.next_entry = 0
         self.executed: list[TransactionId] = []
-        """Engine commits in order; survives a crash."""
+        """Durable engine commits, in order."""
         self.has_failed = False
 
     # The run.
 
     def run(self, schedule: Schedule) -> None:
-        """Apply the relay log; a stuck run ends without STOPPED or FAILED."""
+        """Apply the log; a stuck run lacks STOPPED and FAILED."""
         self.record(EventKind.STARTED)
         while not self.has_failed:
             progress = list(self.progress_steps())
@@ -122,7 +121,7 @@ class Replica:
         return [worker for worker in self.workers if worker.stage is not Stage.IDLE]
 
     def progress_steps(self) -> Iterator[Step]:
-        """Yield the coordinator's step, then each worker's."""
+        """Yield the coordinator's and workers' steps."""
         yield from self.coordinator_steps()
         for worker in self.busy_workers:
             act = self.step_of(worker)
@@ -160,7 +159,7 @@ class Replica:
             yield Step("dispatch", lambda: self.on_dispatch(worker))
 
     def worker_for(self, transaction: Transaction) -> Worker | None:
-        """Return the next transaction's worker, if any."""
+        """Return the next transaction's worker."""
         if not self.coordinator.may_dispatch(transaction):
             return None
         idle = [worker.number for worker in self.workers if worker.stage is Stage.IDLE]
@@ -168,7 +167,7 @@ class Replica:
         return self.workers[chosen[0] - 1] if chosen else None
 
     def take_entry(self) -> Transaction:
-        """Read the next transaction, joining a split one."""
+        """Read the next transaction."""
         entry = self.entries[self.next_entry]
         self.next_entry += 2 if entry.part is Part.HEAD else 1
         assert entry.transaction is not None
@@ -202,7 +201,7 @@ class Replica:
     # The workers.
 
     def step_of(self, worker: Worker) -> Callable[[], None] | None:
-        """Return the worker's next step, if any."""
+        """Return the worker's next step."""
         if worker.stage is Stage.ASSIGNED:
             return lambda: self.on_begin(worker)
         if worker.stage is Stage.RETRYING:
@@ -226,7 +225,7 @@ class Replica:
         self.record(EventKind.BEGUN, worker)
 
     def on_row(self, worker: Worker) -> None:
-        """Take a lock or apply a row."""
+        """Lock or apply a row."""
         worker.waits_for_row = None
         extra = self.extra_locks.get(worker.job_id)
         if extra is not None and (holder := self.store.lock(worker.job_id, extra)) is not None:
@@ -262,7 +261,7 @@ class Replica:
         worker.release()
 
     def on_lock_wait(self, worker: Worker, item: Item, holder: TransactionId) -> None:
-        """Wait for the row, or roll its holder back."""
+        """Wait, or roll the holder back."""
         self.record(
             EventKind.ROW_APPLIED,
             worker,
@@ -279,7 +278,7 @@ class Replica:
             self.on_deadlock(worker, to=other)
 
     def must_yield(self, holder: Worker, *, to: Worker) -> bool:
-        """Return whether ``holder`` must commit after ``to``."""
+        """Return whether ``holder`` commits after ``to``."""
         if isinstance(self.commit_order, NoCommitOrder):
             return (
                 holder.waits_for_row is not None
@@ -338,7 +337,7 @@ class Replica:
     # Recording.
 
     def record(self, kind: EventKind, worker: Worker | None = None, **fields: object) -> None:
-        """Record an event with its worker's state."""
+        """Record an event."""
         if worker is not None:
             fields = {"worker": worker.number, "transaction": worker.job_id,
                       "attempt": worker.attempt, **fields}  # fmt: skip

@@ -18,14 +18,14 @@ Value = object
 
 
 class Version(NamedTuple):
-    """A transaction's row version; ``value`` is None after a delete."""
+    """A row version; ``value`` is None after a delete."""
 
     writer: TransactionId
     value: Value | None
 
 
 class Applied(NamedTuple):
-    """A row change's result; ``holder`` is the lock's owner."""
+    """A row change's result and blocking holder."""
 
     outcome: Outcome
     holder: TransactionId | None = None
@@ -38,7 +38,7 @@ class _Change:
 
 
 def item_of(row: RowWrite) -> Item:
-    """Return a changed row's key: its first column."""
+    """Return the first column, the key."""
     image = row.after if row.before is None else row.before
     assert image is not None
     key = image[0]
@@ -47,7 +47,7 @@ def item_of(row: RowWrite) -> Item:
 
 
 def value_of(image: RowImage | None) -> Value | None:
-    """Return the other columns: one plainly, several as a tuple."""
+    """Return the other columns, several as a tuple."""
     if image is None:
         return None
     return image[1] if len(image) == 2 else image[1:]
@@ -56,8 +56,7 @@ def value_of(image: RowImage | None) -> Value | None:
 class RowStore:
     """A replica's rows.
 
-    ``versions`` has committed versions, oldest first. Until the engine commit, changes are private
-    and rows locked.
+    ``versions`` has committed versions, oldest first.
     """
 
     def __init__(self, rows: Iterable[Item] = ()) -> None:
@@ -66,12 +65,12 @@ class RowStore:
         self.pending: dict[TransactionId, list[_Change]] = {}
 
     def lock(self, transaction: TransactionId, item: Item) -> TransactionId | None:
-        """Lock the row, or return its holder."""
+        """Lock the row, or return another holder."""
         holder = self.holders.setdefault(item, transaction)
         return None if holder == transaction else holder
 
     def apply(self, transaction: TransactionId, row: RowWrite) -> Applied:
-        """Apply a row change with all checks."""
+        """Apply a checked row change."""
         item = item_of(row)
         holder = self.lock(transaction, item)
         if holder is not None:
@@ -91,14 +90,14 @@ class RowStore:
         self.pending.setdefault(transaction, []).append(_Change(item_of(row), version))
 
     def value_for(self, transaction: TransactionId, item: Item) -> Value | None:
-        """Return the transaction's view of a row."""
+        """Return the transaction's own view."""
         for change in reversed(self.pending.get(transaction, [])):
             if change.item == item:
                 return change.version.value
         return self.committed(item).value
 
     def committed(self, item: Item) -> Version:
-        """Return a row's newest committed version; initially none."""
+        """Return a row's newest committed version."""
         history = self.versions.get(item)
         return history[-1] if history else Version(INITIAL_STATE, None)
 

@@ -32,12 +32,11 @@ class SleepingReplica(Replica):
         """Awaited last_committed, or UNDEFINED."""
         self.is_asleep = False
         self.reports: dict[int, Callable[[Worker], None]] = {}
-        """Worker -> its next report step."""
 
     # The coordinator.
 
     def coordinator_steps(self) -> Iterator[Step]:
-        """Yield its next step, none during sleep."""
+        """Yield its step, unless asleep."""
         if self.is_asleep:
             return
         waiting = self.must_wait_for_mark()
@@ -49,7 +48,7 @@ class SleepingReplica(Replica):
             yield from super().coordinator_steps()
 
     def must_wait_for_mark(self) -> Transaction | None:
-        """Return the next transaction if only the mark delays it."""
+        """Return a transaction that only awaits the mark."""
         coordinator = self.coordinator
         if self.next_entry == len(self.entries) or not isinstance(coordinator, LogicalClock):
             return None
@@ -113,7 +112,7 @@ class SleepingReplica(Replica):
             self.reports[worker.number] = self.on_signal_if_reached
 
     def on_signal_if_reached(self, worker: Worker) -> None:
-        """Under the lock: read again; signal if reached."""
+        """Under the lock: signal if reached."""
         coordinator = self.coordinator
         assert isinstance(coordinator, LogicalClock)
         if UNDEFINED != self.min_waited <= coordinator.low_water_mark():

@@ -28,16 +28,15 @@ class Part(Enum):
 
     WHOLE = "whole"
     HEAD = "head"
-    """GTID event and some rows; the next file has the rest."""
+    """GTID event and some rows."""
     TAIL = "tail"
     """The rest, without GTID event."""
     ROTATE = "rotate"
-    """A new source file; the clock restarts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A relay log entry; ``transaction`` is None for a rotation."""
+    """A relay log entry or rotation."""
 
     part: Part
     transaction: Transaction | None = None
@@ -45,12 +44,12 @@ class Entry:
 
 @dataclass(slots=True)
 class RelayLog:
-    """Files of relay log entries, in commit order."""
+    """Relay log files, in commit order."""
 
     files: list[list[Entry]] = field(default_factory=lambda: [[]])
 
     def append(self, entry: Entry) -> None:
-        """Write an entry to the newest file."""
+        """Write to the newest file."""
         self.files[-1].append(entry)
 
     def new_file(self) -> None:
@@ -58,11 +57,11 @@ class RelayLog:
         self.files.append([])
 
     def entries(self, first_file: int = 0) -> list[Entry]:
-        """Return all entries from a file on."""
+        """Return entries from a file on."""
         return [entry for entries in self.files[first_file:] for entry in entries]
 
     def file_of_first_missing(self, executed: Sequence[TransactionId]) -> int:
-        """Return the first missing transaction's first file."""
+        """Return the first missing transaction's file."""
         done = set(executed)
         for number, entries in enumerate(self.files):
             for entry in entries:
@@ -77,12 +76,11 @@ class SourceSettings:
 
     barriers: bool
     rotations: int
-    """Greatest number of source rotations, and of relay log rotations."""
     collections: int
     """Greatest number of garbage collections."""
     sessions: int
     view_changes: int
-    """Greatest number of logged view changes, with (0, 0)."""
+    """View changes, logged with (0, 0)."""
 
 
 class Source:
@@ -102,7 +100,7 @@ class Source:
         self.view_changes_left = settings.view_changes
 
     def execute(self, schedule: Schedule, recorder: Recorder, count: int) -> RelayLog:
-        """Return the relay log of ``count`` transactions."""
+        """Return a relay log."""
         for number in range(count):
             if number:
                 self._between(schedule, recorder)
@@ -129,7 +127,7 @@ class Source:
         self.new_relay_file(schedule)
 
     def on_source_rotated(self, schedule: Schedule) -> None:
-        """Begin a new binary log: its clock restarts."""
+        """Begin a new binary log."""
         del schedule
         self.rotations_left -= 1
         self.log.append(Entry(Part.ROTATE))
@@ -138,7 +136,7 @@ class Source:
         self.item_writers.clear()
 
     def on_garbage_collected(self, schedule: Schedule) -> None:
-        """Purge all items and open a new window."""
+        """Purge all items."""
         del schedule
         self.collections_left -= 1
         self.indexes.on_garbage_collected()
@@ -150,7 +148,7 @@ class Source:
         self.log.new_file()
 
     def on_view_change(self, recorder: Recorder) -> None:
-        """Log a view change; counters continue (EX7)."""
+        """Log a view change, keeping counters (EX7)."""
         self.view_changes_left -= 1
         transaction = Transaction(
             id=recorder.next_id(),
@@ -180,11 +178,11 @@ class Source:
         self.log.append(Entry(Part.WHOLE, transaction))
 
     def choose_writes(self, schedule: Schedule) -> Writes:
-        """Return the next writes, in statement order."""
+        """Return the next writes, in order."""
         return choose_writes(schedule, self.writers, barriers=self.settings.barriers)
 
     def choose_operation(self, schedule: Schedule) -> Operation:
-        """Return the operation on an existing row."""
+        """Return an existing row's operation."""
         return schedule.choose([Operation.UPDATE, Operation.DELETE], "operation")
 
     def stamp(self, kind: TransactionKind, items: Sequence[Item]) -> LogicalTimestamp | None:

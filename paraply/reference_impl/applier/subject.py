@@ -28,7 +28,7 @@ MEMBER = "r1"
 
 
 class ApplierSubject(Subject):
-    """A replica; the dialect is the scheduling type."""
+    """A replica; the dialect is its scheduling."""
 
     name = "applier"
     meaning = "a multi-threaded replica: coordinator, workers, commit order, crash recovery"
@@ -129,7 +129,7 @@ class ApplierSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Apply a source's log until its end or a stall."""
+        """Apply a source's log."""
         parts = self.parts
         source: Source = parts.source(
             workload.row_names,
@@ -170,7 +170,7 @@ class ApplierSubject(Subject):
 def extra_locks(
     schedule: Schedule, workload: Workload, recorder: Recorder
 ) -> dict[TransactionId, Item]:
-    """Choose an extra row lock, or none, per transaction."""
+    """Choose at most one extra lock per transaction."""
     chosen: dict[TransactionId, Item] = {}
     for transaction in recorder.transactions:
         others: list[str] = [r for r in workload.row_names if r not in transaction.write_set]

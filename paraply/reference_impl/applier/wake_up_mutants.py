@@ -19,14 +19,14 @@ class SleepsWithoutLookingAgain(SleepingReplica):
         self.sleep(waiting)
 
     def on_signal(self) -> None:
-        """Continue after a signal; one before the sleep is lost."""
+        """Continue; an early signal is lost."""
         if self.is_asleep:
             self.min_waited = UNDEFINED
         super().on_signal()
 
 
 class SignalsBeforeDone(SleepingReplica):
-    """A worker reads min_waited before its job is done."""
+    """A worker reads min_waited too early."""
 
     def report(self, worker: Worker) -> None:
         """Read first."""
@@ -45,10 +45,10 @@ class SignalsBeforeDone(SleepingReplica):
 
 
 class SignalsForItsOwnNumber(SleepingReplica):
-    """A worker signals only for its own number."""
+    """A worker compares its own number."""
 
     def on_signal_if_reached(self, worker: Worker) -> None:
-        """Compare two numbers instead of the mark."""
+        """Compare two numbers."""
         timestamp = worker.job.timestamp
         if timestamp is not None and timestamp.sequence_number == self.min_waited:
             super().on_signal_if_reached(worker)
@@ -59,7 +59,7 @@ class SignalsForItsOwnNumber(SleepingReplica):
 def wake_up_mutant(
     name: str, fault: str, replica: type[SleepingReplica], *, workers: int = 2
 ) -> None:
-    """Register a replica that may sleep forever."""
+    """Register a replica with lost wake-ups."""
     applier_mutant(
         name,
         family="wake-ups",

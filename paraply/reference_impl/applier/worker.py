@@ -16,11 +16,11 @@ class Stage(Enum):
     ASSIGNED = "assigned"
     APPLYING = "applying"
     FINISHED = "finished"
-    """All rows are applied; its turn is next."""
+    """All rows are applied."""
     REPORTING = "reporting"
     """It has committed."""
     RETRYING = "retrying"
-    """Rolled back; it retries in its turn."""
+    """Rolled back until its turn."""
 
 
 @dataclass(slots=True)
@@ -33,7 +33,6 @@ class Worker:
     attempt: int = 1
     next_row: int = 0
     waits_for_row: Item | None = None
-    """The awaited row, locked by another transaction."""
 
     def assign(self, transaction: Transaction) -> None:
         """Take a transaction."""
@@ -52,7 +51,7 @@ class Worker:
 
     @property
     def job(self) -> Transaction:
-        """Return the transaction of a busy worker."""
+        """Return its transaction."""
         assert self.transaction is not None
         return self.transaction
 
@@ -63,6 +62,6 @@ class Worker:
 
     @property
     def row(self) -> RowWrite | None:
-        """Return the next row change; None after the last."""
+        """Return the next row change."""
         rows = self.job.rows
         return rows[self.next_row] if self.next_row < len(rows) else None

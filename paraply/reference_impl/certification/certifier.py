@@ -26,11 +26,10 @@ class CertificationRequest:
     """The origin's message about a transaction.
 
     Attributes:
-        snapshot_version: the origin's GTID_EXECUTED at the send.
+        snapshot_version: the origin's GTID_EXECUTED.
         items: hashes of changed rows; duplicates are possible.
         specified_gtid: the session's GTID_NEXT, None for automatic.
         is_create_select: CREATE TABLE ... SELECT; the items omit rows read.
-        is_empty: it changes nothing.
     """
 
     origin: str
@@ -43,7 +42,7 @@ class CertificationRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """A member's decision. ``timestamp`` is None if local or refused, ``gtid`` if refused."""
+    """A member's decision; local or refused ones lack ``timestamp``, refused ones ``gtid``."""
 
     outcome: Outcome
     gtid: Gtid | None = None
@@ -58,7 +57,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredVersion:
-    """An item's last writer in certification info.
+    """An item's last writer.
 
     ``version`` is the writer's snapshot with its own GTID (EX2; the text omits it).
     ``sequence_number`` is None for a local or imported entry, which never raises last_committed.
@@ -80,8 +79,7 @@ class PreemptiveCollection:
 class Certifier:
     """Certification state of one member until STOP GROUP_REPLICATION.
 
-    Single-primary groups set ``detects_conflicts`` only during a new primary's backlog; they store
-    items always, for last_committed.
+    Single-primary groups set ``detects_conflicts`` only during a new primary's backlog.
     """
 
     dialect: Dialect
@@ -91,9 +89,9 @@ class Certifier:
     detects_conflicts: bool = True
     certification_info: dict[Item, StoredVersion] = field(default_factory=dict)
     group_gtid_executed: GtidSet = NO_GTIDS
-    """GTIDs certified by the group, or present at the start."""
+    """Certified or initial GTIDs."""
     group_gtid_extracted: GtidSet = NO_GTIDS
-    """The donor's certified part at the join."""
+    """The donor's certified part."""
     stable_set: GtidSet = NO_GTIDS
     is_certifying_already_applied: bool = False
     """Whether the stream repeats the donor's binary log."""
@@ -105,9 +103,9 @@ class Certifier:
         is_local: bool,
         gtid_executed: GtidSet = NO_GTIDS,
     ) -> Decision:
-        """Decide one transaction; a refused one changes no state.
+        """Decide one transaction; refusal changes no state.
 
-        ``gtid_executed`` is this server's, with local transactions.
+        ``gtid_executed`` is this server's.
         """
         conflict = self.find_conflict(request)
         if conflict is not None:
@@ -122,7 +120,7 @@ class Certifier:
         return Decision(outcome=Outcome.POSITIVE, gtid=gtid, timestamp=timestamp)
 
     def find_conflict(self, request: CertificationRequest) -> Item | None:
-        """Return an unseen writer's item, or None."""
+        """Return a conflicting item, or None."""
         if not self.detects_conflicts:
             return None
         for item in request.items:
@@ -132,18 +130,18 @@ class Certifier:
         return None
 
     def has_seen(self, snapshot_version: GtidSet, stored_version: GtidSet) -> bool:
-        """Return whether the snapshot includes the version."""
+        """Return whether the snapshot is newer."""
         return stored_version <= snapshot_version
 
     def is_taken(self, gtid: Gtid, gtid_executed: GtidSet) -> bool:
-        """Return whether a specified GTID is used."""
+        """Return whether its GTID is used."""
         if gtid not in self.taken_gtids():
             return False
         # A worker that certified, rolled back and tries again finds its own GTID here.
         return not self.dialect.may_certify_gtid_again or gtid in gtid_executed
 
     def taken_gtids(self) -> GtidSet:
-        """Return the GTIDs certified so far in the stream."""
+        """Return the stream's certified GTIDs."""
         if self.is_certifying_already_applied:
             return self.group_gtid_extracted
         return self.group_gtid_executed
@@ -151,7 +149,7 @@ class Certifier:
     def record(
         self, request: CertificationRequest, gtid: Gtid, *, is_local: bool
     ) -> LogicalTimestamp | None:
-        """Store the last writer; return a remote timestamp."""
+        """Store the writer; return a remote timestamp."""
         entry = StoredVersion(
             version=self.version_of(request, gtid),
             sequence_number=self.stored_sequence_number(is_local=is_local),
@@ -169,14 +167,14 @@ class Certifier:
         return request.snapshot_version | {gtid}
 
     def stored_sequence_number(self, *, is_local: bool) -> int | None:
-        """Return the number to store; None for a local transaction.
+        """Return the number to store; None if local.
 
         Local successors wait for its row locks. Earlier remote writers had committed here.
         """
         return None if is_local else self.indexes.sequence_number
 
     def exchange_entries(self, items: Iterable[Item], entry: StoredVersion) -> list[int | None]:
-        """Store ``entry`` per item; return the previous numbers."""
+        """Store ``entry``; return the items' previous numbers."""
         previous: list[int | None] = []
         for item in items:
             stored = self.certification_info.get(item)
@@ -193,7 +191,7 @@ class Certifier:
         return request.is_create_select and self.dialect.orders_create_select
 
     def is_too_large_to_store(self, request: CertificationRequest) -> bool:
-        """Return whether preemptive collection omits the items."""
+        """Return whether certification info omits its items."""
         return self.preemptive.is_on and len(request.items) >= self.preemptive.rows_threshold
 
     def on_gtid_certified(self, gtid: Gtid) -> None:
@@ -208,7 +206,7 @@ class Certifier:
     # Garbage collection.
 
     def on_stable_set(self, stable_set: GtidSet) -> frozenset[Item] | None:
-        """Purge what every member has executed; open a new window.
+        """Purge stable items; open a new window.
 
         Returns the purged items; None if the dialect ignores an unchanged stable set.
         """
@@ -249,7 +247,7 @@ class Certifier:
     # View changes.
 
     def on_view_change(self) -> Gtid | None:
-        """Return the view change's GTID; None if unlogged."""
+        """Return a logged view change's GTID."""
         gtid = None
         if self.dialect.logs_view_change:
             gtid = self.generator.next_gtid(None, self.taken_gtids())
@@ -258,7 +256,7 @@ class Certifier:
         return gtid
 
     def export_certification_info(self) -> dict[Item, GtidSet]:
-        """Return a joiner's versions, without the donor's numbers."""
+        """Return a joiner's versions without numbers."""
         return {item: stored.version for item, stored in self.certification_info.items()}
 
     def import_certification_info(
@@ -266,7 +264,7 @@ class Certifier:
     ) -> None:
         """Start a joiner with a donor's state.
 
-        ``extracted`` is the donor's certified set; ``executed`` is this member's after recovery.
+        ``extracted`` is the donor's certified set; ``executed`` is this member's.
         """
         self.certification_info = {
             item: StoredVersion(version=version, sequence_number=self.imported_number())

@@ -31,31 +31,31 @@ class Window:
 
 
 def wait_for_all_before(window: Window) -> int:
-    """Make barriers wait for all numbers (EX4, every server)."""
+    """Return the last number (EX4, every server)."""
     return window.sequence_number - 1
 
 
 def wait_for_the_window(window: Window) -> int:
-    """Return LC by step 1 of AL1: unsafe (EX4 has 4, this has 2)."""
+    """Return step 1's unsafe LC (EX4 has 4, this has 2)."""
     return window.last_committed_global
 
 
 def open_window_at_last_assigned(window: Window) -> Window:
-    """Wait for the last assigned number (EX6; servers from 8.4)."""
+    """Wait for the last number (EX6; servers from 8.4)."""
     return Window(
         last_committed_global=window.sequence_number - 1, sequence_number=window.sequence_number
     )
 
 
 def open_window_at_next(window: Window) -> Window:
-    """Wait for the next number, as in the text: LC = SN."""
+    """Wait for the next number: LC = SN (text)."""
     return Window(
         last_committed_global=window.sequence_number, sequence_number=window.sequence_number
     )
 
 
 def open_window_and_burn_a_number(window: Window) -> Window:
-    """Wait for an unused number (servers to 8.3)."""
+    """Wait for a skipped number (servers to 8.3)."""
     return Window(
         last_committed_global=window.sequence_number, sequence_number=window.sequence_number + 1
     )
@@ -66,20 +66,18 @@ class Dialect:
     """One consistent set of certification rules.
 
     Attributes:
-        last_committed_of_barrier: LC of a transaction without write set.
         orders_create_select: whether CREATE TABLE ... SELECT is a barrier: its write set omits rows
             read.
         marks_first_remote: whether a member's first remote transaction has (0, 0), which resets the
-            applier's counters.
-        logs_view_change: whether a view change is logged with a group GTID and (0, 0).
-        collects_on_join: whether a join makes the others collect.
+            applier.
+        logs_view_change: whether a view change has a GTID and (0, 0).
         collects_only_if_stable_grew: whether an unchanged stable set leaves the window.
         hands_on_stable_set: whether a joiner gets its donor's stable set; timestamps differ only
             with ``collects_only_if_stable_grew``.
         recovering_members_report: whether a round waits for recovering members.
         may_certify_gtid_again: whether an uncommitted specified GTID is valid again (a worker's
             retry).
-        orders_empty: whether an empty transaction with a specified GTID is a barrier, like DDL.
+        orders_empty: whether an empty transaction with a specified GTID is a barrier.
     """
 
     name: str
@@ -151,7 +149,7 @@ DIALECTS: dict[str, Dialect] = {
 
 
 def dialect_named(name: str) -> Dialect:
-    """Return a dialect; ``ParaplyError`` P401 for an unknown name."""
+    """Return a dialect, or raise ``ParaplyError`` P401."""
     if name not in DIALECTS:
         raise ParaplyError(UNKNOWN_DIALECT, name=name, known=", ".join(DIALECTS))
     return DIALECTS[name]

@@ -17,7 +17,7 @@ from paraply.reference_impl.certification.gtids import GtidSet
 
 
 class CollectionRound:
-    """One member's received executed sets of this round."""
+    """One member's received executed sets."""
 
     def __init__(self) -> None:
         self.reports: dict[str, GtidSet] = {}
@@ -25,7 +25,7 @@ class CollectionRound:
     def on_executed_set(
         self, sender: str, executed: GtidSet, reporters: Collection[str]
     ) -> GtidSet | None:
-        """Receive one broadcast; return the stable set at the round's end.
+        """Receive one broadcast; return a complete round's stable set.
 
         It ignores repeats and members outside ``reporters``.
         """

@@ -18,25 +18,24 @@ GTIDS_EXHAUSTED = register(
 )
 
 NUMBER_MAX = 2**63 - 2
-"""Greatest GTID number of a server."""
 
 
 class GtidGenerator:
     """Assigns the group's GTID numbers.
 
     ``block_size`` 1 assigns the lowest free number; a larger one gives each member consecutive
-    numbers. Only the stream and the taken numbers determine the result.
+    numbers.
     """
 
     def __init__(self, block_size: int = 1) -> None:
         self.block_size = block_size
         self.blocks: dict[str, tuple[int, int]] = {}
-        """Member -> its block's next and last number."""
+        """Member -> next and last number."""
         self.free: list[tuple[int, int]] = []
         self.assigned_in_blocks = 0
 
     def next_gtid(self, origin: str | None, taken: AbstractSet[Gtid]) -> Gtid:
-        """Return ``origin``'s next GTID; None is a view change."""
+        """Return a GTID; None is a view change."""
         numbers = self.numbers_taken(taken)
         if self.block_size <= 1 or origin is None:
             lowest = first_free(1, NUMBER_MAX, numbers)
@@ -61,7 +60,7 @@ class GtidGenerator:
         return {gtid.number for gtid in taken if gtid.source == GROUP_NAME}
 
     def compute_intervals(self, taken: AbstractSet[Gtid]) -> None:
-        """Clear all blocks and compute the free intervals."""
+        """Clear blocks; compute free intervals."""
         self.blocks.clear()
         self.free = []
         start = 1
@@ -73,12 +72,12 @@ class GtidGenerator:
         self.free.append((start, NUMBER_MAX))
 
     def on_view_change(self, taken: AbstractSet[Gtid]) -> None:
-        """Restart, so that every member reserves equal blocks."""
+        """Restart, as a joiner must."""
         self.assigned_in_blocks = 0
         self.compute_intervals(taken)
 
     def reserve_block(self, origin: str) -> None:
-        """Reserve the front of the first free interval."""
+        """Reserve part of the first free interval."""
         if not self.free:
             raise ParaplyError(GTIDS_EXHAUSTED, greatest=NUMBER_MAX)
         start, end = self.free[0]
@@ -91,7 +90,7 @@ class GtidGenerator:
 
 
 def first_free(start: int, end: int, numbers: Container[int]) -> int | None:
-    """Return the first free number in [start, end], or None."""
+    """Return the first free number, or None."""
     while start <= end:
         if start not in numbers:
             return start

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 GROUP_NAME = "group"
-"""The source of a group's automatic GTIDs (group_replication_group_name)."""
+"""group_replication_group_name."""
 
 
 class Gtid(NamedTuple):
-    """A global transaction identifier: ``source:number``, numbered from 1."""
+    """A GTID ``source:number``, numbered from 1."""
 
     source: str
     number: int

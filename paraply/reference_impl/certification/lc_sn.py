@@ -14,8 +14,7 @@ from paraply.vocabulary.timestamps import VIEW_CHANGE, LogicalTimestamp
 class ParallelizationIndexes:
     """One member's counters until STOP GROUP_REPLICATION.
 
-    ``window`` has AL1's two counters. Sequence numbers start at 2: the view change has 0, and all
-    wait for 1.
+    Sequence numbers start at 2: the view change has 0, and all wait for 1.
     """
 
     def __init__(self, dialect: Dialect) -> None:
@@ -31,7 +30,7 @@ class ParallelizationIndexes:
     def on_remote_with_items(self, previous: Iterable[int | None]) -> LogicalTimestamp:
         """Return a timestamp by the items' last writers.
 
-        ``previous`` has each known item's number; None for local or imported entries.
+        ``previous`` has None for local or imported entries.
         """
         # AL1, step 1.
         last_committed = self.window.last_committed_global
@@ -57,11 +56,11 @@ class ParallelizationIndexes:
         )
 
     def on_garbage_collected(self) -> None:
-        """Open a new window: step 3a cannot find purged items."""
+        """Open a new window after a purge."""
         self.window = self.dialect.window_after_collection(self.window)
 
     def on_view_change(self) -> LogicalTimestamp:
-        """Return (0, 0); existing members' counters continue (EX7)."""
+        """Return (0, 0); counters continue (EX7)."""
         return VIEW_CHANGE
 
     def _assign(

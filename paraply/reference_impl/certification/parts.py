@@ -19,7 +19,7 @@ def as_it_is(dialect: Dialect) -> Dialect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """One class per part, and a change of the dialect."""
+    """One class per part."""
 
     certifier: type[Certifier] = Certifier
     indexes: type[ParallelizationIndexes] = ParallelizationIndexes

@@ -30,10 +30,10 @@ def sort_key(value: str, collation: str) -> bytes:
 
 
 def is_no_pad(collation: str) -> bool:
-    """Return whether trailing spaces count: ``binary`` and UCA 9.0 collations."""
+    """Return whether trailing spaces count (``binary``, UCA 9.0)."""
     return not collation or collation == "binary" or "_0900_" in collation
 
 
 def is_accent_sensitive(collation: str) -> bool:
-    """Return whether accents count; old case-insensitive collations ignore them."""
+    """Return whether accents count."""
     return "_as_" in collation or collation.endswith("_cs")

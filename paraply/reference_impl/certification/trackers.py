@@ -35,20 +35,19 @@ class TrackedTransaction:
     logs_rows: bool = True
     commit_parent: int = 0
     number: int = 0
-    """Number over all binary logs; 0 before the flush."""
+    """Number over all binary logs."""
 
 
 class CommitOrderTracker:
-    """COMMIT_ORDER: transactions may overlap if they held all locks at one moment.
+    """COMMIT_ORDER: transactions may overlap if their lock intervals do.
 
-    The lock interval (commit_parent, number) lasts from the last prepare to the engine commit.
+    The interval (commit_parent, number) lasts from the last prepare to the engine commit.
     """
 
     def __init__(self) -> None:
         self.transaction_counter = 0
         self.max_committed = 0
         self.offset = 0
-        """Numbers before the current binary log."""
         self.last_blocking = 0
 
     def on_statement_prepared(self, transaction: TrackedTransaction) -> None:
@@ -56,7 +55,7 @@ class CommitOrderTracker:
         transaction.commit_parent = self.max_committed
 
     def on_flushed(self, transaction: TrackedTransaction) -> LogicalTimestamp:
-        """Return the timestamp at the binary log write."""
+        """Return the transaction's timestamp."""
         self.transaction_counter += 1
         transaction.number = self.transaction_counter
         last_committed = self.compute_last_committed(transaction)
@@ -67,7 +66,7 @@ class CommitOrderTracker:
         return self.compute_commit_order_parent(transaction)
 
     def compute_commit_order_parent(self, transaction: TrackedTransaction) -> int:
-        """Return the previous lock interval's end; 0 in an older log."""
+        """Return the previous lock interval's end, or 0."""
         if transaction.commit_parent <= self.offset:
             parent = 0
         else:
@@ -77,23 +76,23 @@ class CommitOrderTracker:
         return parent
 
     def on_engine_commit(self, transaction: TrackedTransaction) -> None:
-        """End the lock interval before locks are free."""
+        """End the lock interval."""
         self.max_committed = max(self.max_committed, transaction.number)
 
     def on_rotation(self) -> None:
-        """Count from 1 in a new binary log."""
+        """Count from 1 again."""
         self.offset = self.transaction_counter
 
 
 @dataclass(slots=True)
 class WritesetHistory:
-    """Item -> its last writer's logged number; ``start`` represents forgotten ones."""
+    """Item -> last writer; ``start`` represents forgotten ones."""
 
     start: int = 0
     writers: dict[object, int] = field(default_factory=dict)
 
     def forget(self, start: int) -> None:
-        """Drop every writer; later ones wait for ``start``."""
+        """Drop every writer."""
         self.start = start
         self.writers.clear()
 
@@ -110,7 +109,7 @@ class WritesetTracker(CommitOrderTracker):
         self.history = WritesetHistory()
 
     def compute_last_committed(self, transaction: TrackedTransaction) -> int:
-        """Lower the parent to the last writer, if known."""
+        """Lower the parent to the last writer."""
         parent = self.compute_commit_order_parent(transaction)
         number = transaction.number - self.offset
         if not self.is_usable(transaction):
@@ -126,7 +125,7 @@ class WritesetTracker(CommitOrderTracker):
         return min(last_writer, parent)
 
     def is_usable(self, transaction: TrackedTransaction) -> bool:
-        """Return whether the items cover all dependencies."""
+        """Return whether the items are complete."""
         return (
             bool(transaction.items or transaction.has_missing_keys or transaction.is_empty)
             and not transaction.is_create_select
@@ -136,7 +135,7 @@ class WritesetTracker(CommitOrderTracker):
         )
 
     def exchange_writers(self, items: WriteSet, number: int, has_room: bool) -> int:
-        """Store the items' writer; return the newest earlier one."""
+        """Store the writer; return the newest earlier one."""
         last_writer = self.history.start
         for item in items:
             previous = self.history.writers.get(item)
@@ -160,7 +159,7 @@ class WritesetSessionTracker(WritesetTracker):
         self.last_of_session: dict[int, int] = {}
 
     def compute_last_committed(self, transaction: TrackedTransaction) -> int:
-        """Raise the parent to the session's last transaction."""
+        """Raise the parent to the session's last."""
         parent = super().compute_last_committed(transaction)
         number = transaction.number - self.offset
         previous = self.last_of_session.get(transaction.session, 0)

@@ -23,10 +23,7 @@ SEPARATOR = "½".encode()
 
 @dataclass(frozen=True, kw_only=True)
 class ItemComposer:
-    """Composes row changes' items; ``tables`` has keys ``schema.table``.
-
-    Parent items require ``foreign_key_checks`` (the session variable).
-    """
+    """Composes row changes' items; ``tables`` has keys ``schema.table``."""
 
     tables: Mapping[str, TableSchema] = field(default_factory=dict)
     foreign_key_checks: bool = True
@@ -34,13 +31,13 @@ class ItemComposer:
     def write_set(
         self, table: TableSchema, before: RowImage | None, after: RowImage | None
     ) -> WriteSet:
-        """Return the hashed items of both images, each once."""
+        """Return the hashed items of both images."""
         return frozenset(xxh64(text) for text in self.compose(table, before, after))
 
     def compose(
         self, table: TableSchema, before: RowImage | None, after: RowImage | None
     ) -> tuple[bytes, ...]:
-        """Return the texts, before image first, in key order."""
+        """Return texts, before image first."""
         texts: list[bytes] = []
         for image in (before, after):
             if image is not None:
@@ -96,7 +93,7 @@ class ItemComposer:
         yield text
 
     def part_text(self, column: Column, value: object, part: KeyPart) -> bytes:
-        """Return a key value, cut to its prefix, with length."""
+        """Return a key value with length."""
         if part.prefix_length and isinstance(value, str | bytes):
             value = value[: part.prefix_length]
         return with_length(self.value_text(column, value))
@@ -111,7 +108,7 @@ class ItemComposer:
 
 
 def head_of(index: str, table: str) -> bytes:
-    """Return the text before the values; ``table`` is ``schema.table``."""
+    """Return the text before the values."""
     schema_name, _, table_name = table.partition(".")
     return (
         index.encode()
@@ -122,12 +119,12 @@ def head_of(index: str, table: str) -> bytes:
 
 
 def with_length(text: bytes) -> bytes:
-    """Return ``text``, the separator and its length in bytes."""
+    """Return ``text`` with separator and length."""
     return text + SEPARATOR + str(len(text)).encode()
 
 
 def referenced_key(parent: TableSchema, foreign_key: ForeignKey) -> UniqueKey | None:
-    """Return the referenced unique key, or None."""
+    """Return the referenced unique key."""
     for key in parent.unique_keys:
         names = tuple(parent.columns[part.column].name for part in key.parts)
         if names == foreign_key.parent_columns:

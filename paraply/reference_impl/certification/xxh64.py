@@ -15,7 +15,7 @@ _PRIME_5 = 0x27D4_EB2F_1656_67C5
 
 
 def xxh64(data: bytes, seed: int = 0) -> int:
-    """Return the unsigned 64-bit XXH64 digest of ``data``."""
+    """Return an unsigned 64-bit digest."""
     position = 0
     if len(data) >= 32:
         lanes = [seed + _PRIME_1 + _PRIME_2, seed + _PRIME_2, seed, seed - _PRIME_1]

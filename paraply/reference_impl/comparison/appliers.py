@@ -48,11 +48,10 @@ class ComparedApplier:
     """One applier and its clock.
 
     Attributes:
-        stamps: origin of the last_committed that it reads; empty for none.
+        stamps: origin of its last_committed; empty for none.
         keeps_dependencies: whether conflicting transactions never overlap.
-        keeps_whole: whether it neither cuts nor merges transactions; then the critical path is a
-            bound.
-        reference: place of its full rules.
+        keeps_whole: whether transactions stay whole; then the critical path is a bound.
+        reference: place of its rules.
     """
 
     name: str
@@ -134,4 +133,4 @@ APPLIERS = {
         ),
     )
 }  # fmt: skip
-"""Every applier with its own rules, serial first."""
+"""All appliers, serial first."""

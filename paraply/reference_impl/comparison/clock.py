@@ -32,9 +32,8 @@ class Clock:
 
     commits_in_order: ClassVar[bool] = False
     shares_syncs: ClassVar[bool] = False
-    """Whether simultaneous commits form one group."""
     resolves_deadlocks: ClassVar[bool] = True
-    """Whether a cycle of waits undoes its latest transaction, or stalls."""
+    """Whether deadlocks cost an attempt, or stall."""
 
     def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
         count = log.count + 1
@@ -50,7 +49,7 @@ class Clock:
         self.blocked: list[int | None] = [None] * (self.workers + 1)
         """Worker -> awaited key."""
         self.held_back: list[int] = []
-        """Workers whose transaction must not begin yet."""
+        """Workers that must not begin yet."""
         self.worker_of = [0] * count
         self.next = 1
         self.completed = 0
@@ -66,9 +65,8 @@ class Clock:
         self.shared: dict[int, list[int]] = {}
         self.waiters: dict[int, deque[int]] = {}
         self.undone_for: dict[int, int] = {}
-        """Task -> its cycle's oldest task."""
         self.awaiting: dict[int, list[int]] = {}
-        """Task -> workers that await its commit."""
+        """Task -> waiting workers."""
         self.versions: dict[int, int] = {}
         self.misapplied = self.retries = self.syncs = 0
         self.synced_at = NEVER
@@ -76,22 +74,22 @@ class Clock:
     # To be overridden.
 
     def place(self, number: int) -> int:
-        """Return the next transaction's worker; 0 for none."""
+        """Return the next worker, or 0."""
         del number
         return self.idle[0] if self.idle else 0
 
     def may_begin(self, number: int) -> bool:
-        """Return whether an assigned transaction may begin."""
+        """Return whether a transaction may begin."""
         del number
         return True
 
     def may_apply(self, worker: int, number: int, row: RowEvent) -> bool:
-        """Return whether a row event may run; if not, arrange a wake-up."""
+        """Return whether a row event may run; else arrange a wake-up."""
         del worker, number, row
         return True
 
     def on_misapplied(self, worker: int, number: int) -> bool:
-        """Return whether the attempt survives an unexpected row."""
+        """Return whether the attempt continues."""
         del worker, number
         self.misapplied += 1
         return True
@@ -100,10 +98,7 @@ class Clock:
         """Handle a commit."""
 
     def order_of(self, worker: int) -> int:
-        """Return the sort key of workers: oldest transaction first.
-
-        The oldest gets a contested row, so deadlocks end.
-        """
+        """Return the sort key, oldest first, which ends deadlocks."""
         return self.queues[worker][0]
 
     def lanes(self) -> tuple[list[int], list[int]]:
@@ -114,7 +109,7 @@ class Clock:
     # The run.
 
     def run(self) -> Run:
-        """Apply the log until its end or a stall."""
+        """Apply the log."""
         self.settle()
         while self.moments:
             self.now = heapq.heappop(self.moments)
@@ -160,7 +155,7 @@ class Clock:
                 moved = True
 
     def assign(self, worker: int, number: int) -> None:
-        """Queue the next transaction at a worker."""
+        """Queue a transaction at a worker."""
         self.next += 1
         self.worker_of[number] = worker
         queue = self.queues[worker]
@@ -174,7 +169,7 @@ class Clock:
             self.on_first(worker)
 
     def on_first(self, worker: int) -> None:
-        """Begin or hold the worker's first transaction."""
+        """Begin or hold the first transaction."""
         if self.may_begin(self.queues[worker][0]):
             self.begin(worker)
         else:
@@ -193,7 +188,7 @@ class Clock:
     # Rows.
 
     def on_row(self, worker: int) -> None:
-        """Apply the next row event, or wait."""
+        """Apply a row event, or wait."""
         number = self.queues[worker][0]
         rows = self.tasks[number].rows
         row = rows[self.position[worker]]
@@ -207,7 +202,7 @@ class Clock:
         (after.ready if self.position[worker] == len(rows) else after.moving).append(worker)
 
     def lock(self, worker: int, number: int, row: RowEvent) -> bool:
-        """Lock a row event's keys, or queue and return False."""
+        """Lock a row event's keys, or queue."""
         holders = self.holders
         for key in row.writes:
             holder = holders.get(key)
@@ -224,7 +219,7 @@ class Clock:
         return True
 
     def may_exclude(self, number: int, key: int) -> bool:
-        """Return whether no other task reads a key."""
+        """Return whether no other reads a key."""
         return not self.sharers.get(key, set()) - {number}
 
     def wait(self, worker: int, key: int) -> bool:
@@ -235,7 +230,7 @@ class Clock:
         return False
 
     def is_misapplied(self, number: int, row: RowEvent) -> bool:
-        """Return whether a row lacks its logged version."""
+        """Return whether a row's version is wrong."""
         versions = self.versions
         keys = row.writes + row.reads if row.reads else row.writes
         for key, expected in zip(keys, row.expected, strict=True):
@@ -268,7 +263,7 @@ class Clock:
     # Commits.
 
     def on_rows_done(self, worker: int) -> None:
-        """Start the commit if it is due."""
+        """Start a due commit."""
         number = self.queues[worker][0]
         self.is_ready[number] = True
         self.try_commit(number)
@@ -276,7 +271,7 @@ class Clock:
             self.on_wait(worker)
 
     def try_commit(self, number: int) -> None:
-        """Start due commits, from a transaction on."""
+        """Start a transaction's and its successors' commits."""
         while number and self.is_ready[number] and self.is_turn_of(number):
             self.committing[number] = self.now
             self.is_ready[number] = False
@@ -324,7 +319,7 @@ class Clock:
     # Cycles of waits.
 
     def on_wait(self, worker: int) -> None:
-        """Undo the latest transaction of each cycle."""
+        """Undo each cycle's latest transaction."""
         while self.resolves_deadlocks and (cycle := self.cycle_through(worker)):
             victim = max(cycle, key=self.number_of)
             self.undone_for[self.number_of(victim)] = min(map(self.number_of, cycle))
@@ -335,7 +330,7 @@ class Clock:
         return self.queues[worker][0]
 
     def cycle_through(self, worker: int) -> list[int]:
-        """Return a cycle of waiting workers, or none."""
+        """Return a cycle of workers."""
         seen: set[int] = set()
         paths = [[worker]]
         while paths:
@@ -362,7 +357,7 @@ class Clock:
         return []
 
     def undo(self, worker: int) -> None:
-        """Undo an attempt; its locks are free after a tick."""
+        """Undo an attempt within a tick."""
         number = self.queues[worker][0]
         key = self.blocked[worker]
         if key is not None:
@@ -375,7 +370,7 @@ class Clock:
         self.at(self.now + 1).undone.append(worker)
 
     def on_undone(self, worker: int) -> None:
-        """Free the locks; retry after the older, or all earlier, transactions."""
+        """Free the locks and arrange the retry."""
         number = self.queues[worker][0]
         self.release(number)
         first = self.before[number] if self.commits_in_order else self.undone_for[number]

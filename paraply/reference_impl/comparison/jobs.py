@@ -17,17 +17,17 @@ class Serial(Clock):
 
 
 class Blind(Clock):
-    """C0: an idle worker takes the next job; deadlocks stay."""
+    """C0: no conflict detection; deadlocks stay."""
 
     resolves_deadlocks = False
 
     def order_of(self, worker: int) -> int:
-        """Return the worker's number: no attempt is undone."""
+        """Return the worker's number."""
         return worker
 
 
 class Timestamps(Blind):
-    """C0 that discards changes older than the present row."""
+    """C0 that discards older changes."""
 
     def is_misapplied(self, number: int, row: RowEvent) -> bool:
         """Return False: any version is valid."""
@@ -40,13 +40,13 @@ class Timestamps(Blind):
 
 
 class InOrder(Blind):
-    """C1: serial commits in source order, without conflict detection."""
+    """C1: commits in source order."""
 
     commits_in_order = True
 
 
 class Breaking(Blind):
-    """C2: a conflicting job waits for all before it."""
+    """C2: a conflicting job waits for all."""
 
     def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
         super().__init__(log, workers, advance)
@@ -56,7 +56,7 @@ class Breaking(Blind):
         self.tags: set[int] = set()
 
     def place(self, number: int) -> int:
-        """Fill the job list and return its head's worker."""
+        """Fill the job list; dispatch its head."""
         while self.read < min(len(self.tasks), number + self.limit):
             if self.has_conflict(self.read):
                 self.tags.add(self.read)
@@ -82,10 +82,10 @@ class BreakingInOrder(Breaking):
 
 
 class Graph(Blind):
-    """C3: a row event waits for its predecessors' commits."""
+    """C3: row events wait for conflicting commits."""
 
     def place(self, number: int) -> int:
-        """Dispatch at once; a barrier runs alone."""
+        """Dispatch; a barrier runs alone."""
         task = self.tasks[number]
         is_held = task.is_barrier and self.completed < number - 1
         if is_held or self.done[task.barrier_before] == NEVER:

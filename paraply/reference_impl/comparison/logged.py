@@ -15,8 +15,8 @@ class LoggedTasks:
     """Adds a log's transactions in order.
 
     A row event locks every PRIMARY and UNIQUE key of its images; the first one adds foreign keys.
-    Changes of a table with unknown keys are serial. A change with partly known keys conflicts with
-    its whole table. XA, statements, DDL, view changes and incidents are barriers.
+    Changes of a table with unknown keys are serial; partly known keys conflict with the whole
+    table. XA, statements, DDL, view changes and incidents are barriers.
     """
 
     def __init__(self, keys: RowKeys) -> None:
@@ -26,7 +26,6 @@ class LoggedTasks:
         self.groups = 0
         self.has_stamps = self.has_commit_ids = False
         self._last: dict[int, tuple[Hashable, int]] = {}
-        """Domain -> its last group key and group."""
 
     def add(self, txn: LoggedTransaction) -> Task:
         """Add one transaction."""

@@ -23,14 +23,14 @@ class Lane:
     """One domain's scheduling state."""
 
     slots: list[int]
-    """Workers in turn; 0 for an empty slot."""
+    """Workers in turn, or 0."""
     next_slot: int = 0
     last: int = NOBODY
     queued: int = 0
     committing: int = 0
     """Unrevoked commit starts."""
     waits_for: int = NEVER
-    """Commit starts before the open batch; NEVER before the first."""
+    """Commit starts before the open batch."""
     is_mixed: bool = False
     is_closed: bool = False
 
@@ -67,14 +67,14 @@ class ParallelMode(Clock):
         return before, after
 
     def lane(self, task: Task) -> Lane:
-        """Return the domain's lane, or the common one."""
+        """Return the transaction's lane."""
         domain = task.domain if self.mode > Mode.MINIMAL else 0
         if domain not in self.lane_of:
             self.lane_of[domain] = Lane([0] * self.workers)
         return self.lane_of[domain]
 
     def place(self, number: int) -> int:
-        """Return the slot's worker, or an idle one."""
+        """Return the slot's or an idle worker."""
         task = self.tasks[number]
         if self.completed < number - 1 and (
             not self.mode or task.clock != self.tasks[number - 1].clock
@@ -99,7 +99,7 @@ class ParallelMode(Clock):
         super().assign(worker, number)
 
     def decide(self, lane: Lane, task: Task) -> None:
-        """Put a transaction into the open or a new batch."""
+        """Put a transaction into a batch."""
         number = task.number
         self.must_wait[number] = task.is_barrier
         if lane.waits_for != NEVER:
@@ -120,21 +120,21 @@ class ParallelMode(Clock):
         lane.is_mixed, lane.is_closed = False, task.is_barrier
 
     def may_begin(self, number: int) -> bool:
-        """Wait for the previous batch's commit starts, or all commits."""
+        """Wait for the batch barrier, or all commits."""
         lane = self.lane(self.tasks[number])
         if lane.committing < self.wait_count[number]:
             return False
         return not self.must_wait[number] or self.done[self.before[number]] != NEVER
 
     def on_rows_done(self, worker: int) -> None:
-        """Start to commit and open the next batch; a DDL does so when done."""
+        """Open the next batch, except for a DDL."""
         task = self.tasks[self.queues[worker][0]]
         if not task.is_barrier:
             self.lane(task).committing += 1
         super().on_rows_done(worker)
 
     def on_done(self, task: Task) -> None:
-        """Count a DDL; return an idle worker."""
+        """Count a DDL; free the worker."""
         lane = self.lane(task)
         lane.committing += task.is_barrier
         worker = self.worker_of[task.number]
@@ -143,14 +143,14 @@ class ParallelMode(Clock):
             self.lane_of[domain].slots[slot] = 0
 
     def on_misapplied(self, worker: int, number: int) -> bool:
-        """Treat a speculative error as a conflict."""
+        """Retry a speculative attempt."""
         if not self.may_fail[number]:
             return super().on_misapplied(worker, number)
         self.undo(worker)
         return False
 
     def hand_on(self, key: int) -> None:
-        """Give a row to its first waiter, after readers."""
+        """Give a row to its first waiter."""
         queue = self.waiters.get(key)
         if not queue or any(key not in self.next_row(worker).writes for worker in queue):
             super().hand_on(key)
@@ -163,7 +163,7 @@ class ParallelMode(Clock):
         self.at(self.now).moving.append(worker)
 
     def order_of(self, worker: int) -> int:
-        """Return the worker's number: row queues are fair."""
+        """Return the worker's number: queues are fair."""
         return worker
 
     def next_row(self, worker: int) -> RowEvent:
@@ -171,7 +171,7 @@ class ParallelMode(Clock):
         return self.tasks[self.queues[worker][0]].rows[self.position[worker]]
 
     def heir_of(self, queue: deque[int]) -> int:
-        """Return the first waiter that blocks no earlier one; kill others."""
+        """Return the first waiter that blocks none; undo others."""
         while True:
             worker = queue.popleft()
             number = self.queues[worker][0]
@@ -186,7 +186,7 @@ class ParallelMode(Clock):
             self.on_undone(worker)
 
     def undo(self, worker: int) -> None:
-        """Undo the attempt and its commit start; end speculation."""
+        """Undo the attempt; end its speculation."""
         number = self.queues[worker][0]
         if self.is_ready[number]:
             self.lane(self.tasks[number]).committing -= 1

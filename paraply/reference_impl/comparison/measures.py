@@ -11,7 +11,7 @@ from paraply.reference_impl.comparison.tasks import RowEvent, Task, TaskLog
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """Bounds of any run, in ticks; a speed-up is the work over a makespan.
+    """Bounds of any run, in ticks.
 
     Attributes:
         work: ticks of the serial applier.
@@ -25,17 +25,17 @@ class Bounds:
 
     @property
     def makespan_min(self) -> int:
-        """Return the critical path or equal share."""
+        """Return the minimum number of ticks."""
         return max(self.critical_path, -(-self.work // self.workers))
 
     @property
     def speedup_max(self) -> float:
-        """Return the greatest speed-up; 1.0 for an empty log."""
+        """Return the greatest speed-up."""
         return self.work / self.makespan_min if self.makespan_min else 1.0
 
 
 def bounds_of(log: TaskLog, workers: int) -> Bounds:
-    """Return a log's bounds; without workers, the serial ones."""
+    """Return a log's bounds."""
     done = [0] * len(log.tasks)
     latest = 0
     for task in log.tasks[1:]:
@@ -55,16 +55,15 @@ class Measured:
 
     Attributes:
         makespan: ticks, or None after a stall.
-        applied: transactions committed at the end.
         out_of_order: transactions committed before an earlier one.
-        overlaps: row events of surviving attempts before a conflicting commit.
-        misapplied: row events on another version than the source's; a strict replica stops there.
+        overlaps: surviving row events before a conflicting commit.
+        misapplied: row events on a wrong version; a strict replica stops there.
         partly_visible: transactions with an early visible part.
         ends_as_serial: whether every row has the log's last writer.
-        gap_max: greatest number committed past the first uncommitted one; 0: one position suffices.
+        gap_max: most transactions committed past the first uncommitted one; 0: one position
+            suffices.
         gap_ticks: ticks with a gap.
         domain_gap_max: greatest gap within a domain.
-        retries: undone attempts.
         syncs: syncs of the replica's log.
     """
 
@@ -82,7 +81,7 @@ class Measured:
     syncs: int
 
     def speedup(self, work: int) -> float | None:
-        """Return the speed-up; None after a stall."""
+        """Return the speed-up, None after a stall."""
         if self.makespan is None:
             return None
         return work / self.makespan if self.makespan else 1.0

@@ -15,10 +15,7 @@ MERGED = 4
 
 
 class Merged:
-    """Merges transactions into jobs and applies those.
-
-    A job writes each row once.
-    """
+    """Merges transactions into jobs, which write each row once."""
 
     def __init__(
         self,
@@ -39,7 +36,7 @@ class Merged:
                 self.jobs.append([])
             self.jobs[-1].append(task)
         self.place_of: list[list[int]] = [[] for _ in log.tasks]
-        """Transaction -> job row event of each row event."""
+        """Transaction -> its row events' job row events."""
         builder = LogBuilder()
         for job in self.jobs:
             builder.add(self._rows(job), is_barrier=job[0].is_barrier)
@@ -89,6 +86,6 @@ class Merged:
 
 
 C4 = partial(Merged, served_by=Graph)
-"""The document calls C4 basically C3."""
+"""C4 is basically C3."""
 C4_IN_ORDER = partial(Merged, served_by=InOrder)
 C4_BREAKING = partial(Merged, served_by=Breaking)

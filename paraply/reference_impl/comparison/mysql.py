@@ -11,7 +11,7 @@ from paraply.reference_impl.comparison.tasks import Task, TaskLog
 class LogicalClock(Clock):
     """LOGICAL_CLOCK with replica_preserve_commit_order=ON.
 
-    It opens groups like :class:`paraply.reference_impl.applier.coordinator.LogicalClock`.
+    Reference: :class:`paraply.reference_impl.applier.coordinator.LogicalClock`.
     """
 
     commits_in_order = shares_syncs = True
@@ -21,10 +21,9 @@ class LogicalClock(Clock):
         self.last_number = UNDEFINED
         self.group_began = 1
         self.prefix = 0
-        """Last transaction of the committed prefix."""
 
     def place(self, number: int) -> int:
-        """Wait for all, or the prefix up to last_committed."""
+        """Wait for the group or prefix."""
         task = self.tasks[number]
         if number > 1 and task.clock != self.tasks[number - 1].clock:
             if self.completed < number - 1:
@@ -45,7 +44,7 @@ class LogicalClock(Clock):
         return worker
 
     def usable(self, task: Task) -> tuple[int, int]:
-        """Return both numbers; (0, 0) for a contradiction."""
+        """Return both numbers, or (0, 0)."""
         if task.stamp is None:
             return UNDEFINED, UNDEFINED
         lc, sn = int(task.stamp.last_committed), int(task.stamp.sequence_number)
@@ -75,10 +74,7 @@ class LogicalClockUnordered(LogicalClock):
 
 
 class Database(Clock):
-    """DATABASE: a running transaction binds its schemas to a worker.
-
-    It waits until at most one worker has them.
-    """
+    """DATABASE: a running transaction binds its schemas to a worker."""
 
     commits_in_order = shares_syncs = True
 
@@ -91,7 +87,7 @@ class Database(Clock):
         """Running transaction -> its worker."""
 
     def place(self, number: int) -> int:
-        """Wait for all around a barrier, else for the schemas."""
+        """Wait around a barrier, or for schemas."""
         schemas = self.schemas[number]
         if self.running:
             if self.tasks[number].is_barrier or self.done[self.tasks[number].barrier_before] < 0:

@@ -27,11 +27,11 @@ class Parts:
         )  # fmt: skip
 
     def worker_of(self, row: RowEvent) -> int:
-        """Return a row event's worker, from 0."""
+        """Return a row event's worker."""
         raise NotImplementedError
 
     def parts_of(self, task: Task) -> dict[int, list[int]]:
-        """Return row event indexes by worker; empty for DDL."""
+        """Return row event indexes by worker."""
         parts: dict[int, list[int]] = {}
         for place, row in enumerate(task.rows):
             parts.setdefault(self.worker_of(row), []).append(place)
@@ -70,7 +70,7 @@ class Parts:
 
 
 class ByTable(Parts):
-    """P2: a worker executes its tables' events in source order.
+    """P2: a worker executes its tables' events.
 
     The queues have room for twice as many parts as workers.
     """
@@ -110,7 +110,7 @@ class ByTable(Parts):
 
 
 class ByRow(Parts):
-    """P3: rows are hashed to workers; parts commit when all are prepared."""
+    """P3: row hashes choose workers; prepared parts commit together."""
 
     def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
         super().__init__(log, workers, advance)

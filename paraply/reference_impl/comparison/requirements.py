@@ -10,14 +10,11 @@ from paraply.reference_impl.comparison.tasks import TaskLog
 from paraply.reference_impl.wl4648.coordinator import JOBS_PER_WORKER
 
 NAP_SHRINKS = 0.9
-"""An empty J shortens the nap by a tenth: "the constant is heuristics"."""
+"""An empty J's effect on the nap: "the constant is heuristics"."""
 
 
 class DealtInBlocks(Blind):
-    """P1+C0 with several jobs in a row per worker.
-
-    Longer rows are less fair at each moment; final counts are equal.
-    """
+    """P1+C0 with several jobs in a row per worker."""
 
     def __init__(
         self, log: TaskLog, workers: int, advance: Advance = no_news, *, block: int = 1
@@ -26,7 +23,7 @@ class DealtInBlocks(Blind):
         self.block = block
 
     def place(self, number: int) -> int:
-        """Return the next worker, if it has room."""
+        """Return the next worker with room."""
         worker = (number - 1) // self.block % self.workers + 1
         return worker if len(self.queues[worker]) < JOBS_PER_WORKER * self.block else 0
 
@@ -62,12 +59,12 @@ class Napping(Blind):
         self.read = 1
         self.wakes_at = 0
         self.hungry_ticks = 0
-        """Total ticks that workers waited for an unread job."""
+        """Worker ticks spent waiting for unread jobs."""
         self.longest_list = 0
         self._looked_at = self._hungry = 0
 
     def settle(self) -> None:
-        """Count waiting workers; fill J after the nap; pop."""
+        """Count waiting workers; fill and pop J."""
         self.hungry_ticks += self._hungry * (self.now - self._looked_at)
         if self.now >= self.wakes_at:
             self.read = min(len(self.tasks), self.next + self.limit)

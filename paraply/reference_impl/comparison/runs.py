@@ -20,18 +20,18 @@ def no_news(done: float) -> None:
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """Moments of each transaction under one scheme; lists by number, from 1.
+    """Moments of each transaction; lists by number, from 1.
 
     Attributes:
         begun: its first row event could begin.
         done: its commit ended; NEVER after a stall.
         touched: its surviving attempt's row events.
-        settled: (transaction, key) -> its part's commit; otherwise ``done`` counts.
-        misapplied: row events on another version than the source's.
+        settled: (transaction, key) -> its part's commit, if separate.
+        misapplied: row events on a wrong version.
         retries: undone attempts.
-        syncs: commits of the replica's log; a shared one counts once.
+        syncs: syncs of the replica's log.
         versions: key -> final writer.
-        job_of: its merged job; empty without merging.
+        job_of: its merged job, if any.
     """
 
     workers: int
@@ -47,14 +47,14 @@ class Run:
 
     @property
     def has_finished(self) -> bool:
-        """Return whether the whole log was applied."""
+        """Return whether the log was applied."""
         return NEVER not in self.done
 
     @property
     def makespan(self) -> int:
-        """Return the ticks until end or stall."""
+        """Return the ticks until the end."""
         return max(self.done)
 
     def settled_at(self, number: int, key: int) -> int:
-        """Return when a key's change became visible."""
+        """Return when a change became visible."""
         return self.settled.get((number, key), self.done[number])

@@ -10,7 +10,7 @@ from paraply.vocabulary.timestamps import LogicalTimestamp
 from paraply.vocabulary.transactions import Transaction
 
 NOBODY = 0
-"""The writer of the state before the log."""
+"""Writer of the initial state."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class RowEvent:
 
     Attributes:
         writes: changed keys, locked until the commit.
-        reads: keys that must not change (parents of a foreign key), under a shared lock.
+        reads: parent keys of foreign keys, under a shared lock.
         expected: last earlier writer of each of ``writes`` and ``reads``.
         follows: tasks that must commit first, in log order: writers of its keys, readers of written
             keys.
@@ -44,7 +44,6 @@ class Task:
         stamp: last_committed and sequence_number, if any.
         clock: run of the logical clock.
         group: source commit group; adjacent equal numbers are one.
-        domain: MariaDB's replication domain.
         is_marked: it waited for a lock at the source, or must not run in parallel.
         has_missing_keys: it changed a table with unknown keys.
     """
@@ -73,10 +72,7 @@ class Task:
 
 @dataclass(slots=True)
 class TaskLog:
-    """A log's tasks with common data.
-
-    ``tasks[0]`` is the state before the log, so a number is an index.
-    """
+    """A log's tasks; ``tasks[0]`` is the initial state."""
 
     tasks: list[Task]
     keys: list[str]
@@ -84,9 +80,9 @@ class TaskLog:
     last_writers: dict[int, int]
     """Key -> last writer."""
     conflicts: int = 0
-    """Pairs of a row event and its predecessor."""
+    """Pairs of row event and predecessor."""
     keys_of_table: dict[str, int] = field(default_factory=dict)
-    """Table -> number of PRIMARY and UNIQUE keys; default one."""
+    """Table -> number of PRIMARY and UNIQUE keys."""
 
     @property
     def count(self) -> int:
@@ -95,7 +91,7 @@ class TaskLog:
 
     @property
     def work(self) -> int:
-        """Return the ticks of a serial applier."""
+        """Return the serial ticks."""
         return sum(task.cost for task in self.tasks[1:])
 
     @property
@@ -106,14 +102,14 @@ class TaskLog:
 
 @dataclass(slots=True)
 class LogBuilder:
-    """Adds transactions in log order; numbers their keys."""
+    """Adds transactions in log order."""
 
     numbers: dict[object, int] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
     tasks: list[Task] = field(default_factory=lambda: [Task(number=NOBODY, rows=())])
     writers: dict[int, int] = field(default_factory=dict)
     readers: dict[int, list[int]] = field(default_factory=dict)
-    """Key -> readers since its last write."""
+    """Key -> recent readers."""
     barrier: int = NOBODY
     conflicts: int = 0
 
@@ -126,7 +122,7 @@ class LogBuilder:
         return number
 
     def add(self, rows: Iterable[RowEvent], *, is_barrier: bool = False) -> Task:
-        """Add a transaction; the caller sets its other fields."""
+        """Add a transaction without its other fields."""
         number = len(self.tasks)
         done = tuple(rows)
         for row in done:
@@ -168,7 +164,7 @@ def task_log(
     stamps: Sequence[LogicalTimestamp] | None = None,
     groups: Sequence[int] | None = None,
 ) -> TaskLog:
-    """Return the tasks of transactions whose rows are keys.
+    """Return the tasks of transactions with rows.
 
     ``stamps`` and ``groups`` have one entry per transaction; default stamps are the transactions'
     own.

@@ -9,7 +9,7 @@ from paraply.vocabulary.group_trace import MemberUuid
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A difference between the reference and a member."""
+    """One member's difference from the reference."""
 
     member: MemberUuid
     step: int
@@ -28,13 +28,13 @@ class Difference:
 
 @dataclass(slots=True, kw_only=True)
 class Comparison:
-    """Counts of a comparison; ``differences`` may be truncated."""
+    """Counts; ``differences`` may be truncated."""
 
     remote_transactions: int = 0
     local_transactions: int = 0
     refusals: int = 0
     collections: int = 0
-    """Windows of periodic collections that the record shows."""
+    """Windows of visible periodic collections."""
     collections_on_join: int = 0
     donated_items: int = 0
     views: int = 0

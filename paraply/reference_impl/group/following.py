@@ -50,7 +50,7 @@ class _State:
     exported: dict[Item, PlainGtidSet] | None = None
     """Certification info after the last view."""
     pending: PlainGtidSet | None = None
-    """A stable set whose collection has no known place."""
+    """A stable set to collect."""
 
     def copied(self) -> _State:
         certifier = copy.copy(self.certifier)
@@ -66,7 +66,7 @@ class _State:
 
 
 class Follower:
-    """Follows one member from its join until it left."""
+    """Follows one membership."""
 
     def __init__(self, trace: GroupTrace, member: MemberUuid, dialect: str, parts: Parts) -> None:
         self.trace = trace
@@ -92,7 +92,7 @@ class Follower:
         return Gtid(source_name(gtid.source, self.trace.group_name), gtid.number)
 
     def follow(self, start: int, end: int) -> Comparison:
-        """Compare the steps from a view at ``start`` to ``end``, exclusive."""
+        """Compare the steps before ``end``."""
         recorded = [
             number
             for number in range(start, end)

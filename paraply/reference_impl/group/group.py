@@ -55,10 +55,7 @@ class Group:
         }
 
     def boot(self, names: Iterable[str]) -> None:
-        """Start the group with its first members online.
-
-        The view is not logged: the counters begin as in EX3.
-        """
+        """Start with online members in an unlogged view (EX3)."""
         self.views += 1
         self.view_members = tuple(names)
         view = ViewChangeMessage(
@@ -86,7 +83,7 @@ class Group:
         specified: Gtid | None = None,
         alters: str = "",
     ) -> TransactionId:
-        """Execute a transaction and send it with its snapshot.
+        """Execute a transaction and send its snapshot.
 
         Both are one step: row locks prevent conflicts between them.
         """
@@ -129,7 +126,7 @@ class Group:
         return member.executed
 
     def send(self, message: Message) -> None:
-        """Append a message to the total order."""
+        """Append to the total order."""
         self.total_order.append(message)
 
     def broadcast_executed_set(self, member: Member) -> None:
@@ -170,7 +167,7 @@ class Group:
     # Membership.
 
     def change_view(self, members: tuple[str, ...], *, joined: str | None) -> None:
-        """Order a new view with exchanged executed sets."""
+        """Order a view with executed sets."""
         self.views += 1
         self.view_members = members
         transaction: TransactionId | None = None
@@ -193,7 +190,7 @@ class Group:
         )
 
     def join(self, member: Member) -> None:
-        """Let a server join, or join again."""
+        """Let a server join again."""
         member.start()
         member.status = Status.RECOVERING
         self.recorder.record(EventKind.STARTED, member=member.name)
@@ -208,7 +205,7 @@ class Group:
         self.remove(member)
 
     def crash(self, member: Member) -> None:
-        """Crash a member; the others notice at once."""
+        """Crash a member."""
         self.recorder.record(EventKind.CRASHED, member=member.name)
         self.remove(member)
 
@@ -219,7 +216,7 @@ class Group:
         self.change_view(rest, joined=None)
 
     def donor_of(self, joiner: Member) -> Member | None:
-        """Return a donor that has the joiner's view."""
+        """Return a donor with the joiner's view."""
         view = self.view_of_joiner[joiner.name]
         for name in self.view_members:
             member = self.members[name]
@@ -236,7 +233,7 @@ class Group:
         return joiner.has_recovered(state) or joiner.missing_from(donor) is not None
 
     def step_recovery(self, joiner: Member) -> None:
-        """Copy one transaction from the donor, or end recovery."""
+        """Copy a transaction or end recovery."""
         donor = self.donor_of(joiner)
         if donor is None:
             return
@@ -248,7 +245,7 @@ class Group:
             joiner.commit(*missing)
 
     def has_lost_its_donors(self, joiner: Member) -> bool:
-        """Return whether no possible donor is left."""
+        """Return whether no donor is left."""
         view = self.view_of_joiner[joiner.name]
         return not any(
             member.status is Status.ONLINE

@@ -36,18 +36,17 @@ class Status(Enum):
 
     OFFLINE = "offline"
     RECOVERING = "recovering"
-    """In the view; copies missing transactions."""
     CATCHING_UP = "catching up"
-    """Certifies the stream; not yet online."""
+    """Certifies, but not online."""
     ONLINE = "online"
 
 
 class Member:
     """A server of the group.
 
-    Executed set, binary log and relay log survive a crash. ``next_message`` is its position in the
-    total order; ``view``, ``online`` and ``primary`` are valid there. ``sessions`` are its
-    unfinished local transactions.
+    Executed set, binary log and relay log survive a crash. ``next_message`` is its position;
+    ``view``, ``online`` and ``primary`` are valid there. ``sessions`` are its unfinished local
+    transactions.
     """
 
     def __init__(
@@ -90,7 +89,7 @@ class Member:
     # Messages of the total order.
 
     def on_transaction(self, message: TransactionMessage) -> None:
-        """Certify; commit a local transaction, queue a remote one."""
+        """Certify, then commit or queue."""
         transaction = message.transaction
         is_local = transaction in self.sessions
         decision = self.certifier.on_transaction_delivered(
@@ -126,19 +125,19 @@ class Member:
             )
 
     def on_certified_here(self, transaction: TransactionId, gtid: Gtid) -> None:
-        """Give the session its GTID; locks stay until its commit."""
+        """Give the certified session its GTID."""
         self.sessions[transaction].gtid = gtid
         if not self.settings.sessions_commit_apart:
             self.commit_session(transaction, gtid)
 
     def on_executed_set(self, message: ExecutedSetMessage) -> None:
-        """Receive an executed set; collect at the round's end."""
+        """Collect at the round's end."""
         stable = self.collection.on_executed_set(message.sender, message.executed, self.reporters())
         if stable is not None:
             self.collect(stable)
 
     def reporters(self) -> frozenset[str]:
-        """Return the members that a round requires."""
+        """Return the members of a round."""
         if self.view is None or not self.dialect.recovering_members_report:
             return self.online
         return frozenset(self.view.members)
@@ -150,7 +149,7 @@ class Member:
             self.record_collection(purged)
 
     def record_collection(self, purged: frozenset[Item], note: str = "") -> None:
-        """Record the purged items and their stable set."""
+        """Record a collection."""
         stable = self.certifier.stable_set
         self.recorder.record(
             EventKind.GARBAGE_COLLECTED,
@@ -162,7 +161,7 @@ class Member:
         )
 
     def on_view_change(self, message: ViewChangeMessage) -> None:
-        """Install a view: log, collect, save donor state."""
+        """Install a view."""
         self.view = message
         if not self.online <= frozenset(message.members):
             self.learn_online(self.online & frozenset(message.members))
@@ -197,7 +196,7 @@ class Member:
         )
 
     def log_view_change(self, transaction: TransactionId, gtid: Gtid, view: int) -> None:
-        """Queue the view change's transaction, applied alone."""
+        """Queue the view change's transaction."""
         timestamp = self.certifier.indexes.on_view_change()
         self.recorder.record(
             EventKind.CERTIFIED,
@@ -225,7 +224,7 @@ class Member:
         self.recorder.record(EventKind.ONLINE, member=self.name, members=tuple(sorted(online)))
 
     def on_members_known(self) -> None:
-        """Elect the first online member in single-primary mode."""
+        """Elect a single primary."""
         if not self.settings.is_single_primary or self.view is None:
             return
         candidates = [member for member in self.view.members if member in self.online]
@@ -237,14 +236,14 @@ class Member:
             self.on_new_primary()
 
     def on_new_primary(self) -> None:
-        """Detect conflicts until the new primary has applied its backlog."""
+        """Detect conflicts during the primary's backlog."""
         self.certifier.detects_conflicts = True
         if self.primary == self.name:
             self.must_apply_first |= frozenset(entry.gtid for entry in self.relay_log)
             self.is_backlog_announced = False
 
     def on_backlog_applied(self, message: BacklogAppliedMessage) -> None:
-        """Stop conflict detection after the primary's backlog."""
+        """Stop the detection of conflicts."""
         if message.primary == self.primary:
             self.certifier.detects_conflicts = False
 
@@ -275,7 +274,7 @@ class Member:
         return [(one, session.gtid) for one, session in sessions if session.gtid is not None]
 
     def commit_session(self, transaction: TransactionId, gtid: Gtid) -> None:
-        """Commit a session and release its locks."""
+        """Commit and unlock a session."""
         del self.sessions[transaction]
         self.commit(transaction, gtid)
 
@@ -300,7 +299,7 @@ class Member:
         return ready
 
     def apply(self, entry: RelayEntry) -> None:
-        """Apply one entry, unless its GTID is executed."""
+        """Apply an unexecuted entry."""
         self.relay_log.remove(entry)
         if entry.gtid in self.executed:
             self.recorder.record(
@@ -313,7 +312,7 @@ class Member:
             self.commit(entry.transaction, entry.gtid)
 
     def commit(self, transaction: TransactionId, gtid: Gtid) -> None:
-        """Add a transaction to the executed set."""
+        """Add an executed transaction."""
         self.executed |= {gtid}
         self.binlog.append((transaction, gtid))
         self.transaction_of[gtid] = transaction
@@ -322,7 +321,7 @@ class Member:
         )
 
     def collect_preemptively(self) -> None:
-        """Purge too large certification info, by a timer."""
+        """Purge on a timer."""
         purged = self.certifier.on_preemptive_collection()
         if purged is not None:
             self.record_collection(purged, note="preemptive")
@@ -330,11 +329,11 @@ class Member:
     # Recovery of a joiner.
 
     def has_passed_view(self, view: int) -> bool:
-        """Return whether it installed this or a later view."""
+        """Return whether it has installed a view."""
         return self.view is not None and self.view.view >= view
 
     def missing_from(self, donor: Member) -> tuple[TransactionId, Gtid] | None:
-        """Return the donor's first transaction missing here."""
+        """Return the donor's first missing transaction."""
         for transaction, gtid in donor.binlog:
             if gtid not in self.executed:
                 return transaction, gtid
@@ -343,8 +342,8 @@ class Member:
     def has_recovered(self, state: DonorState) -> bool:
         """Return whether recovery is over.
 
-        WAIT_UNTIL_VIEW_CHANGE ends with the view change's transaction. If it is not logged, the
-        donor's certified transactions must be executed.
+        WAIT_UNTIL_VIEW_CHANGE ends with the view change's transaction. If unlogged, the donor's
+        certified transactions count.
         """
         if state.view_gtid is not None:
             return state.view_gtid in self.executed
@@ -368,6 +367,6 @@ class Member:
         self.learn_online(state.online)
 
     def transactions_in(self, gtids: GtidSet) -> tuple[TransactionId, ...]:
-        """Return the known transactions of the GTIDs."""
+        """Return the GTIDs' known transactions."""
         known = (self.transaction_of.get(gtid) for gtid in gtids)
         return tuple(sorted({transaction for transaction in known if transaction is not None}))

@@ -19,7 +19,7 @@ class TransactionMessage:
     transaction: TransactionId
     request: CertificationRequest
     alters: str = ""
-    """The altered table; empty for none."""
+    """The altered table, if any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,11 +32,7 @@ class ExecutedSetMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewChangeMessage:
-    """A new view of the group.
-
-    ``members`` are in join order. ``executed`` has their executed sets. ``transaction`` is None if
-    not logged.
-    """
+    """A new view, with members in join order and their executed sets."""
 
     view: int
     members: tuple[str, ...]
@@ -70,7 +66,7 @@ Message = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayEntry:
-    """A certified remote transaction in the relay log."""
+    """A certified remote transaction."""
 
     transaction: TransactionId
     gtid: Gtid
@@ -81,7 +77,7 @@ class RelayEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DonorState:
-    """A donor's certification state at the view change."""
+    """A donor's state at a view change."""
 
     certification_info: Mapping[Item, GtidSet]
     extracted: GtidSet

@@ -18,7 +18,7 @@ from paraply.vocabulary.group_trace import GroupTrace, MemberUuid, ViewInstalled
 def compare_with_reference(
     trace: GroupTrace, dialect: str, *, parts: Parts = STANDARD_PARTS
 ) -> Comparison:
-    """Compare every member; ``differences`` is empty if all agree.
+    """Compare every member's run.
 
     Raises:
         ParaplyError: P401, unknown dialect.
@@ -31,7 +31,7 @@ def compare_with_reference(
 
 
 def sessions(trace: GroupTrace, member: MemberUuid) -> list[tuple[int, int]]:
-    """Return the (first, end) steps of each membership."""
+    """Return each membership's step range."""
     found: list[tuple[int, int]] = []
     start: int | None = None
     for number, step in enumerate(trace.steps):

@@ -13,10 +13,7 @@ from paraply.vocabulary.intervals import IntervalSet
 
 
 class RecordedSet(AbstractSet[Gtid]):
-    """A recorded GTID set for the certifier.
-
-    Intervals save memory for ten thousand transactions.
-    """
+    """A recorded GTID set as intervals, to save memory."""
 
     __slots__ = ("group_name", "held")
 
@@ -72,6 +69,6 @@ class RecordedSet(AbstractSet[Gtid]):
 
 
 def source_name(source: GtidSource, group_name: str) -> str:
-    """Return a source's certifier name, ``group`` for the group's."""
+    """Return a source's certifier name."""
     uuid = GROUP_NAME if source.uuid == group_name else source.uuid
     return ":".join(filter(None, (uuid, source.tag)))

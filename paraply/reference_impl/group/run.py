@@ -18,7 +18,6 @@ from paraply.vocabulary.transactions import TransactionKind
 TABLE = "d.t"
 """The table of all rows."""
 STEPS_MAX = 100_000
-"""A longer run has a fault."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -33,11 +32,10 @@ class Budget:
     sessions: int = 1
     """Undecided local transactions per member."""
     barriers: bool = True
-    """Whether to submit transactions without write set, and CREATE TABLE ... SELECT."""
+    """Includes CREATE TABLE ... SELECT."""
     alterations: int = 0
-    """Remaining changes of the table's definition."""
     is_ddl_apart: bool = True
-    """Whether DDL excludes its table's users elsewhere."""
+    """Whether DDL excludes remote table users."""
 
 
 class Reach(Enum):
@@ -46,14 +44,14 @@ class Reach(Enum):
     MEMBER = "member"
     """Invisible to other members."""
     ORDER = "order"
-    """The member and the end of the total order."""
+    """Also the end of the total order."""
     GROUP = "group"
     """All members."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A possible action; ``owner`` is its member's number."""
+    """A possible action of member ``owner``."""
 
     name: str
     act: Callable[[], None]
@@ -74,10 +72,10 @@ class GroupRun:
         self.writers: dict[str, tuple[int, ...]] = dict.fromkeys(rows, ())
         self.last: Action | None = None
         self.offered: frozenset[str] = frozenset()
-        """Names of the last action's alternatives."""
+        """Alternatives to the last action."""
 
     def run(self) -> None:
-        """Choose actions until the group is at rest."""
+        """Choose actions until none is possible."""
         for _ in range(STEPS_MAX):
             actions = self.actions()
             if not actions:
@@ -97,8 +95,7 @@ class GroupRun:
         """Return whether the action could have preceded the last one.
 
         Actions of two members commute if one affects only itself, and the other itself or the end
-        of the total order. An enumeration keeps the lexicographically least run of each class,
-        which has no such pair.
+        of the total order. An enumeration keeps the lexicographically least run of each class.
         """
         last = self.last
         if last is None or action.reach is not Reach.MEMBER or action.owner == last.owner:
@@ -165,7 +162,7 @@ class GroupRun:
         return found
 
     def may_declare_online(self, member: Member) -> bool:
-        """Return whether a joiner has applied its queue."""
+        """Return whether a joiner is ready."""
         return (
             not member.relay_log
             and not member.has_announced_online
@@ -193,7 +190,7 @@ class GroupRun:
         )
 
     def may_use_table(self, member: Member) -> bool:
-        """Return whether a shared metadata lock is free."""
+        """Return whether a shared lock is free."""
         is_altered = any(session.alters for session in member.sessions.values())
         on_its_way = any(
             isinstance(message, TransactionMessage) and message.alters
@@ -202,7 +199,7 @@ class GroupRun:
         return not (is_altered or (self.budget.is_ddl_apart and on_its_way))
 
     def may_alter_table(self, member: Member) -> bool:
-        """Return whether an exclusive metadata lock is free."""
+        """Return whether an exclusive lock is free."""
         is_used = any(session.alters or session.items for session in member.sessions.values())
         is_behind = member.next_message < len(self.group.total_order) or member.relay_log
         return bool(self.budget.alterations) and not (
@@ -210,7 +207,7 @@ class GroupRun:
         )
 
     def submit(self, member: Member, *, rows: bool, ddl: bool) -> None:
-        """Execute a transaction with a chosen write set."""
+        """Execute a chosen transaction."""
         kind, items = choose_writes(
             self.schedule, self.writers, barriers=self.budget.barriers, rows=rows, ddl=ddl
         )

@@ -13,20 +13,14 @@ from paraply.vocabulary.write_set import Item, table_of
 
 @dataclass(slots=True)
 class Session:
-    """An unfinished transaction of this member.
-
-    Attributes:
-        items: the rows it changed.
-        alters: the table it altered; empty for none.
-        gtid: its GTID after certification.
-    """
+    """An unfinished local transaction with its locks."""
 
     items: tuple[Item, ...]
     alters: str = ""
     gtid: Gtid | None = None
 
     def locks_row(self, items: tuple[Item, ...]) -> bool:
-        """Return whether it has locked one of the rows."""
+        """Return whether it has locked a row."""
         return not set(items).isdisjoint(self.items)
 
     def locks_table(self, items: tuple[Item, ...], alters: str) -> bool:

@@ -11,7 +11,7 @@ from paraply.reference_impl.mariadb.replica import ParallelReplica
 
 
 class FailsInCommit(ParallelReplica):
-    """A commit may fail: the position row may be locked."""
+    """A locked position row may fail a commit."""
 
     def other_steps(self) -> Iterator[Step]:
         """Add lock wait timeouts during commit."""
@@ -22,7 +22,7 @@ class FailsInCommit(ParallelReplica):
 
 
 class RetriesBesideTheKilled(ParallelReplica):
-    """A retry needs no extra lock, so the lock's owner cannot stop it."""
+    """A retry needs no extra lock."""
 
     def lock_beside(self, group: EventGroup) -> bool:
         """Lock nothing in a retry."""

@@ -22,7 +22,6 @@ from paraply.vocabulary.schedule import SeededSchedule
 from paraply.vocabulary.transactions import INITIAL_STATE, Transaction, TransactionId
 
 TICKS_MAX = 1_000_000
-"""A stalled replica stops long before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,10 +30,8 @@ class Timing:
 
     Attributes:
         ticks: until the log's end or a stall.
-        engine_commits: transaction -> the tick that ended with its engine commit.
+        engine_commits: transaction -> last tick of its engine commit.
         commit_groups: syncs of the replica's binary log.
-        retries: attempts rolled back and repeated.
-        history: the run, its times in ticks.
     """
 
     ticks: int
@@ -48,10 +45,7 @@ class Timing:
 def timing(
     log: Sequence[Transaction], mode: Mode, *, workers: int, domain_workers: int = 0
 ) -> Timing:
-    """Apply a source's log; without workers the driver applies everything.
-
-    Transactions need rows and, where relevant, domain, commit id and flags.
-    """
+    """Apply a source's log; without workers the driver applies it."""
     recorder = Recorder()
     recorder.transactions = list(log)
     replica = ParallelReplica(
@@ -119,7 +113,7 @@ def costly_steps(replica: ParallelReplica) -> Iterator[Step]:
 
 
 def store_before(log: Iterable[Transaction]) -> RowStore:
-    """Return a store with the versions that the log expects."""
+    """Return a store with the log's initial versions."""
     store = RowStore()
     for transaction in log:
         for row in transaction.rows:
@@ -130,7 +124,7 @@ def store_before(log: Iterable[Transaction]) -> RowStore:
 
 
 class SmallTransactions(GroupCommitSource):
-    """Transactions of one or two rows, to limit row sets."""
+    """Transactions of one or two rows."""
 
     def row_sets(self, rows: dict[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
         """Return single rows and neighbouring pairs."""
@@ -141,6 +135,6 @@ class SmallTransactions(GroupCommitSource):
 def sample_log(
     rows: Sequence[str], transactions: int, *, domains: str = "one", seed: int = 0
 ) -> tuple[Transaction, ...]:
-    """Return a log; few rows cause many conflicts."""
+    """Return a log; few rows conflict more."""
     source = SmallTransactions(rows, GroupSettings(domains=domains))
     return source.write(SeededSchedule(seed), Recorder(), transactions)

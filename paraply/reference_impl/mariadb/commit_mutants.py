@@ -18,7 +18,7 @@ class KeepsCommitStart(ParallelReplica):
 
 
 class RollsBackFirst(ParallelReplica):
-    """The rollback frees rows before it revokes the commit start."""
+    """Rollback precedes the commit start's revocation."""
 
     def on_temporary_error(self, group: EventGroup, note: str) -> None:
         """Free the rows."""
@@ -36,7 +36,7 @@ class RollsBackFirst(ParallelReplica):
 
 
 class RetriesAtOnce(ParallelReplica):
-    """A retry does not wait for earlier groups."""
+    """A retry ignores earlier groups."""
 
     def may_retry(self, group: EventGroup) -> bool:
         """Return True."""
@@ -44,7 +44,7 @@ class RetriesAtOnce(ParallelReplica):
 
 
 class ForgetsToWait(RetriesAtOnce):
-    """A retry loses its registration with the previous group."""
+    """A retry forgets its predecessor."""
 
     def on_retry(self, group: EventGroup) -> None:
         """Forget the previous group."""
@@ -77,7 +77,7 @@ class OwnDomainOnly(ParallelReplica):
 
 
 class KillLostInCommit(ParallelReplica):
-    """A kill has no effect during the victim's commit."""
+    """Commit ignores kills."""
 
     def on_kill(self) -> None:
         """Drop that kill."""
@@ -96,7 +96,7 @@ class SpeculationFails(ParallelReplica):
 
 
 class WaitOverwritesError(ParallelReplica):
-    """A wait's result replaces the group's own error."""
+    """A wait's result replaces the group's error."""
 
     def on_failing(self, group: EventGroup) -> None:
         """Report the predecessor's result."""
@@ -112,7 +112,7 @@ class SkipReportsSuccess(ParallelReplica):
 
 
 class StaleStatus(ParallelReplica):
-    """A group reads the predecessor's error too early, without a barrier."""
+    """A group reads the predecessor's error too early."""
 
     MOMENTS = 2
 
@@ -133,7 +133,7 @@ class StaleStatus(ParallelReplica):
 
 
 class BarrierBeforeError(ParallelReplica):
-    """A failed group opens the barrier before it publishes its error."""
+    """A failed group opens the barrier too early."""
 
     def on_error(self, group: EventGroup, note: str = "") -> None:
         """Count the group as committing."""
@@ -150,7 +150,7 @@ class PriorNotAsked(ParallelReplica):
 
 
 class DdlDoesNotWait(ParallelReplica):
-    """A DDL does not wait for its predecessor."""
+    """A DDL ignores its predecessor."""
 
     def must_wait(self, group: EventGroup) -> bool:
         """Exclude statements."""
@@ -158,7 +158,7 @@ class DdlDoesNotWait(ParallelReplica):
 
 
 class InnerCommitWakes(ParallelReplica):
-    """A DDL's inner commit wakes later groups before the DDL is logged."""
+    """A DDL's inner commit wakes later groups too early."""
 
     def on_begin(self, group: EventGroup) -> None:
         """Count a DDL as committing."""
@@ -174,7 +174,7 @@ class InnerCommitWakes(ParallelReplica):
 
 
 class QueuesUnasked(ParallelReplica):
-    """A group joins the binary log's queue too early."""
+    """A group joins the queue too early."""
 
     def may_queue(self, group: EventGroup) -> bool:
         """Return True."""
@@ -182,7 +182,7 @@ class QueuesUnasked(ParallelReplica):
 
 
 class NotPulledIn(ParallelReplica):
-    """A waiting commit wakes too late to share its predecessor's group."""
+    """A waiting commit never shares its predecessor's group."""
 
     def may_queue(self, group: EventGroup) -> bool:
         """Require the predecessor's end."""
@@ -195,7 +195,7 @@ class NotPulledIn(ParallelReplica):
 
 
 class EngineTakesTheLast(ParallelReplica):
-    """The engine commits a group in reverse order."""
+    """The engine reverses each group."""
 
     def next_engine_commit(self) -> tuple[int, EventGroup]:
         """Take the last."""
@@ -203,7 +203,7 @@ class EngineTakesTheLast(ParallelReplica):
 
 
 class HoldsBackupLock(ParallelReplica):
-    """A group takes the backup commit lock before its predecessor, which needs it."""
+    """A waiting group already has its predecessor's backup lock."""
 
     def step_of(self, group: EventGroup) -> Callable[[], None] | None:
         """Wait for any group in its commit."""

@@ -24,7 +24,7 @@ class CommittingDriver(Driver):
         super().__init__(*arguments, **named)
         self.binlog_queue: list[EventGroup] = []
         self.flushed: deque[tuple[int, EventGroup]] = deque()
-        """Logged groups with their commit group's number, before their engine commits."""
+        """Logged groups before their engine commits, with group numbers."""
         self.groups_made = 0
 
     # Commit start.
@@ -36,17 +36,17 @@ class CommittingDriver(Driver):
             group.entry.committing_count += 1
 
     def revoke_commit_start(self, group: EventGroup) -> None:
-        """Uncount the group: the next batch must wait."""
+        """Uncount the group."""
         if group.has_started_commit:
             group.has_started_commit = False
             group.entry.committing_count -= 1
 
     def may_enter_batch(self, group: EventGroup) -> bool:
-        """Return whether all earlier batches have started to commit."""
+        """Return whether the batch barrier is open."""
         return group.entry.committing_count >= group.batch.wait_count
 
     def on_xid(self, group: EventGroup) -> None:
-        """Open the batch barrier before the commit."""
+        """Open the barrier, then commit."""
         self.mark_commit_start(group)
         group.stage = Stage.COMMITTING
         self.record(EventKind.PREPARED, group, note="commit started")
@@ -63,12 +63,12 @@ class CommittingDriver(Driver):
         return before is not None and before.stage is Stage.DONE and before.has_failed
 
     def may_queue(self, group: EventGroup) -> bool:
-        """Return whether the binary log place is certain."""
+        """Return whether the log place is certain."""
         before = group.before
         return self.prior_is_done(group) or (before is not None and before.is_in_commit)
 
     def on_commit_queued(self, group: EventGroup) -> None:
-        """Join the binary log's queue with transitive waiters."""
+        """Queue the group and its transitive waiters."""
         follower: EventGroup | None = group
         while follower is not None and self.is_ready(follower):
             follower.stage = Stage.IN_QUEUE
@@ -76,7 +76,7 @@ class CommittingDriver(Driver):
             follower = follower.entry.after(follower)
 
     def is_ready(self, group: EventGroup) -> bool:
-        """Return whether only the predecessor delays the commit."""
+        """Return whether only the predecessor delays it."""
         return group.stage is Stage.COMMITTING and group.killed_by is None
 
     # Group commit.
@@ -89,7 +89,7 @@ class CommittingDriver(Driver):
             yield Step("engine commit", self.on_engine_commit)
 
     def on_group_flushed(self) -> None:
-        """Write and sync the queue as one group."""
+        """Log and sync the queue."""
         self.groups_made += 1
         queue = self.order_of_group()
         self.binlog_queue = []
@@ -105,7 +105,7 @@ class CommittingDriver(Driver):
         return self.binlog_queue
 
     def on_engine_commit(self) -> None:
-        """Commit the next group and its position."""
+        """Commit the next logged group."""
         number, group = self.next_engine_commit()
         if group.is_transactional:
             self.engine_commit(group, group=number)
@@ -113,7 +113,7 @@ class CommittingDriver(Driver):
         self.finish(group, has_failed=False)
 
     def next_engine_commit(self) -> tuple[int, EventGroup]:
-        """Return the next group in binary log order."""
+        """Return the next logged group."""
         return self.flushed.popleft()
 
     def engine_commit(self, group: EventGroup, /, **fields: Any) -> None:
@@ -129,7 +129,7 @@ class CommittingDriver(Driver):
     # The end of a group.
 
     def finish(self, group: EventGroup, *, has_failed: bool) -> None:
-        """Publish the group's error before successors wake."""
+        """Publish the error, then wake successors."""
         if has_failed:
             self.on_error_known(group)
         group.has_failed = has_failed
@@ -137,13 +137,13 @@ class CommittingDriver(Driver):
         self.release(group)
 
     def on_error_known(self, group: EventGroup) -> None:
-        """Skip the domain's later groups, unless begun."""
+        """Skip later groups, unless begun."""
         group.entry.stop_on_error = min(group.entry.stop_on_error, group.sub_id)
 
     # Stopping.
 
     def on_stop(self) -> None:
-        """STOP SLAVE: each domain completes up to its last begun group."""
+        """STOP SLAVE: complete each domain's begun groups."""
         self.is_stopping = True
         for entry in self.entries.values():
             entry.stop_after = self.stop_point(entry)
@@ -153,7 +153,7 @@ class CommittingDriver(Driver):
         return min(entry.stop_after, entry.largest_started)
 
     def must_skip(self, group: EventGroup) -> bool:
-        """Return whether a stop or an error precedes the group."""
+        """Return whether a stop or error precedes it."""
         entry = group.entry
         return group.sub_id > min(entry.stop_after, entry.stop_on_error)
 

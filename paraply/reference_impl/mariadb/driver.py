@@ -18,7 +18,6 @@ from paraply.vocabulary.write_set import Item
 
 MEMBER = "r1"
 SOURCE = "source"
-"""The source, which has no events."""
 ALL_DOMAINS = -1
 """The single entry without domains."""
 
@@ -31,7 +30,7 @@ class Settings:
     workers: int = 2
     """slave_parallel_threads."""
     domain_workers: int = 0
-    """slave_domain_parallel_threads; 0 for the whole pool."""
+    """slave_domain_parallel_threads; 0: whole pool."""
     queued_max: int = 2
     """slave_parallel_max_queued, in groups (bytes on servers)."""
     retries_max: int = 10
@@ -42,7 +41,6 @@ class Settings:
     stops: int = 0
     """STOP SLAVE with START SLAVE."""
     failures: int = 0
-    """Outside errors that require a restart."""
     timeouts: int = 0
     """Temporary outside errors (innodb_lock_wait_timeout)."""
 
@@ -65,7 +63,6 @@ class Driver:
         self.rules = settings.rules
         self.store = store
         self.extra_locks = extra_locks or {}
-        """Extra row lock of each transaction."""
         self.reads_left, self.stops_left = settings.reads, settings.stops
         self.failures_left, self.timeouts_left = settings.failures, settings.timeouts
         self.rest: deque[Transaction] = deque(self.log)
@@ -79,10 +76,9 @@ class Driver:
         self.executed: list[TransactionId] = []
         self.is_stopping = False
         self.has_failed = False
-        """Whether an error from the log stopped the replica."""
+        """Whether the log caused a final error."""
         self.sub_id = 0
         self.source_run = 0
-        """Source run of the last group, from 0."""
 
     @property
     def under_way(self) -> list[EventGroup]:
@@ -108,7 +104,7 @@ class Driver:
     def must_drain(self, transaction: Transaction) -> bool:
         """Return whether a source restart must wait for workers.
 
-        A format description event with a creation time waits: commit ids may repeat after it.
+        Its format description event waits: commit ids may repeat.
         """
         return transaction.clock != self.source_run and not self.is_idle
 
@@ -127,7 +123,7 @@ class Driver:
         return ALL_DOMAINS if domain is None or not self.rules.has_domains else domain
 
     def worker_for(self, entry: Entry) -> int | None:
-        """Return the slot's worker, or an idle one."""
+        """Return the slot's or an idle worker."""
         worker = entry.slots[entry.next_slot]
         if worker is not None:
             has_room = len(self.queues[worker]) < self.settings.queued_max
@@ -136,7 +132,7 @@ class Driver:
         return next(idle, None)
 
     def on_queue(self, entry: Entry, worker: int) -> None:
-        """Decide the next group's batch and queue it."""
+        """Decide and queue the next group."""
         transaction = self.rest.popleft()
         self.sub_id += 1
         self.source_run = transaction.clock
@@ -155,7 +151,7 @@ class Driver:
         self.record(EventKind.SCHEDULED, group)
 
     def release(self, group: EventGroup) -> None:
-        """Remove a group; an empty worker rejoins the pool."""
+        """Remove a group; free an empty worker."""
         group.stage = Stage.DONE
         queue = self.queues[group.worker]
         queue.remove(group)

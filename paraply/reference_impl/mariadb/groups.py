@@ -22,34 +22,31 @@ class Speculation(Enum):
     """A group's risk of conflict."""
 
     NO = "no"
-    """No conflict: a shared commit id, or no concurrent group."""
+    """Shared commit id, or no concurrent group."""
     OPTIMISTIC = "optimistic"
-    """Possible conflict; any error causes a retry."""
+    """Any error causes a retry."""
     WAIT = "wait"
-    """Begins after all earlier commits; later groups may overlap."""
+    """Begins after all earlier commits."""
 
 
 class Stage(Enum):
-    """Stage of an event group; QUEUED to DONE without trouble."""
+    """Stage of an event group."""
 
     QUEUED = "queued"
     ADMITTED = "admitted"
-    """Its GTID event is executed; it may still wait."""
+    """Its GTID event is executed."""
     APPLYING = "applying"
     ENDED = "ended"
     """Its XID event is next."""
     COMMITTING = "committing"
-    """It waits for its predecessor's commit."""
     IN_QUEUE = "in queue"
-    """Queued for group commit; its predecessor is queued or done."""
+    """Queued for group commit after its predecessor."""
     FLUSHED = "flushed"
-    """In the binary log; engine commits follow."""
     UNDOING = "undoing"
     """The rollback is next."""
     RETRYING = "retrying"
-    """Rolled back; it repeats after all earlier commits."""
+    """Repeats after all earlier commits."""
     FAILING = "failing"
-    """Given up or skipped, before its wake-ups."""
     DONE = "done"
 
 
@@ -58,9 +55,9 @@ class Batch:
     """Groups that may run concurrently (a GCO)."""
 
     wait_count: int
-    """The domain's earlier groups: all must have started to commit."""
+    """Earlier groups that must have started to commit."""
     is_mixed: bool = False
-    """MULTI_BATCH: it has several commit ids."""
+    """MULTI_BATCH: several commit ids."""
     is_closed: bool = False
     """FORCE_SWITCH: a DDL closed it."""
 
@@ -85,12 +82,11 @@ class EventGroup:
     has_started_commit: bool = False
     """Counted in ``committing_count``."""
     killed_by: TransactionId | None = None
-    """Transaction that needs its row; effective at its next wait or event."""
+    """Transaction that needs its row."""
     undone_because: str = ""
     has_timed_out: bool = False
-    """Whether a lock wait timeout, an outside error, ended an attempt."""
     has_failed: bool = False
-    """Valid when DONE: an own or earlier error prevented the commit."""
+    """Valid when DONE, also for an earlier error."""
     is_skipped: bool = False
 
     @property
@@ -106,7 +102,7 @@ class EventGroup:
 
     @property
     def is_ddl(self) -> bool:
-        """Return whether the log marks it as DDL."""
+        """Return whether it is logged as DDL."""
         return DDL in self.transaction.flags
 
     @property
@@ -121,7 +117,7 @@ class EventGroup:
 
     @property
     def is_in_commit(self) -> bool:
-        """Return whether its binary log place is fixed."""
+        """Return whether its log place is fixed."""
         return self.stage in (Stage.IN_QUEUE, Stage.FLUSHED)
 
     def begin_again(self) -> None:
@@ -136,7 +132,7 @@ class Entry:
     """Counters and workers of one domain."""
 
     slots: list[int | None]
-    """Workers in turn; an empty slot takes an idle one."""
+    """Workers in turn, None for an empty slot."""
     next_slot: int = 0
     groups: list[EventGroup] = field(default_factory=list)
     batch: Batch | None = None

@@ -18,7 +18,7 @@ from paraply.vocabulary.write_set import Item
 
 
 class KillRequest(NamedTuple):
-    """The victim, and the group that needs its row."""
+    """The victim and the waiter."""
 
     victim: EventGroup
     attempt: int
@@ -34,14 +34,13 @@ class LockingDriver(CommittingDriver):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.waiters: list[EventGroup] = []
-        """Waiting groups, in order of arrival."""
         self.kills: list[KillRequest] = []
         """Undelivered requests."""
 
     # Locks.
 
     def lock_beside(self, group: EventGroup) -> bool:
-        """Take the extra lock before the first row."""
+        """Take the extra lock first."""
         item = self.extra_locks.get(group.id)
         if item is None or group.next_row:
             return True
@@ -52,7 +51,7 @@ class LockingDriver(CommittingDriver):
         return self.lock(group, item_of(row))
 
     def lock(self, group: EventGroup, item: Item) -> bool:
-        """Lock an item, or queue and return False."""
+        """Lock an item, or queue."""
         holder = self.store.lock(group.id, item)
         if holder is None:
             return True
@@ -74,7 +73,7 @@ class LockingDriver(CommittingDriver):
         return next((one for one in self.under_way if one.id == holder), None)
 
     def on_locks_freed(self) -> None:
-        """Grant free rows; report the other waits."""
+        """Grant free rows; report other waits."""
         for waiter in list(self.waiters):
             assert waiter.waits_for_row is not None
             if waiter.waits_for_row not in self.store.holders:
@@ -87,7 +86,7 @@ class LockingDriver(CommittingDriver):
     # Deadlock kills.
 
     def on_wait_reported(self, waiter: EventGroup) -> None:
-        """Kill the holder, or resolve a row cycle."""
+        """Kill the holder or a cycle's victim."""
         holder = self.holder_for(waiter)
         if holder is None:
             return
@@ -100,7 +99,7 @@ class LockingDriver(CommittingDriver):
                 self.kills.append(request)
 
     def must_kill(self, holder: EventGroup, waiter: EventGroup) -> bool:
-        """Return whether the holder must, or might, commit after the waiter.
+        """Return whether the holder must, or might, commit later.
 
         Domains have no common order; a speculating holder dies too (MDEV-33798).
         """
@@ -123,7 +122,7 @@ class LockingDriver(CommittingDriver):
             yield Step("deadlock kill", self.on_kill)
 
     def on_kill(self) -> None:
-        """Kill the victim, unless it ended or its commit is certain."""
+        """Kill the victim, unless too late."""
         victim, attempt, waiter = self.kills.pop(0)
         if victim.attempt == attempt and victim.stage in _KILLABLE:
             victim.killed_by = waiter.id
@@ -135,7 +134,7 @@ class LockingDriver(CommittingDriver):
     # Rollback and retry.
 
     def on_temporary_error(self, group: EventGroup, note: str) -> None:
-        """Revoke the commit start before the rollback."""
+        """Revoke the commit start, then roll back."""
         if group.attempt > self.settings.retries_max:
             self.on_error(group, note)
             return
@@ -147,7 +146,7 @@ class LockingDriver(CommittingDriver):
         group.stage = Stage.UNDOING
 
     def on_rollback(self, group: EventGroup) -> None:
-        """Undo the attempt and free its rows."""
+        """Undo the attempt."""
         self.record(EventKind.ROLLED_BACK, group, note=group.undone_because, other=group.killed_by)
         self.roll_back(group)
         group.stage = Stage.RETRYING
@@ -161,12 +160,12 @@ class LockingDriver(CommittingDriver):
         self.on_locks_freed()
 
     def may_retry(self, group: EventGroup) -> bool:
-        """Return whether no kill is pending and earlier groups ended."""
+        """Return whether kills and earlier groups ended."""
         is_awaited = any(request.victim is group for request in self.kills)
         return self.prior_is_done(group) and not is_awaited
 
     def on_retry(self, group: EventGroup) -> None:
-        """Retry without speculation, unless an earlier group failed."""
+        """Retry, unless an earlier group failed."""
         if self.prior_has_failed(group):
             group.has_failed, group.stage = True, Stage.FAILING
             return

@@ -19,11 +19,11 @@ class Mode(IntEnum):
     MINIMAL = 1
     """Only commits overlap."""
     CONSERVATIVE = 2
-    """Groups with one commit id run concurrently."""
+    """Shared commit ids run concurrently."""
     OPTIMISTIC = 3
-    """Unmarked groups run concurrently; conflicts are undone."""
+    """Unmarked groups run concurrently."""
     AGGRESSIVE = 4
-    """Ignores marks, unless rollback is impossible."""
+    """Ignores marks where rollback is possible."""
 
 
 class Decision(NamedTuple):
@@ -35,17 +35,17 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """A mode's batch rules; a mutant overrides one."""
+    """A mode's batch rules."""
 
     mode: Mode
 
     @property
     def has_domains(self) -> bool:
-        """Return whether domains overlap: GTID mode above minimal."""
+        """Return whether domains overlap (GTID mode)."""
         return self.mode > Mode.MINIMAL
 
     def decide(self, entry: Entry, transaction: Transaction) -> Decision:
-        """Put a group into the present or a new batch."""
+        """Return a group's batch and speculation."""
         batch = entry.batch
         if batch is None:
             return self.new_batch(entry, transaction)
@@ -61,16 +61,16 @@ class Rules:
         return self.new_batch(entry, transaction)
 
     def new_batch(self, entry: Entry, transaction: Transaction) -> Decision:
-        """Open a batch after all queued commit starts."""
+        """Open a batch behind all queued groups."""
         entry.batch = Batch(entry.queued_count, is_closed=self.is_ddl(transaction))
         return Decision(entry.batch, Speculation.NO)
 
     def is_ddl(self, transaction: Transaction) -> bool:
-        """Return whether the group must be alone."""
+        """Return whether the group runs alone."""
         return DDL in transaction.flags
 
     def is_of_one_commit(self, before: Transaction | None, transaction: Transaction) -> bool:
-        """Return whether the source committed it with its predecessor."""
+        """Return whether it shares its predecessor's commit id."""
         return (
             self.mode > Mode.MINIMAL
             and before is not None

@@ -39,7 +39,7 @@ def parallel_mutant(
     store: type[RowStore] = RowStore,
     **options: OptionValue,
 ) -> Mutant:
-    """Register a replica with one replaced part; by default it runs undisturbed."""
+    """Register a replica with one replaced part."""
     options = {"reads": 0, "stops": 0, "ddl": 0, "marks": 0, "extra_locks": "none", **options}
     parts = Parts(replica=replica, rules=rules, source=log, store=store)
     return register_mutant(Mutant(
@@ -73,14 +73,14 @@ class MixedForOneGroup(Rules):
     """The next group clears MULTI_BATCH."""
 
     def decide(self, entry: Entry, transaction: Transaction) -> Decision:
-        """Reset the batch to one commit group."""
+        """Reset the batch."""
         if entry.batch is not None:
             entry.batch.is_mixed = False
         return super().decide(entry, transaction)
 
 
 class DdlJoins(Rules):
-    """A DDL shares batches like any other group."""
+    """A DDL shares batches."""
 
     def is_ddl(self, transaction: Transaction) -> bool:
         """Return False."""
@@ -88,7 +88,7 @@ class DdlJoins(Rules):
 
 
 class MarksIgnored(Rules):
-    """The default mode ignores marks of source waits."""
+    """The default mode ignores marks."""
 
     def speculation_of(self, transaction: Transaction) -> Speculation:
         """Use aggressive's rule."""
@@ -122,7 +122,7 @@ class StartedAtBegin(ParallelReplica):
 
 
 class WakesOnceOnly(ParallelReplica):
-    """The barrier opens only while the count is equal."""
+    """The barrier opens only at equality."""
 
     def may_enter_batch(self, group: EventGroup) -> bool:
         """Require equality."""
@@ -138,7 +138,7 @@ class NoDrain(ParallelReplica):
 
 
 class StopTestApart(ParallelReplica):
-    """Stop test and start record are separate steps."""
+    """Stop test and start record are separate."""
 
     def note_started(self, group: EventGroup) -> None:
         """Do nothing yet."""
@@ -150,7 +150,7 @@ class StopTestApart(ParallelReplica):
 
 
 class FarthestDomain(ParallelReplica):
-    """After a stop, reading resumes at the most advanced domain."""
+    """Reading resumes at the most advanced domain."""
 
     def resume(self) -> None:
         """Skip everything before it."""

@@ -18,7 +18,7 @@ from paraply.reference_impl.recorder import FROM_OUTSIDE, LOCK_WAIT_TIMEOUT
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.schedule import Schedule
 
-"""Note of an outside failure, such as a full disk."""
+"""Note of an outside failure."""
 _SILENT = (Stage.QUEUED, Stage.ADMITTED, Stage.RETRYING)
 _WRONG = (Outcome.MISSING_BEFORE_IMAGE, Outcome.DUPLICATE_KEY)
 
@@ -29,7 +29,7 @@ class ParallelReplica(LockingDriver):
     # The run.
 
     def run(self, schedule: Schedule) -> None:
-        """Apply the log; a stuck run ends without STOPPED or FAILED."""
+        """Apply the log; a stuck run lacks STOPPED and FAILED."""
         self.on_start()
         while progress := self.next_steps():
             step = schedule.choose([*progress, *self.other_steps()], "step")
@@ -101,7 +101,7 @@ class ParallelReplica(LockingDriver):
     # A worker.
 
     def step_of(self, group: EventGroup) -> Callable[[], None] | None:
-        """Return a worker's next step, if any."""
+        """Return a worker's next step."""
         act = None
         match group.stage:
             case Stage.QUEUED if self.may_enter_batch(group):
@@ -131,11 +131,11 @@ class ParallelReplica(LockingDriver):
         return None if act is None else partial(act, group)
 
     def must_wait(self, group: EventGroup) -> bool:
-        """Return whether all earlier commits come first."""
+        """Return whether earlier commits come first."""
         return group.speculation is Speculation.WAIT or group.is_statement
 
     def on_gtid_event(self, group: EventGroup) -> None:
-        """Skip the group, or record its start."""
+        """Skip the group or record its start."""
         if self.must_skip(group):
             group.is_skipped = True
             group.has_failed = group.sub_id > group.entry.stop_on_error
@@ -145,7 +145,7 @@ class ParallelReplica(LockingDriver):
             group.stage = Stage.ADMITTED
 
     def note_started(self, group: EventGroup) -> None:
-        """Protect the group from later STOP SLAVE."""
+        """Protect the group from STOP SLAVE."""
         group.entry.largest_started = max(group.entry.largest_started, group.sub_id)
 
     def on_begin(self, group: EventGroup) -> None:
@@ -191,7 +191,7 @@ class ParallelReplica(LockingDriver):
     # Errors.
 
     def on_row_error(self, group: EventGroup, note: str = "") -> None:
-        """Retry a speculative attempt; else give up."""
+        """Retry a speculative attempt, or give up."""
         if group.speculation is Speculation.OPTIMISTIC:
             self.on_temporary_error(group, note or "speculation failed")
         else:
@@ -219,7 +219,7 @@ class ParallelReplica(LockingDriver):
         group.has_failed, group.stage = True, Stage.FAILING
 
     def on_failing(self, group: EventGroup) -> None:
-        """End a group; a predecessor's failure spreads."""
+        """End a group; spread its predecessor's failure."""
         self.finish(group, has_failed=group.has_failed or self.prior_has_failed(group))
 
     # What happens beside.

@@ -22,19 +22,19 @@ from paraply.vocabulary.transactions import Transaction, TransactionId, Transact
 from paraply.vocabulary.write_set import share_items
 
 TRANSACTIONAL, ALLOW_PARALLEL, WAITED, DDL = "transactional", "allow_parallel", "waited", "ddl"
-"""Flags in the binary log adapters' spelling."""
+"""Flags in the adapters' spelling."""
 
 SERVER_ID = 1
 NORMAL_DOMAIN, LONG_RUNNING_DOMAIN = 1, 2
 SCHEMAS = ("sales", "hr")
 FIRST_SCHEMA_DOMAIN, SCHEMA_DOMAINS = 20, 10
-"""The document's example: ten domains from 20 on."""
+"""The document's example."""
 LONG_RUNNING_ROWS: tuple[str, ...] = ("big1", "big2")
-"""Rows of a maintenance statement over a large table."""
+"""Rows of a long maintenance statement."""
 
 
 def domain_of_schema(schema: int) -> int:
-    """Return a schema's domain: a hash of its name."""
+    """Return a schema's hashed domain."""
     return FIRST_SCHEMA_DOMAIN + crc32(SCHEMAS[schema].encode()) % SCHEMA_DOMAINS
 
 
@@ -48,9 +48,9 @@ class GroupSettings:
     non_transactional: int = 0
     """Changes of non-transactional tables."""
     marks: int = 0
-    """Transactions that waited for a lock, or must not run in parallel."""
+    """Transactions that waited, or must run alone."""
     restarts: int = 0
-    """Restarts: commit ids repeat, as query ids do."""
+    """Restarts, which repeat commit ids."""
     commit_groups: bool = True
 
 
@@ -74,7 +74,6 @@ class GroupCommitSource(Source):
         self.left = {DDL: settings.ddl, "non_transactional": settings.non_transactional}
         self.marks_left, self.restarts_left = settings.marks, settings.restarts
         self.groups_of_run: dict[int, list[int]] = {}
-        """First transaction of a run -> its commit group leaders."""
         self.first_of_run = 1
         self.sequence: dict[int, int] = {}
         self.has_run_long = False
@@ -98,13 +97,13 @@ class GroupCommitSource(Source):
         return log
 
     def on_restart(self, number: TransactionId) -> None:
-        """Begin a new binary log with transaction ``number``."""
+        """Begin a new binary log."""
         self.restarts_left -= 1
         self.clock += 1
         self.first_of_run = number
 
     def commit_id(self, draft: Draft, size: int) -> CommitId | None:
-        """Return the run's commit id; None for a group of one."""
+        """Return the run's commit id; None if alone."""
         if size == 1:
             return None
         groups = self.groups_of_run.setdefault(draft.first_of_run, [])
@@ -155,7 +154,7 @@ class GroupCommitSource(Source):
         return kind
 
     def choose_rows(self, schedule: Schedule, kind: str) -> tuple[int, tuple[str, ...]]:
-        """Return domain and rows, in statement order."""
+        """Return domain and rows, in order."""
         rule = self.group_settings.domains
         if rule == "long_running" and kind == "rows" and not self.has_run_long:
             self.has_run_long = bool(schedule.choose(2, "long-running"))
@@ -184,7 +183,7 @@ class GroupCommitSource(Source):
     def group_of(
         self, schedule: Schedule, transaction: Transaction, drafts: Sequence[Draft]
     ) -> int:
-        """Return the predecessor's commit group, or a new one."""
+        """Return the predecessor's or a new group."""
         may_join = self.group_settings.commit_groups and TRANSACTIONAL in transaction.flags
         if may_join and transaction.id > self.first_of_run:
             group = drafts[-1].group
@@ -195,7 +194,7 @@ class GroupCommitSource(Source):
         return transaction.id
 
     def may_share(self, member: Transaction, transaction: Transaction) -> bool:
-        """Return whether two transactions can share a group."""
+        """Return whether they can share a group."""
         return TRANSACTIONAL in member.flags and not share_items(
             member.write_set, transaction.write_set
         )

@@ -28,7 +28,7 @@ from paraply.vocabulary.write_set import Item
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """A mode, a domain rule, and whether tables roll back."""
+    """A mode with a domain rule."""
 
     mode: Mode
     domains: str = "one"
@@ -48,7 +48,7 @@ DIALECTS = {
     "aggressive_non_transactional": Dialect(mode=Mode.AGGRESSIVE, non_transactional=2),
     "conservative_non_transactional": Dialect(mode=Mode.CONSERVATIVE, non_transactional=2),
 }
-"""The default since 10.5 comes first."""
+"""The default comes first (since 10.5)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Parts:
 
 _SPECULATION = frozenset({"rows_apply_as_logged", "commit_groups_never_overlap"})
 _MARKS = frozenset({"marked_transactions_wait_for_all_before"})
-"""Only optimistic respects marks; elsewhere the batch barrier opens at the commit *start*."""
+"""Marks matter only in optimistic; otherwise the barrier opens at commit *start*."""
 _SEEN_AT_ONCE = frozenset(
     {
         "irreversible_changes_wait_for_all_before",
@@ -74,7 +74,7 @@ _SEEN_AT_ONCE = frozenset(
         "reads_never_go_back",
     }
 )
-"""A non-transactional change is visible when executed, past the barrier: see _MARKS."""
+"""Non-transactional changes are visible before the commit."""
 
 _ONE_DOMAIN = frozenset({"domains_overtake_each_other"})
 _NO_SPECULATION = frozenset({"speculation_meets_a_conflict"})
@@ -239,7 +239,7 @@ class ParallelModesSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Apply a source's log until its end or a stall."""
+        """Apply a source's log."""
         rules = DIALECTS[dialect]
         source = self.parts.source(
             workload.row_names,
@@ -266,7 +266,7 @@ class ParallelModesSubject(Subject):
         recorder: Recorder,
         locks: dict[TransactionId, Item] | None = None,
     ) -> ParallelReplica:
-        """Return a replica with an unread log."""
+        """Return a replica with its log."""
         mode, workers = DIALECTS[dialect].mode, int(options["workers"])
         numbers = (
             "domain_workers",
@@ -297,7 +297,7 @@ def extra_locks(
 ) -> dict[TransactionId, Item]:
     """Choose an extra row lock, or none, per transaction.
 
-    Such a lock (of a secondary or replica-only index) is in no write set, so members of one commit
+    The write sets omit such a lock (of a secondary or replica-only index), so members of one commit
     group may block each other.
     """
     chosen: dict[TransactionId, Item] = {}

@@ -10,14 +10,14 @@ from paraply.reference_impl.mariadb.replica import ParallelReplica
 
 
 class AsksAfterEnrolling(ParallelReplica):
-    """A leader waits for its predecessor, which may be its follower."""
+    """A leader may wait for its follower."""
 
     def may_queue(self, group: EventGroup) -> bool:
         """Return True: the check comes later."""
         return True
 
     def commit_steps(self) -> Iterator[Step]:
-        """Delay the leader for its predecessor's commit."""
+        """Delay the leader."""
         for step in super().commit_steps():
             is_leader = self.binlog_queue and step.act == self.on_group_flushed
             if not is_leader or self.prior_is_done(self.binlog_queue[0]):
