@@ -84,7 +84,7 @@ class CertifierSubject(Subject):
         ),
     )
     follows = (replace(breaks_where[0], breaks=frozenset({"collection_never_changes_a_decision"})),)
-    # There is one member, nobody comes to rest or recovers, and no session logs.
+    # One member: no recovery, no rest of the group, no session logs.
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
         "": frozenset(
             {

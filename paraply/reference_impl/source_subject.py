@@ -110,7 +110,7 @@ class SourceSubject(Subject):
         "writeset": frozenset({"last_committed_is_minimal", "timestamps_keep_session_order"}),
         "writeset_session": frozenset({"last_committed_is_minimal"}),
     }
-    # What a write set does not tell is known to the history: it lists what truly depends.
+    # The history lists all true dependencies, also those outside the write set.
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
         "": frozenset(
             {
@@ -214,7 +214,7 @@ class SourceRun:
             if one.flavour is Flavour.CASCADING:
                 touched.add(self.rows[(position + 1) % len(self.rows)])
             elif one.flavour is Flavour.KEYLESS:
-                # A table has keys or has none, for all who write to it.
+                # All writers of a table see the same keys.
                 touched = {f"{row}-keyless"}
             if self.are_free(touched, one):
                 found.append(

@@ -22,8 +22,8 @@ def ticks_of(replica: Replica, *, shares_syncs: bool = False) -> int:
     while not replica.has_failed and recorder.now < TICKS_MAX:
         while (free := next(_free_steps(replica), None)) is not None:
             free()
-        # Who may move is decided before anybody does: a tick is the same moment for all. Rows come
-        # before commits, since a row is locked until its commit is over.
+        # All steps of a tick are chosen before the first one runs. Rows precede commits, since a
+        # row is locked until its commit ends.
         rows = _acts(replica, Stage.APPLYING)
         ready = [worker for worker in replica.workers if worker.stage is Stage.FINISHED]
         commits = _acts(replica, Stage.FINISHED)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Recovery:
     """Recovery by a low-water mark and worker bitmaps.
 
-    Source: ``mts_recovery_groups``. The transactions write both.
+    Source: ``mts_recovery_groups``. The transactions write both, so both are as durable.
     """
 
     def __init__(self) -> None:

@@ -92,7 +92,7 @@ class Replica:
         """Durable engine commits, in order."""
         self.has_failed = False
 
-    # The run.
+    # Run.
 
     def run(self, schedule: Schedule) -> None:
         """Apply the log; a stuck run lacks STOPPED and FAILED."""
@@ -138,7 +138,7 @@ class Replica:
         if self.crashes_left and has_begun:
             yield Step("crash", self.on_crash)
 
-    # The coordinator.
+    # Coordinator.
 
     def coordinator_steps(self) -> Iterator[Step]:
         """Yield the coordinator's possible step."""
@@ -149,7 +149,7 @@ class Replica:
             if not self.busy_workers:
                 yield Step("rotate", self.on_rotation)
             return
-        # What begins in the middle bears no GTID, so nobody can tell that it was executed.
+        # A transaction without its beginning has no GTID, so auto-skip cannot detect it.
         bears_gtid = entry.part is not Part.TAIL
         if bears_gtid and self.recovery.is_skipped(self, entry.transaction):
             yield Step("skip", self.on_skip)
@@ -198,7 +198,7 @@ class Replica:
         self.coordinator.on_rotation()
         self.record(EventKind.RELAY_ROTATED)
 
-    # The workers.
+    # Workers.
 
     def step_of(self, worker: Worker) -> Callable[[], None] | None:
         """Return the worker's next step."""
@@ -306,7 +306,7 @@ class Replica:
                 self.record(EventKind.ROLLED_BACK, other)
         self.record(EventKind.FAILED, worker)
 
-    # What happens beside.
+    # Optional steps.
 
     def on_read(self) -> None:
         """Take a reader's snapshot."""

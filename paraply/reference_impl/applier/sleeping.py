@@ -33,7 +33,7 @@ class SleepingReplica(Replica):
         self.is_asleep = False
         self.reports: dict[int, Callable[[Worker], None]] = {}
 
-    # The coordinator.
+    # Coordinator.
 
     def coordinator_steps(self) -> Iterator[Step]:
         """Yield its step, unless asleep."""
@@ -86,7 +86,7 @@ class SleepingReplica(Replica):
             self.is_asleep = False
             self.recorder.record(EventKind.WOKEN, worker=COORDINATOR)
 
-    # The workers.
+    # Workers.
 
     def report(self, worker: Worker) -> None:
         """Report in separate steps."""
@@ -119,7 +119,7 @@ class SleepingReplica(Replica):
             self.on_signal()
         worker.release()
 
-    # What ends a run, or begins it anew.
+    # Errors and crashes.
 
     def on_error(self, worker: Worker) -> None:
         """Keep committed transactions only."""

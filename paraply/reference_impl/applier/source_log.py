@@ -117,7 +117,7 @@ class Source:
             options.append(self.on_garbage_collected)
         if self.view_changes_left:
             options.append(lambda _: self.on_view_change(recorder))
-        # Asked in two steps, so that random runs are not torn into pieces of one transaction.
+        # Two choices keep random runs from splitting every transaction.
         if options and schedule.choose_index(2, "does anything happen between"):
             schedule.choose(options, "what happens between")(schedule)
 
@@ -144,7 +144,7 @@ class Source:
 
     def new_relay_file(self, schedule: Schedule) -> None:
         """Begin a file between transactions."""
-        del schedule  # A server that allowed it inside one would have something to choose.
+        del schedule  # Only a faulty source has a choice here.
         self.log.new_file()
 
     def on_view_change(self, recorder: Recorder) -> None:

@@ -84,7 +84,7 @@ class ApplierSubject(Subject):
     )
     breaks: ClassVar[Mapping[str, frozenset[str]]] = {
         "logical_clock_unordered": _out_of_order,
-        # By schema, LC and SN are ignored, which is safe: conflicts stay in one worker.
+        # DATABASE ignores LC and SN safely: conflicts stay in one worker.
         "database": frozenset({"starts_respect_last_committed"}),
         "database_unordered": _out_of_order | {"starts_respect_last_committed"},
     }

@@ -80,6 +80,7 @@ class Certifier:
     """Certification state of one member until STOP GROUP_REPLICATION.
 
     Single-primary groups set ``detects_conflicts`` only during a new primary's backlog.
+    They always store items, for last_committed.
     """
 
     dialect: Dialect
@@ -89,9 +90,9 @@ class Certifier:
     detects_conflicts: bool = True
     certification_info: dict[Item, StoredVersion] = field(default_factory=dict)
     group_gtid_executed: GtidSet = NO_GTIDS
-    """Certified or initial GTIDs."""
+    """GTIDs that the group certified, or present at the start."""
     group_gtid_extracted: GtidSet = NO_GTIDS
-    """The donor's certified part."""
+    """The donor's certified set at the join."""
     stable_set: GtidSet = NO_GTIDS
     is_certifying_already_applied: bool = False
     """Whether the stream repeats the donor's binary log."""
@@ -105,7 +106,7 @@ class Certifier:
     ) -> Decision:
         """Decide one transaction; refusal changes no state.
 
-        ``gtid_executed`` is this server's.
+        ``gtid_executed`` includes local transactions.
         """
         conflict = self.find_conflict(request)
         if conflict is not None:
@@ -120,7 +121,7 @@ class Certifier:
         return Decision(outcome=Outcome.POSITIVE, gtid=gtid, timestamp=timestamp)
 
     def find_conflict(self, request: CertificationRequest) -> Item | None:
-        """Return a conflicting item, or None."""
+        """Return an item with an unseen last writer, or None."""
         if not self.detects_conflicts:
             return None
         for item in request.items:
@@ -130,14 +131,14 @@ class Certifier:
         return None
 
     def has_seen(self, snapshot_version: GtidSet, stored_version: GtidSet) -> bool:
-        """Return whether the snapshot is newer."""
+        """Return whether the snapshot includes the stored version."""
         return stored_version <= snapshot_version
 
     def is_taken(self, gtid: Gtid, gtid_executed: GtidSet) -> bool:
-        """Return whether its GTID is used."""
+        """Return whether an earlier transaction has the GTID."""
         if gtid not in self.taken_gtids():
             return False
-        # A worker that certified, rolled back and tries again finds its own GTID here.
+        # A worker that retries a certified transaction finds its own GTID here.
         return not self.dialect.may_certify_gtid_again or gtid in gtid_executed
 
     def taken_gtids(self) -> GtidSet:
@@ -179,7 +180,7 @@ class Certifier:
         for item in items:
             stored = self.certification_info.get(item)
             self.certification_info[item] = entry
-            # An item that comes twice in one write set finds the transaction itself.
+            # A duplicate item in one write set finds the transaction itself.
             if stored is not None and stored.sequence_number != entry.sequence_number:
                 previous.append(stored.sequence_number)
         return previous

@@ -105,7 +105,7 @@ WL8440_LITERAL = Dialect(
     source="WL#8440, algorithm AL1 and the sentence on garbage collection word by word",
     last_committed_of_barrier=wait_for_the_window,
     window_after_collection=open_window_at_next,
-    # The text does not know CREATE TABLE ... SELECT.
+    # The text omits CREATE TABLE ... SELECT.
     orders_create_select=False,
 )
 

@@ -42,7 +42,7 @@ class GtidGenerator:
             if lowest is None:
                 raise ParaplyError(GTIDS_EXHAUSTED, greatest=NUMBER_MAX)
             return Gtid(GROUP_NAME, lowest)
-        # After as many assignments as a block has, holes are handed out anew.
+        # After block_size assignments, new blocks use the holes.
         if self.assigned_in_blocks % (self.block_size + 1) == 0:
             self.compute_intervals(taken)
         if origin not in self.blocks:
@@ -72,7 +72,7 @@ class GtidGenerator:
         self.free.append((start, NUMBER_MAX))
 
     def on_view_change(self, taken: AbstractSet[Gtid]) -> None:
-        """Restart, as a joiner must."""
+        """Restart, so that a joiner reserves the same blocks."""
         self.assigned_in_blocks = 0
         self.compute_intervals(taken)
 

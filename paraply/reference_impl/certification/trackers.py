@@ -115,7 +115,7 @@ class WritesetTracker(CommitOrderTracker):
         if not self.is_usable(transaction):
             self.history.forget(number)
             return parent
-        # Items known to the history are counted once more here, as the server does.
+        # The server counts items of the history twice, too.
         has_room = len(self.history.writers) + len(transaction.items) <= self.history_size_max
         last_writer = self.exchange_writers(transaction.items, number, has_room)
         if not has_room:
@@ -130,7 +130,7 @@ class WritesetTracker(CommitOrderTracker):
             bool(transaction.items or transaction.has_missing_keys or transaction.is_empty)
             and not transaction.is_create_select
             and transaction.logs_rows
-            # A cascade changes child rows that are in no write set.
+            # A cascade changes child rows outside the write set.
             and not transaction.has_related_foreign_keys
         )
 

@@ -59,7 +59,7 @@ class ItemComposer:
         if any(value is None or value is ABSENT for _, value in parts):
             return
         head = head_of(key.name, table.name)
-        # An index over a JSON array holds each of its elements.
+        # An index over a JSON array contains each element.
         alternatives = [value if isinstance(value, list) else [value] for _, value in parts]
         for values in product(*alternatives):
             yield head + b"".join(

@@ -71,7 +71,7 @@ class Clock:
         self.misapplied = self.retries = self.syncs = 0
         self.synced_at = NEVER
 
-    # To be overridden.
+    # Overridable.
 
     def place(self, number: int) -> int:
         """Return the next worker, or 0."""
@@ -106,7 +106,7 @@ class Clock:
         count = len(self.tasks)
         return [0, *range(count - 1)], [*range(1, count), NOBODY]
 
-    # The run.
+    # Run.
 
     def run(self) -> Run:
         """Apply the log."""
@@ -370,11 +370,11 @@ class Clock:
         self.at(self.now + 1).undone.append(worker)
 
     def on_undone(self, worker: int) -> None:
-        """Free the locks and arrange the retry."""
+        """Free the locks; retry after the predecessor or the cycle's oldest."""
         number = self.queues[worker][0]
         self.release(number)
         first = self.before[number] if self.commits_in_order else self.undone_for[number]
-        # Begun at once, it might take again what it was undone for, and so on for ever.
+        # An immediate retry could take the same locks again, forever.
         if self.done[first] == NEVER:
             self.awaiting.setdefault(first, []).append(worker)
         else:

@@ -98,7 +98,7 @@ class LoggedTasks:
         if row.table not in self.keys_of_table:
             schema = self.keys.schema_of(row.table)
             self.keys_of_table[row.table] = len(schema.unique_keys) if schema else 0
-        # A value that a row left out (minimal images) is among the transaction's keys already.
+        # The transaction's keys already include values that minimal images omit.
         return RowEvent(table=row.table, writes=tuple(map(self.builder.key, found)))
 
     def _numbers(self, keys: Iterable[ConflictKey]) -> tuple[int, ...]:

@@ -118,7 +118,7 @@ def _out_of_order(run: Run) -> int:
     latest, count = 0, 0
     for done in run.done[1:]:
         if done == NEVER:
-            # It never commits, so that whatever comes after it and does overtakes it.
+            # It never commits, so every later commit overtakes it.
             latest = 1 << 62
             continue
         count += done < latest
@@ -154,7 +154,7 @@ def _settled(other: Task, row: RowEvent, run: Run) -> int:
         return run.done[other.number]
     mine = {*row.writes, *row.reads}
     shared = {key for one in other.rows for key in one.writes if key in mine}
-    # Whoever only read a key is out of the way when it is done.
+    # A reader of a key blocks it until it is done.
     return max(
         (run.settled_at(other.number, key) for key in shared), default=run.done[other.number]
     )

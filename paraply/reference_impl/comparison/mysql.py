@@ -92,7 +92,7 @@ class Database(Clock):
         if self.running:
             if self.tasks[number].is_barrier or self.done[self.tasks[number].barrier_before] < 0:
                 return 0
-            # The worker that has a schema is busy with it: it takes one transaction at a time.
+            # A schema's worker is busy: it takes one transaction at a time.
             if any(schemas & self.schemas[other] for other in self.running):
                 return 0
         worker = super().place(number)

@@ -40,7 +40,7 @@ class Task:
         number: its place in the log, from 1.
         rows: its row events; none for a DDL.
         is_barrier: its keys are unknown: it runs alone.
-        barrier_before: the last earlier barrier, or NOBODY.
+        barrier_before: the last earlier barrier, or ``NOBODY``.
         stamp: last_committed and sequence_number, if any.
         clock: run of the logical clock.
         group: source commit group; adjacent equal numbers are one.

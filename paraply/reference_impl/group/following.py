@@ -138,7 +138,7 @@ class Follower:
             self._collect_on_join(view, is_joiner=is_joiner)
         if view.joined:
             state.certifier.on_view_change()
-        # A joiner has what it was given: nothing to compare.
+        # A joiner has its donor's state: nothing to compare.
         if not is_joiner:
             state.exported = dict(state.certifier.export_certification_info())
 
@@ -157,7 +157,7 @@ class Follower:
         certifier = self.state.certifier
         if not stable:
             return
-        # A joiner imports what the others have collected already.
+        # A joiner imports certification info after the collection.
         if is_joiner:
             if certifier.dialect.hands_on_stable_set:
                 certifier.stable_set |= stable

@@ -72,7 +72,7 @@ class Group:
             member.learn_online(frozenset(self.view_members))
             member.on_members_known()
 
-    # What clients and members do.
+    # Actions of clients and members.
 
     def submit(
         self,
@@ -194,7 +194,7 @@ class Group:
         member.start()
         member.status = Status.RECOVERING
         self.recorder.record(EventKind.STARTED, member=member.name)
-        # Its stream begins with the view in which it is a member.
+        # Its stream begins with its own view.
         member.next_message = len(self.total_order)
         self.view_of_joiner[member.name] = self.views + 1
         self.change_view((*self.view_members, member.name), joined=member.name)

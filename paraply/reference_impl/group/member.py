@@ -166,7 +166,7 @@ class Member:
         if not self.online <= frozenset(message.members):
             self.learn_online(self.online & frozenset(message.members))
         self.collection.on_view_change()
-        # A joiner comes with its donor's information, which is collected already.
+        # A joiner gets its donor's information after the collection.
         if message.joined not in (None, self.name) and self.dialect.collects_on_join:
             reports = [message.executed[m] for m in message.members if m in self.online]
             if reports:
@@ -247,7 +247,7 @@ class Member:
         if message.primary == self.primary:
             self.certifier.detects_conflicts = False
 
-    # What a member does at its own pace.
+    # Local steps of a member.
 
     def may_write(self) -> bool:
         """Return whether clients may write here."""
@@ -292,7 +292,7 @@ class Member:
                 not may_overlap(earlier.timestamp, entry.timestamp)
                 for earlier in self.relay_log[:position]
             )
-            # Whoever was certified before a view change commits before it.
+            # Transactions certified before a view change commit before it.
             waits = waits or (entry.timestamp.is_view_change and bool(self.committing()))
             if not waits and not self.locks(entry.items, entry.alters):
                 ready.append(entry)

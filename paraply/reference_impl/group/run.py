@@ -212,7 +212,7 @@ class GroupRun:
             self.schedule, self.writers, barriers=self.budget.barriers, rows=rows, ddl=ddl
         )
         if member.locks(items):
-            # It would wait for the lock; another time, then.
+            # It would wait for the lock; it tries later.
             return
         self.budget.transactions -= 1
         alters = TABLE if kind is TransactionKind.DDL else ""

@@ -10,7 +10,7 @@ class Settings:
     """Common settings of all members.
 
     Attributes:
-        is_single_primary: conflict detection starts off.
+        is_single_primary: one member accepts writes; conflict detection starts off.
         preserves_commit_order: remote commits follow the relay log.
         block_size: group_replication_gtid_assignment_block_size.
         preemptive_rows_threshold: items that start preemptive collection; 0 or several primaries

@@ -62,7 +62,7 @@ def timing(
     while recorder.now < TICKS_MAX and not replica.has_failed:
         while (step := next(free_steps(replica), None)) is not None:
             step.act()
-        # Who may move is decided before anybody does: a tick is the same moment for all.
+        # All steps of a tick are chosen before the first one runs.
         acts = list(costly_steps(replica))
         if not acts:
             break

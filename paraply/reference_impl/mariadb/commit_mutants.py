@@ -203,7 +203,7 @@ class EngineTakesTheLast(ParallelReplica):
 
 
 class HoldsBackupLock(ParallelReplica):
-    """A waiting group already has its predecessor's backup lock."""
+    """A group takes the backup commit lock before it waits."""
 
     def step_of(self, group: EventGroup) -> Callable[[], None] | None:
         """Wait for any group in its commit."""

@@ -51,7 +51,7 @@ class CommittingDriver(Driver):
         group.stage = Stage.COMMITTING
         self.record(EventKind.PREPARED, group, note="commit started")
 
-    # Waiting for the group before.
+    # Waiting for the predecessor.
 
     def prior_is_done(self, group: EventGroup) -> bool:
         """Return whether the predecessor ended."""
@@ -126,7 +126,7 @@ class CommittingDriver(Driver):
     def on_locks_freed(self) -> None:
         """Grant free row locks."""
 
-    # The end of a group.
+    # End of a group.
 
     def finish(self, group: EventGroup, *, has_failed: bool) -> None:
         """Publish the error, then wake successors."""

@@ -26,7 +26,7 @@ _WRONG = (Outcome.MISSING_BEFORE_IMAGE, Outcome.DUPLICATE_KEY)
 class ParallelReplica(LockingDriver):
     """One replica, from START SLAVE on."""
 
-    # The run.
+    # Run.
 
     def run(self, schedule: Schedule) -> None:
         """Apply the log; a stuck run lacks STOPPED and FAILED."""
@@ -98,7 +98,7 @@ class ParallelReplica(LockingDriver):
                 if self.failures_left and not self.is_stopping:
                     yield Step("failure", partial(self.on_failure, queue[0]))
 
-    # A worker.
+    # Workers.
 
     def step_of(self, group: EventGroup) -> Callable[[], None] | None:
         """Return a worker's next step."""
@@ -176,7 +176,7 @@ class ParallelReplica(LockingDriver):
         if group.row is None:
             group.stage = Stage.ENDED
             if not group.is_transactional:
-                # What such an engine changed is there at once, for everybody and for good.
+                # A non-transactional change is visible and final at once.
                 self.engine_commit(group, note="non-transactional")
 
     def on_statement(self, group: EventGroup) -> None:
@@ -222,7 +222,7 @@ class ParallelReplica(LockingDriver):
         """End a group; spread its predecessor's failure."""
         self.finish(group, has_failed=group.has_failed or self.prior_has_failed(group))
 
-    # What happens beside.
+    # Optional steps.
 
     def on_read(self) -> None:
         """Take a reader's snapshot."""

@@ -206,7 +206,7 @@ class ParallelModesSubject(Subject):
         ),
     )
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
-        # No crash and no client sessions here; conflicts are not told by LC and SN.
+        # No crash, no client sessions; LC and SN do not define conflicts.
         "": frozenset(
             {
                 "starts_respect_last_committed",
@@ -281,7 +281,7 @@ class ParallelModesSubject(Subject):
             log,
             recorder,
             Settings(
-                # Without a pool the driver applies everything itself, whatever the mode.
+                # Without a pool the driver applies everything in every mode.
                 rules=self.parts.rules(mode if workers else Mode.NONE),
                 workers=max(1, workers),
                 is_eager=bool(options["eager"]),
