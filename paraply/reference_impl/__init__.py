@@ -1,1 +1,1 @@
-"""The executable specification of the four design documents: readable, quotable, not fast."""
+"""The executable specification of the four design documents: readable, quotable, slow."""

@@ -1,4 +1,4 @@
-"""What happens in a run before a breach of a property is expected."""
+"""Events that precede expected breaches of properties."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ def _restarts(history: History) -> bool:
 
 
 def _has_hole(history: History) -> bool:
-    """Return whether a member had a transaction, or a part of one, before an earlier one."""
     done: dict[str, set[int]] = {}
     for event in history.events_of(EventKind.ENGINE_COMMITTED, EventKind.VISIBLE):
         mine = done.setdefault(event.member, set())

@@ -1,8 +1,7 @@
-"""A replication channel into a group: its worker certifies, is rolled back and tries again.
+"""A replication channel into a group, with retries.
 
-With replica_preserve_commit_order a worker whose transaction is certified already may be rolled
-back for the sake of an earlier one. It sends the same transaction, with the same GTID, once more.
-The transactions write different rows, so only the GTID decides.
+With replica_preserve_commit_order an earlier transaction may roll back a certified one. The worker
+resends it with the same GTID. The rows differ, so only the GTID decides.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ PRIMARY = "r1"
 
 
 class CertifierRetriesSubject(Subject):
-    """The primary's certifier, fed by a channel whose worker may have to begin again."""
+    """The primary's certifier behind a retrying channel."""
 
     name = "certifier_retries"
     meaning = "a channel into a group: certified, rolled back for commit order, certified again"
@@ -82,7 +81,7 @@ class CertifierRetriesSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Send transactions until all are executed or refused."""
+        """Send all transactions."""
         certifier = self.parts.build(self.parts.dialect(dialect))
         certifier.detects_conflicts = False
         channel = _Channel(certifier, recorder, workload)
@@ -96,20 +95,16 @@ class CertifierRetriesSubject(Subject):
 
 
 class _Channel:
-    """What the channel's worker and the primary do."""
-
     def __init__(self, certifier: Certifier, recorder: Recorder, workload: Workload) -> None:
         self.certifier = certifier
         self.recorder = recorder
         self.unsent = workload.transactions
         self.rollbacks_left = self.reuses_left = 0
         self.certified: list[tuple[TransactionId, Gtid]] = []
-        """Certified and not yet executed, in order."""
         self.executed: list[Gtid] = []
         self.attempts: dict[TransactionId, int] = {}
 
     def happenings(self) -> list[Callable[[], None]]:
-        """Return what can happen next."""
         found: list[Callable[[], None]] = []
         if self.certified:
             found.append(self.execute)
@@ -122,17 +117,14 @@ class _Channel:
         return found
 
     def send(self) -> None:
-        """Send the next transaction of the channel, under the next GTID of its source."""
         self.unsent -= 1
         self.submit(Gtid(GROUP_NAME, len(self.attempts) + 1))
 
     def reuse(self) -> None:
-        """Send another transaction under a GTID that is executed."""
         self.reuses_left -= 1
         self.submit(self.executed[-1])
 
     def submit(self, gtid: Gtid) -> None:
-        """List a transaction and certify it."""
         number = self.recorder.next_id()
         write_set = frozenset({f"row{number}"})
         transaction = self.recorder.add(
@@ -142,7 +134,6 @@ class _Channel:
         self.certify(transaction, gtid)
 
     def certify(self, transaction: TransactionId, gtid: Gtid) -> None:
-        """Ask the certifier, and remember what it certified."""
         attempt = self.attempts[transaction] = self.attempts.get(transaction, 0) + 1
         decision = self.certifier.on_transaction_delivered(
             CertificationRequest(
@@ -167,13 +158,11 @@ class _Channel:
             self.certified.append((transaction, gtid))
 
     def execute(self) -> None:
-        """Commit the first certified transaction in the engine."""
         transaction, gtid = self.certified.pop(0)
         self.executed.append(gtid)
         self.recorder.record(EventKind.ENGINE_COMMITTED, member=PRIMARY, transaction=transaction)
 
     def roll_back(self) -> None:
-        """Roll the last certified transaction back, and certify it again."""
         self.rollbacks_left -= 1
         transaction, gtid = self.certified.pop()
         attempt = self.attempts[transaction]

@@ -1,7 +1,6 @@
-"""One certifier fed by hand or by a schedule, with everything it decides written down.
+"""Records one certifier's decisions on manual or scheduled input.
 
-The other members are abstract: a transaction comes from ``r2`` and read some prefix of what was
-certified before.
+``r2`` sends transactions whose snapshot is a prefix of the certified ones.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ ELSEWHERE = "r2"
 
 
 class CertifierRun:
-    """Drives one certifier of the member ``r1`` and records the history.
+    """Drives and records ``r1``'s certifier.
 
-    ``certified`` lists the positive transactions in order; a snapshot is the length of a prefix.
+    ``certified`` lists positive transactions; a snapshot is a prefix length.
     """
 
     def __init__(self, certifier: Certifier, recorder: Recorder | None = None) -> None:
@@ -31,9 +30,9 @@ class CertifierRun:
         self.recorder = recorder or Recorder()
         self.certified: list[tuple[TransactionId, Gtid]] = []
         self.committed_here = 0
-        """How many of ``certified`` this member has committed, always the first ones."""
+        """Committed prefix of ``certified``."""
         self.stable = 0
-        """How many of ``certified`` are stable, always the first ones."""
+        """Stable prefix of ``certified``."""
         self.views = 1
         self.recorder.record(EventKind.STARTED, member=HERE)
 
@@ -46,10 +45,9 @@ class CertifierRun:
         snapshot: int | None = None,
         specified: Gtid | None = None,
     ) -> Decision:
-        """Send one transaction and let the certifier decide it at once.
+        """Send and certify one transaction.
 
-        ``snapshot`` counts certified transactions, None for all. ``kind`` follows from the items
-        where it is not given.
+        ``snapshot`` counts certified transactions, None for all.
         """
         items = tuple(items)
         kind = kind or (TransactionKind.ROWS if items else TransactionKind.NO_WRITE_SET)
@@ -103,7 +101,7 @@ class CertifierRun:
         return decision
 
     def commit_here(self, length: int) -> None:
-        """Commit the first ``length`` certified transactions at this member."""
+        """Commit a certified prefix here."""
         for transaction, gtid in self.certified[self.committed_here : length]:
             self.recorder.record(
                 EventKind.ENGINE_COMMITTED, member=HERE, transaction=transaction, gtid=str(gtid)
@@ -111,7 +109,7 @@ class CertifierRun:
         self.committed_here = max(self.committed_here, length)
 
     def collect(self, stable: int | None = None) -> frozenset[Item]:
-        """Collect with the first ``stable`` certified transactions stable, None for all."""
+        """Collect with a stable prefix."""
         self.stable = max(self.stable, len(self.certified) if stable is None else stable)
         self.recorder.next_step()
         prefix = self.certified[: self.stable]
@@ -127,7 +125,7 @@ class CertifierRun:
         return purged or frozenset()
 
     def change_view(self) -> None:
-        """Install a view on this existing member, for somebody who joins."""
+        """Install a joiner's view."""
         self.recorder.next_step()
         self.views += 1
         gtid = self.certifier.on_view_change()

@@ -1,4 +1,4 @@
-"""One certifier as a subject: every stream of a small scope, without the rest of the group."""
+"""One certifier as a subject, without a group."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BROKEN_BY_TIMESTAMPS: Mapping[str, frozenset[str]] = {
     "mysql_8_0": frozenset({"sequence_numbers_are_contiguous"}),
     "mysql_8_3": frozenset({"sequence_numbers_are_contiguous"}),
 }
-"""What a dialect breaks through the timestamps that it gives, in a certifier and in a group."""
+"""Breaches by a dialect's timestamps."""
 _VIEW_CHANGES = frozenset(
     {
         "a_view_change_is_logged",
@@ -45,11 +45,11 @@ _VIEW_CHANGES = frozenset(
 WITHOUT_VIEW_CHANGES: Mapping[str, frozenset[str]] = {
     name: _VIEW_CHANGES for name, dialect in DIALECTS.items() if not dialect.logs_view_change
 }
-"""Properties of logged view changes, for the dialects that log none: servers from 8.3 on."""
+"""View change properties of dialects that log none (servers from 8.3)."""
 
 
 class CertifierSubject(Subject):
-    """A certifier that is told of remote and local transactions, collections and views."""
+    """A certifier without a group."""
 
     name = "certifier"
     meaning = "one certifier of group replication: conflicts, GTIDs, last_committed"
@@ -84,7 +84,7 @@ class CertifierSubject(Subject):
         ),
     )
     follows = (replace(breaks_where[0], breaks=frozenset({"collection_never_changes_a_decision"})),)
-    # There is one member, nobody comes to rest or recovers, and no session logs.
+    # One member: no recovery, no rest of the group, no session logs.
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
         "": frozenset(
             {
@@ -122,15 +122,13 @@ class CertifierSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Feed the certifier as many transactions as the workload has."""
+        """Certify the workload's transactions."""
         run = CertifierRun(self.parts.build(self.parts.dialect(dialect)), recorder)
         _Stream(run, schedule, workload, options).feed()
         return (HERE, ELSEWHERE)
 
 
 class _Stream:
-    """What comes next, by the schedule's choice."""
-
     def __init__(
         self,
         run: CertifierRun,
@@ -147,7 +145,6 @@ class _Stream:
         self.writers: dict[str, tuple[int, ...]] = dict.fromkeys(workload.row_names, ())
 
     def feed(self) -> None:
-        """Let one thing happen after the other until all transactions were submitted."""
         while self.transactions:
             happenings = [self.deliver_remote]
             if self.options["locals"]:
@@ -159,18 +156,15 @@ class _Stream:
             self.schedule.choose(happenings, "what happens next")()
 
     def deliver_remote(self) -> None:
-        """Deliver a transaction of another member, whose snapshot may lack the newest ones."""
         newest = len(self.run.certified)
         lag_max = min(int(self.options["lag"]), newest - self.run.stable)
         lag = self.schedule.choose(lag_max + 1, "transactions the snapshot lacks")
         self.deliver(ELSEWHERE, newest - lag)
 
     def deliver_local(self) -> None:
-        """Deliver a transaction of this member, which has committed all before it."""
         self.deliver(HERE, len(self.run.certified))
 
     def deliver(self, origin: str, snapshot: int) -> None:
-        """Deliver one transaction with a write set of the schedule's choice."""
         self.transactions -= 1
         kind, items = choose_writes(
             self.schedule, self.writers, barriers=bool(self.options["barriers"])
@@ -184,19 +178,16 @@ class _Stream:
         self.run.deliver(items, kind=kind, origin=origin, snapshot=snapshot, specified=specified)
 
     def choose_gtid(self) -> Gtid | None:
-        """Return None for an automatic GTID, or one from 1 to one past the greatest used."""
         greatest = max((gtid.number for _, gtid in self.run.certified), default=0)
         number = self.schedule.choose(greatest + 2, "specified GTID")
         return Gtid(GROUP_NAME, number) if number else None
 
     def collect(self) -> None:
-        """Collect, with all or all but the newest stable."""
         self.collections -= 1
         longer = len(self.run.certified) - self.run.stable
         self.run.collect(len(self.run.certified) - self.schedule.choose(longer, "not yet stable"))
 
     def change_view(self) -> None:
-        """Let somebody else join."""
         self.views -= 1
         self.run.change_view()
 

@@ -1,4 +1,4 @@
-"""Choosing what a transaction writes, with rows that nothing tells apart offered once."""
+"""Choices of a transaction's writes, without symmetric ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paraply.vocabulary.transactions import TransactionKind
 
 
 class Writes(NamedTuple):
-    """What a transaction is and which rows it writes."""
+    """A transaction's kind and rows."""
 
     kind: TransactionKind
     items: tuple[str, ...]
@@ -24,13 +24,11 @@ def choose_writes(
     rows: bool = True,
     ddl: bool = False,
 ) -> Writes:
-    """Return what the next transaction writes.
+    """Return the next transaction's writes.
 
-    ``writers`` holds every row and the transactions that wrote it so far. Rows with the same
-    writers are interchangeable: a run stays the same when their names are exchanged, so from
-    such a class only the first few are ever taken. Fewer rows come before more. ``barriers``
-    adds a transaction without write set, and a CREATE TABLE ... SELECT whose table is the first
-    row; ``ddl`` a change of a table's definition. Without ``rows`` nothing is written.
+    Rows with equal ``writers`` are interchangeable, so choices use only the first few of each
+    class, fewest rows first. ``barriers`` adds a transaction without write set, and a CREATE TABLE
+    ... SELECT of the first row. ``ddl`` adds a table change. Without ``rows`` it writes nothing.
     """
     found = write_sets(writers) if rows else []
     options = [Writes(TransactionKind.ROWS, items) for items in found]
@@ -43,7 +41,7 @@ def choose_writes(
 
 
 def write_sets(writers: Mapping[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
-    """Return every set of one row or more, one for each that renaming rows makes equal."""
+    """Return row sets without symmetric ones."""
     classes: dict[tuple[int, ...], list[str]] = {}
     for row, history in writers.items():
         classes.setdefault(history, []).append(row)

@@ -1,7 +1,6 @@
-"""Mutants: subjects with one small change in one place, each of which a property must catch.
+"""Mutants: subjects with one small fault that a property must catch.
 
-A check that has caught no mutant has shown nothing. The change is a subclass that overrides
-one method, or one rule replaced in a dialect, so that the reference itself stays free of it.
+A fault overrides one method or one dialect rule, so the reference stays clean.
 """
 
 from __future__ import annotations
@@ -23,16 +22,14 @@ class Mutant:
     """One fault and the property that must find it.
 
     Attributes:
-        name: what it gets wrong (``collect_ignores_pending``).
-        family: the part it is in (``timestamps``, ``certification``, ``commit order``).
-        source: where the fault comes from: a bug number, or a section of a document.
-        fault: what it does, in one sentence.
-        caught_by: name of the property that must be violated.
-        subject: the system with the fault in it; its ``name`` stays that of the original.
-        workload: the scope in which the fault shows.
-        survives_because: why no safety property can catch it, for the few that are equivalent
-            to the original in all that matters; ``caught_by`` is empty then. That none catches
-            it is tested too.
+        name: the fault (``collect_ignores_pending``).
+        family: its part (``timestamps``, ``certification``, ``commit order``).
+        source: a bug number or a document's section.
+        fault: its effect, in one sentence.
+        caught_by: the violated property.
+        subject: the faulty system, with the original's ``name``.
+        workload: the scope that shows it.
+        survives_because: why no safety property catches it; then ``caught_by`` is empty.
     """
 
     name: str
@@ -49,7 +46,7 @@ _MUTANTS: dict[str, Mutant] = {}
 
 
 def register_mutant(mutant: Mutant) -> Mutant:
-    """Make a mutant known by its name; a name that is taken raises ``ValueError``."""
+    """Register a mutant; ``ValueError`` for a duplicate."""
     if mutant.name in _MUTANTS:
         raise ValueError(f"mutant {mutant.name} is registered twice")
     _MUTANTS[mutant.name] = mutant
@@ -57,12 +54,12 @@ def register_mutant(mutant: Mutant) -> Mutant:
 
 
 def registered_mutants() -> tuple[Mutant, ...]:
-    """Return the mutants registered so far, by family and name."""
+    """Return mutants by family and name."""
     return tuple(sorted(_MUTANTS.values(), key=lambda mutant: (mutant.family, mutant.name)))
 
 
 def mutant_named(name: str) -> Mutant:
-    """Return a mutant by name; ``ParaplyError`` P408 if there is none."""
+    """Return a mutant, or raise ``ParaplyError`` P408."""
     if name not in _MUTANTS:
         raise ParaplyError(UNKNOWN_MUTANT, name=name)
     return _MUTANTS[name]

@@ -1,4 +1,4 @@
-"""Writes down what a subject does, as the history that properties judge."""
+"""Records a subject's run as a history for the properties."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from paraply.vocabulary.timestamps import LogicalTime
 from paraply.vocabulary.transactions import Transaction, TransactionId
 
 FROM_OUTSIDE = "from outside"
-"""Note of an error whose cause is not in the log (a full disk, a killed worker)."""
+"""Note of an error outside the log."""
 LOCK_WAIT_TIMEOUT = "lock wait timeout"
-"""Note of an attempt that a lock held from outside ended."""
 
 
 class Recorder:
-    """Collects transactions and events in the order in which they happen."""
+    """Collects transactions and events in order."""
 
     def __init__(self) -> None:
         self.transactions: list[Transaction] = []
@@ -26,20 +25,20 @@ class Recorder:
         self.now = 0
 
     def next_step(self) -> None:
-        """Let time pass; what is recorded until the next call happens in one step."""
+        """Begin a new step of time."""
         self.now += 1
 
     def next_id(self) -> TransactionId:
-        """Return the number of the transaction that is added next."""
+        """Return the next transaction's number."""
         return TransactionId(len(self.transactions) + 1)
 
     def add(self, transaction: Transaction) -> TransactionId:
-        """List a transaction; its number is that of :meth:`next_id`."""
+        """Add a transaction with :meth:`next_id`."""
         self.transactions.append(transaction)
         return transaction.id
 
     def record(self, kind: EventKind, **fields: Any) -> None:
-        """Add an event at the present step; ``fields`` are those of ``Event``."""
+        """Add an event now."""
         self.events.append(Event(kind, LogicalTime(self.now), **fields))
 
     def history(self, header: HistoryHeader) -> History:
@@ -50,10 +49,10 @@ class Recorder:
 
 
 def seed_of(schedule: Schedule) -> int | None:
-    """Return the seed of a random schedule, None for any other."""
+    """Return a random schedule's seed."""
     return schedule.seed if isinstance(schedule, SeededSchedule) else None
 
 
 def program_of(schedule: Schedule) -> str:
-    """Return the choices made so far as text for a report."""
+    """Return the choices as text."""
     return format_program(encode_program(schedule.choices))

@@ -1,8 +1,7 @@
-"""The source's dependency trackers as a subject: sessions, row locks, binary log, engine commit.
+"""The source's dependency trackers as a subject.
 
-What a transaction truly depends on is its history's write set; what a tracker is told is less
-for a table without key, a cascade, a statement-based change or CREATE TABLE ... SELECT. That is
-where a tracker must know its limits.
+The history has true dependencies. The tracker sees fewer for a keyless table, a cascade, a
+statement-based change or CREATE TABLE ... SELECT.
 """
 
 from __future__ import annotations
@@ -29,24 +28,24 @@ SOURCE = "r1"
 
 
 class Flavour(Enum):
-    """What sort of statement it is, by what a write set tells of it."""
+    """Kinds of statements, by their write sets."""
 
     PLAIN = "plain"
-    """Rows with keys: the write set tells all."""
+    """The write set is complete."""
     KEYLESS = "keyless"
-    """A table without PRIMARY or UNIQUE key: no items."""
+    """No PRIMARY or UNIQUE key."""
     CASCADING = "cascading"
-    """A parent row whose change cascades to the next row, which is in no write set."""
+    """A parent row; the write set omits its cascade."""
     STATEMENT = "statement"
-    """Logged as a statement (binlog_format MIXED): no items."""
+    """binlog_format MIXED."""
     CREATE_SELECT = "create_select"
-    """CREATE TABLE ... SELECT: writes a table of its own, and reads the row."""
+    """Writes a new table and reads the row."""
     BLOCKING = "blocking"
-    """REPAIR TABLE and its like: gives its locks back before it commits."""
+    """REPAIR TABLE and similar: unlocks before the commit."""
 
 
 class Phase(Enum):
-    """How far a transaction has come."""
+    """Progress of a transaction."""
 
     EXECUTING = "executing"
     FLUSHED = "flushed"
@@ -54,12 +53,12 @@ class Phase(Enum):
 
 @dataclass(slots=True, kw_only=True)
 class Running:
-    """A transaction of one session that has not committed in the engine."""
+    """A session's transaction before its engine commit."""
 
     session: int
     flavour: Flavour
     depends_on: set[str] = field(default_factory=set)
-    """Rows it truly reads or writes; their locks are held until the engine commits."""
+    """Rows locked until the engine commit."""
     tracked: TrackedTransaction
     statements_left: int
     phase: Phase = Phase.EXECUTING
@@ -73,11 +72,11 @@ TRACKERS: Trackers = {
     "writeset": WritesetTracker,
     "writeset_session": WritesetSessionTracker,
 }
-"""binlog_transaction_dependency_tracking; servers from 8.4 know WRITESET only."""
+"""binlog_transaction_dependency_tracking; servers from 8.4: WRITESET only."""
 
 
 class SourceSubject(Subject):
-    """A source that logs the timestamps of its own transactions."""
+    """A source that logs its own timestamps."""
 
     name = "source"
     meaning = "a source's dependency tracking: COMMIT_ORDER, WRITESET, WRITESET_SESSION"
@@ -111,7 +110,7 @@ class SourceSubject(Subject):
         "writeset": frozenset({"last_committed_is_minimal", "timestamps_keep_session_order"}),
         "writeset_session": frozenset({"last_committed_is_minimal"}),
     }
-    # What a write set does not tell is known to the history: it lists what truly depends.
+    # The history lists all true dependencies, also those outside the write set.
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
         "": frozenset(
             {
@@ -133,14 +132,14 @@ class SourceSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Let the sessions run until all transactions have committed."""
+        """Run the sessions."""
         tracker = self.trackers[dialect](int(options["history_size"]))
         SourceRun(tracker, schedule, workload, options, recorder).run()
         return (SOURCE,)
 
 
 class SourceRun:
-    """Sessions that execute, flush and commit, one step at a time."""
+    """Sessions that execute, flush and commit stepwise."""
 
     def __init__(
         self,
@@ -164,13 +163,13 @@ class SourceRun:
         self.created = 0
 
     def run(self) -> None:
-        """Choose among the possible steps until there are none."""
+        """Choose steps until none is possible."""
         while steps := self.steps():
             self.recorder.next_step()
             self.schedule.choose(steps, "what happens next")()
 
     def steps(self) -> list[Callable[[], None]]:
-        """Return what may happen now."""
+        """Return the possible steps."""
         found: list[Callable[[], None]] = []
         flushed = [one for one in self.running if one.phase is Phase.FLUSHED]
         if flushed:
@@ -192,7 +191,7 @@ class SourceRun:
         return found
 
     def begin(self, session: int) -> None:
-        """Begin a transaction of the schedule's choice."""
+        """Begin a chosen transaction."""
         self.transactions -= 1
         flavour = self.schedule.choose(self.flavours, "flavour")
         statements = 1
@@ -208,14 +207,14 @@ class SourceRun:
         )
 
     def statements_of(self, one: Running) -> list[Callable[[], None]]:
-        """Return a statement for each row whose lock is free."""
+        """Return statements for unlocked rows."""
         found: list[Callable[[], None]] = []
         for position, row in enumerate(self.rows):
             touched = {row}
             if one.flavour is Flavour.CASCADING:
                 touched.add(self.rows[(position + 1) % len(self.rows)])
             elif one.flavour is Flavour.KEYLESS:
-                # A table has keys or has none, for all who write to it.
+                # All writers of a table see the same keys.
                 touched = {f"{row}-keyless"}
             if self.are_free(touched, one):
                 found.append(
@@ -224,7 +223,7 @@ class SourceRun:
         return found
 
     def are_free(self, rows: set[str], one: Running) -> bool:
-        """Return whether no other transaction holds a lock on the rows."""
+        """Return whether the rows are unlocked."""
         return all(
             rows.isdisjoint(other.depends_on) or self.has_released(other)
             for other in self.running
@@ -232,11 +231,11 @@ class SourceRun:
         )
 
     def has_released(self, one: Running) -> bool:
-        """Return whether a transaction gave its locks back before its engine commit."""
+        """Return whether its locks are released."""
         return one.flavour is Flavour.BLOCKING and one.phase is Phase.FLUSHED
 
     def execute(self, one: Running, row: str, touched: set[str]) -> None:
-        """Execute one statement and prepare it in the engine."""
+        """Execute and prepare one statement."""
         one.statements_left -= 1
         one.depends_on |= touched
         tracked = one.tracked
@@ -260,7 +259,7 @@ class SourceRun:
         self.tracker.on_statement_prepared(tracked)
 
     def flush(self, one: Running) -> None:
-        """Write the transaction to the binary log, with its timestamp."""
+        """Log the transaction with its timestamp."""
         one.statements_left = 0
         one.phase = Phase.FLUSHED
         timestamp = self.tracker.on_flushed(one.tracked)
@@ -287,13 +286,13 @@ class SourceRun:
         self.running.append(one)
 
     def commit(self, one: Running) -> None:
-        """Commit in the engine: the lock interval ends, then the locks are given back."""
+        """Commit, then release the locks."""
         self.tracker.on_engine_commit(one.tracked)
         self.running.remove(one)
         self.recorder.record(EventKind.ENGINE_COMMITTED, member=SOURCE, transaction=one.id)
 
     def rotate(self) -> None:
-        """Go on in a new binary log; nothing is flushed and uncommitted then."""
+        """Begin a new binary log."""
         self.rotations -= 1
         self.clock += 1
         self.tracker.on_rotation()

@@ -1,7 +1,6 @@
 """Subjects under test: named systems that turn a schedule and a workload into a history.
 
-Whoever adds a subject registers it here and gets every property, the search for
-counterexamples and the reports.
+Registration adds properties, counterexample search and reports.
 """
 
 from __future__ import annotations
@@ -49,22 +48,19 @@ WORKLOAD_OUT_OF_RANGE = register(
 )
 
 TRANSACTIONS_MAX = 1_000
-"""Runs keep every snapshot in memory; longer ones teach nothing that a thousand do not."""
 ROWS_MAX = 64
 MEMBERS_MAX = 9
-"""A group has at most nine members."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """How much is run: what is done, and in which order, is chosen by the schedule.
+    """Size of a run.
 
     Attributes:
-        transactions: how many are submitted.
-        rows: how many rows there are to write, named ``a``, ``b``, ``c``, ...
+        rows: rows to write, named ``a``, ``b``, ``c``, ...
         members: servers, where the subject has several.
-        dialect: name of the dialect, empty for the subject's first.
-        options: the subject's own options by name; those not named have their defaults.
+        dialect: empty for the subject's first.
+        options: missing ones have their defaults.
     """
 
     transactions: int = 4
@@ -86,7 +82,7 @@ class Workload:
 
     @property
     def row_names(self) -> tuple[str, ...]:
-        """Return the rows' names: ``a`` to ``z``, then ``a1``, ``b1``, ..."""
+        """Return ``a`` to ``z``, then ``a1``, ``b1``, ..."""
         letters = "abcdefghijklmnopqrstuvwxyz"
         return tuple(
             letters[row % 26] + (str(row // 26) if row >= 26 else "") for row in range(self.rows)
@@ -95,10 +91,10 @@ class Workload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """One option of a subject; ``default`` also tells its type.
+    """A subject's option; ``default`` defines its type.
 
-    A number lies in ``[least, greatest]``; a text is one of ``choices``, where there are any.
-    ``small`` is what an enumeration of every run takes where nobody says otherwise.
+    A number lies in ``[least, greatest]``; a text is one of ``choices``, if any. ``small`` is for
+    full enumeration.
     """
 
     name: str
@@ -110,7 +106,7 @@ class Option:
     small: OptionValue | None = None
 
     def allows(self, value: OptionValue) -> bool:
-        """Return whether a value of the right type is in range."""
+        """Return whether a value is in range."""
         if isinstance(value, int) and not isinstance(value, bool):
             return self.least <= value <= self.greatest
         return not self.choices or value in self.choices
@@ -127,12 +123,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What happens in a run before a breach of it is expected.
-
-    Attributes:
-        meaning: what that is.
-        occurs: whether it happens in a history.
-    """
+    """An event that precedes an expected breach."""
 
     meaning: str
     occurs: Callable[[History], bool]
@@ -143,16 +134,14 @@ NO_CAUSE_ASKED = Cause("the rules of the dialect or option", lambda _: True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownBreaches:
-    """Properties that a subject is known to break where its options ask for it.
+    """Properties that a subject breaks under some options.
 
     Attributes:
-        where: the options, as one would say them.
-        applies: whether options are such; sizes of the workload are among them, by their names.
-        breaks: names of the properties.
-        because: why that is right of the subject.
-        cause: what happens first in a run that breaks them.
-        dialects: those it is true of; none named means all.
-        scope: sizes, and options beside these, in which it shows soon.
+        where: the options in words.
+        applies: whether options and sizes, by name, match.
+        because: why the breach is correct.
+        dialects: empty for all.
+        scope: sizes and further options that show it soon.
     """
 
     where: str
@@ -164,31 +153,27 @@ class KnownBreaches:
     scope: Workload = field(default_factory=Workload)
 
     def includes(self, name: str, dialect: str, settings: Mapping[str, OptionValue]) -> bool:
-        """Return whether a property is among them in a dialect, with options and sizes."""
+        """Return whether the property breaks here."""
         return name in self.breaks and self.is_of(dialect, settings)
 
     def is_of(self, dialect: str, settings: Mapping[str, OptionValue]) -> bool:
-        """Return whether they are those of a dialect, with options and sizes."""
+        """Return whether dialect and settings match."""
         return (not self.dialects or dialect in self.dialects) and self.applies(settings)
 
 
 class Subject(ABC):
-    """A system under test. It makes every choice through the schedule and keeps no state.
+    """A stateless system under test; the schedule makes every choice.
 
     Attributes:
-        name: as the command line spells it.
-        meaning: what it is, in one sentence.
-        source: document, section or server function that it follows.
-        dialects: the rules it can follow, the default first.
-        options: what can be set beside the size of the workload.
-        breaks: dialect -> names of properties that it is known to break, each explained in the
-            documentation; to find them is expected, not to find them is a fault of the search.
-        causes: property -> what must happen in a run before its breach is that of ``breaks``.
-        breaks_where: what it is known to break in addition, with some options.
-        follows: what breaks besides, too rarely to be sought, as a consequence of a cause.
-        schema: the tables it writes, where its histories have rows.
-        unreachable: dialect (empty for all) -> names of properties whose situation no run can
-            reach, whatever its options. A campaign that does refutes the claim.
+        source: document, section or server function.
+        dialects: its rules, the default first.
+        breaks: dialect -> properties that a search must find broken, as documented.
+        causes: property -> event that must precede its breach.
+        breaks_where: additional breaches under some options.
+        follows: rare further breaches with the same cause.
+        schema: tables of histories with rows.
+        unreachable: dialect (empty for all) -> properties whose situation no run reaches. A
+            campaign that does refutes the claim.
     """
 
     name: ClassVar[str] = ""
@@ -204,10 +189,9 @@ class Subject(ABC):
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {}
 
     def run(self, schedule: Schedule, workload: Workload) -> History:
-        """Run once and return what happened; the history names the choices that made it.
+        """Run once and return the history, with its choices.
 
-        Raises ``ParaplyError`` P404, P405, P406 or P409 for a dialect or an option that does not
-        fit.
+        Raises ``ParaplyError`` P404, P405, P406 or P409 for an invalid dialect or option.
         """
         options = self.options_of(workload)
         dialect = self.dialect_of(workload)
@@ -235,18 +219,17 @@ class Subject(ABC):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Run once, tell ``recorder`` what happens, and return the members' names."""
+        """Record one run; return the members' names."""
 
     def small_scope(self, workload: Workload) -> Workload:
-        """Return the workload with the options that it does not say small enough to enumerate."""
+        """Fill missing options with small values."""
         small = {one.name: one.small for one in self.options if one.small is not None}
         return replace(workload, options={**small, **workload.options})
 
     def known_breaches(self, workload: Workload) -> frozenset[str]:
-        """Return the properties that it is known to break in the workload's dialect and options.
+        """Return a workload's known breaches.
 
-        Raises ``ParaplyError`` P404, P405, P406 or P409 for a dialect or an option that does not
-        fit.
+        Raises ``ParaplyError`` P404, P405, P406 or P409, as ``run``.
         """
         dialect, settings = self.dialect_of(workload), self.settings_of(workload)
         with_options = (
@@ -255,7 +238,7 @@ class Subject(ABC):
         return self.breaks.get(dialect, frozenset()).union(*with_options)
 
     def causes_of(self, workload: Workload, name: str) -> tuple[Cause, ...]:
-        """Return what may cause an expected breach of a property; none if none is expected."""
+        """Return an expected breach's causes."""
         dialect, settings = self.dialect_of(workload), self.settings_of(workload)
         found = [
             known.cause
@@ -276,11 +259,11 @@ class Subject(ABC):
         }
 
     def unreachable_in(self, dialect: str) -> frozenset[str]:
-        """Return the properties whose situation no run in the dialect can reach."""
+        """Return properties with unreachable situations."""
         return self.unreachable.get("", frozenset()) | self.unreachable.get(dialect, frozenset())
 
     def dialect_of(self, workload: Workload) -> str:
-        """Return the dialect to run; P405 if the subject does not have the one named."""
+        """Return the dialect, or raise P405."""
         if not workload.dialect:
             return self.dialects[0]
         if workload.dialect not in self.dialects:
@@ -293,7 +276,7 @@ class Subject(ABC):
         return workload.dialect
 
     def options_of(self, workload: Workload) -> dict[str, OptionValue]:
-        """Return every option with its value; P404, P406 or P409 for one that does not fit."""
+        """Return all options; raises P404, P406 or P409."""
         known = {option.name: option for option in self.options}
         values = {option.name: option.default for option in self.options}
         for name, value in workload.options.items():
@@ -332,7 +315,7 @@ _SUBJECTS: dict[str, Subject] = {}
 
 
 def register_subject(subject: SubjectT) -> SubjectT:
-    """Make a subject known by its name; a name that is taken raises ``ValueError``."""
+    """Register a subject; ``ValueError`` for a duplicate."""
     if subject.name in _SUBJECTS:
         raise ValueError(f"subject {subject.name} is registered twice")
     _SUBJECTS[subject.name] = subject
@@ -340,12 +323,12 @@ def register_subject(subject: SubjectT) -> SubjectT:
 
 
 def registered_subjects() -> tuple[Subject, ...]:
-    """Return the subjects registered so far, by name; import ``reference_impl.subjects`` first."""
+    """Return subjects by name; import ``reference_impl.subjects`` first."""
     return tuple(_SUBJECTS[name] for name in sorted(_SUBJECTS))
 
 
 def subject_named(name: str) -> Subject:
-    """Return a subject by name; ``ParaplyError`` P403 if there is none."""
+    """Return a subject, or raise ``ParaplyError`` P403."""
     if name not in _SUBJECTS:
         raise ParaplyError(UNKNOWN_SUBJECT, name=name, known=", ".join(sorted(_SUBJECTS)))
     return _SUBJECTS[name]

@@ -1,4 +1,4 @@
-"""Importing this module registers every subject of the reference implementation."""
+"""Importing this module registers every subject."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Write-set extraction as a subject: row changes that meet in a key, and the items they get.
+"""Write-set extraction as a subject: row changes with common keys, and their items.
 
-Values are chosen to differ as bytes and be equal as keys: by collation, by indexed prefix, and
-from child to parent.
+Chosen values differ as bytes and are equal as keys: by collation, prefix, or child and parent.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ TABLES = {table.name: table for table in (WORDS, PAIRS, CHILDREN)}
 
 
 class Change(NamedTuple):
-    """One row change that the present state allows."""
+    """A possible row change."""
 
     table: TableSchema
     before: RowImage | None
@@ -73,7 +72,7 @@ class Change(NamedTuple):
 
 
 class WriteSetSubject(Subject):
-    """One row change per transaction, each with the items that the server would extract."""
+    """One row change per transaction, with items."""
 
     name = "write_sets"
     meaning = "write-set extraction: which rows are taken for one"
@@ -93,7 +92,7 @@ class WriteSetSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Change rows one after the other, each change allowed by all keys."""
+        """Change rows serially, as keys allow."""
         composer = self.composer(tables=TABLES)
         rows: dict[str, list[RowImage]] = {name: [] for name in TABLES}
         for number in range(1, workload.transactions + 1):
@@ -128,7 +127,7 @@ class WriteSetSubject(Subject):
 
 
 def possible_changes(rows: Mapping[str, list[RowImage]], number: int) -> Iterator[Change]:
-    """Yield the changes that break no key; a new row has the id ``number``."""
+    """Yield valid changes; a new row has id ``number``."""
     words = {sort_key(str(row[1]), COLLATION) for row in rows["test.words"]}
     pairs = {_pair_key(row) for row in rows["test.pairs"]}
     for word in ("c", "C", None):
@@ -148,7 +147,7 @@ def possible_changes(rows: Mapping[str, list[RowImage]], number: int) -> Iterato
 
 
 def operation_of(change: Change) -> Operation:
-    """Return what a change does, by the images it has."""
+    """Return a change's operation."""
     if change.before is None:
         return Operation.INSERT
     return Operation.DELETE if change.after is None else Operation.UPDATE

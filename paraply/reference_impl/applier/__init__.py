@@ -1,6 +1,6 @@
-"""The parallel applier of one replica: coordinator, workers, commit-order queue, recovery.
+"""A replica's parallel applier.
 
-Source: WL#8440 (applier, challenges), WL#7165, ``sql/rpl_mta_submode.cc`` and
-``sql/rpl_replica_commit_order_manager.cc`` as facts; the row store is our own, so that a wrong
-order really goes wrong.
+Source: WL#8440 (applier, challenges), WL#7165, ``sql/rpl_mta_submode.cc``,
+``sql/rpl_replica_commit_order_manager.cc``. The row store applies real changes, so a wrong order
+causes errors.
 """

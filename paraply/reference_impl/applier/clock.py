@@ -1,7 +1,6 @@
 """A replica on a simulated clock: every worker makes one step per tick.
 
-A row event costs a tick and a commit costs a tick. Reading, giving out and beginning cost nothing,
-so that the coordinator is never what is waited for.
+A row event and a commit cost one tick each; the coordinator never causes delay.
 """
 
 from __future__ import annotations
@@ -12,21 +11,19 @@ from paraply.reference_impl.applier.replica import Replica
 from paraply.reference_impl.applier.worker import Stage, Worker
 
 TICKS_MAX = 1_000_000
-"""No replica needs as many ticks as this; one that stalls is found long before."""
 
 
 def ticks_of(replica: Replica, *, shares_syncs: bool = False) -> int:
-    """Return the ticks until the log is applied, or until the replica has failed or stalls.
+    """Return the ticks until the end, a failure or a stall.
 
-    The recorder's time is the tick. With ``shares_syncs`` commits that are ready when a tick begins
-    are one group: they take one tick together, in their order.
+    With ``shares_syncs`` simultaneous commits share one tick.
     """
     recorder = replica.recorder
     while not replica.has_failed and recorder.now < TICKS_MAX:
         while (free := next(_free_steps(replica), None)) is not None:
             free()
-        # Who may move is decided before anybody does: a tick is the same moment for all. Rows come
-        # before commits, since a row is locked until its commit is over.
+        # All steps of a tick are chosen before the first one runs. Rows precede commits, since a
+        # row is locked until its commit ends.
         rows = _acts(replica, Stage.APPLYING)
         ready = [worker for worker in replica.workers if worker.stage is Stage.FINISHED]
         commits = _acts(replica, Stage.FINISHED)

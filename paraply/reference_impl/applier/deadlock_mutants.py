@@ -1,4 +1,4 @@
-"""Appliers that see some deadlocks between row locks and the commit order, and not others."""
+"""Appliers that miss some deadlocks of row locks and commit order."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from paraply.vocabulary.write_set import Item
 
 
 class CallsBackAtTheTurnOnly(Replica):
-    """A worker that has a row of an earlier one is called back where it waits for its turn.
+    """A holder yields only during its wait for its turn.
 
-    It is not where it waits for a row itself. A circle over rows alone is broken, as engines do.
+    The engine still breaks row cycles.
     """
 
     def must_yield(self, holder: Worker, *, to: Worker) -> bool:
-        """Return whether the holder is later and waits for its turn."""
+        """Return whether a later holder awaits its turn."""
         return holder.stage is Stage.FINISHED and super().must_yield(holder, to=to)
 
     def on_row(self, worker: Worker) -> None:
-        """Apply the row; who comes to wait for its turn may be waited for already."""
+        """Apply the row, then perhaps yield."""
         super().on_row(worker)
         for other in self.busy_workers:
             if self.holder_for(other) is worker and self.must_yield(worker, to=other):
@@ -28,7 +28,7 @@ class CallsBackAtTheTurnOnly(Replica):
                 return
 
     def on_lock_wait(self, worker: Worker, item: Item, holder: TransactionId) -> None:
-        """Wait for the row; break a circle over rows at its latest transaction."""
+        """Wait; break a row cycle."""
         super().on_lock_wait(worker, item, holder)
         waiters = [worker]
         while (following := self.holder_for(waiters[-1])) is not None:
@@ -39,7 +39,7 @@ class CallsBackAtTheTurnOnly(Replica):
             waiters.append(following)
 
     def holder_for(self, worker: Worker) -> Worker | None:
-        """Return who holds the row that a worker waits for; None where it waits for none."""
+        """Return the awaited row's holder."""
         if worker.waits_for_row is None:
             return None
         holder = self.store.holders.get(worker.waits_for_row)

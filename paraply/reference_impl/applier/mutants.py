@@ -1,7 +1,6 @@
-"""Appliers with one fault each: scheduling, commit order and the row store.
+"""Appliers with one fault in scheduling, commit order or the row store.
 
-Every class overrides one method or one value of the part it stands in for. Those of crash recovery
-are in ``recovery_mutants``.
+``recovery_mutants`` has the other faults.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def applier_mutant(
     rows: int = 3,
     **options: OptionValue,
 ) -> Mutant:
-    """Register an applier made of ``parts`` as a mutant."""
+    """Register a mutant with replaced ``parts``."""
     return register_mutant(Mutant(
         name=name, family=family, source=source, fault=fault, caught_by=caught_by,
         subject=ApplierSubject(parts),
@@ -46,15 +45,15 @@ def applier_mutant(
 
 
 class HighestDone(LogicalClock):
-    """The low-water mark is the highest number done, not that of the longest prefix."""
+    """The low-water mark ignores gaps."""
 
     def low_water_mark(self) -> int:
-        """Return the highest number that is done."""
+        """Return the highest done number."""
         return max((job.sequence_number for job in self.jobs if job.is_done), default=UNDEFINED)
 
 
 class OneTooEarly(LogicalClock):
-    """Waits for the low-water mark to reach one less than LC."""
+    """Waits for LC - 1 only."""
 
     def has_committed_up_to(self, last_committed: int) -> bool:
         """Compare with LC - 1."""
@@ -62,45 +61,45 @@ class OneTooEarly(LogicalClock):
 
 
 class OneParent(LogicalClock):
-    """Waits for the one transaction that bears the number LC."""
+    """Waits for transaction LC only."""
 
     def has_committed_up_to(self, last_committed: int) -> bool:
-        """Look for one job instead of a prefix."""
+        """Check only that job."""
         bearer = [job for job in self.jobs if job.sequence_number == last_committed]
         return all(job.is_done for job in bearer)
 
 
 class DoneBeforeCommit(Replica):
-    """A worker reports its transaction done when its rows are applied."""
+    """A worker reports completion before its commit."""
 
     def on_row(self, worker: Worker) -> None:
-        """Report at the last row, before the engine commit."""
+        """Report at the last row."""
         super().on_row(worker)
         if worker.stage is Stage.FINISHED:
             self.coordinator.on_done(worker.job_id)
 
 
 class ZeroIsNoDependency(LogicalClock):
-    """LC or SN 0 is read as: waits for nothing."""
+    """LC or SN 0 means no dependency."""
 
     def opens_group(self, timestamp: LogicalTimestamp) -> bool:
-        """Open groups at gaps and rotations only."""
+        """Open groups at gaps and rotations."""
         return self.last_sequence_number == UNDEFINED and bool(timestamp.sequence_number)
 
     def has_committed_up_to(self, last_committed: int) -> bool:
-        """Let 0 pass at once."""
+        """Accept 0 at once."""
         return last_committed == UNDEFINED or super().has_committed_up_to(last_committed)
 
 
 class IgnoresGaps(LogicalClock):
-    """A missing number is waited for like any other."""
+    """A gap opens no group."""
 
     def is_gap(self, timestamp: LogicalTimestamp) -> bool:
         """Return False."""
         return False
 
     def may_dispatch(self, transaction: Transaction) -> bool:
-        """Wait for the mark even when nothing is under way, as the real test by numbers does."""
+        """Wait for the mark, even without jobs."""
         timestamp = self.usable(transaction.timestamp)
         if self.opens_group(timestamp):
             return self.is_idle
@@ -108,31 +107,31 @@ class IgnoresGaps(LogicalClock):
 
 
 class KeepsMarkAcrossRotation(LogicalClock):
-    """The low-water mark of the old file still counts in the new one."""
+    """The old file's low-water mark stays valid."""
 
     def __init__(self) -> None:
         super().__init__()
         self.stale_mark = UNDEFINED
 
     def on_rotation(self) -> None:
-        """Remember the mark, and do not begin a new group."""
+        """Keep the mark."""
         self.stale_mark = max(self.stale_mark, self.low_water_mark())
         self.jobs.clear()
 
     def low_water_mark(self) -> int:
-        """Return the higher of the stale mark and the true one."""
+        """Return the higher mark."""
         return max(self.stale_mark, super().low_water_mark())
 
     def usable(self, timestamp: LogicalTimestamp | None) -> LogicalTimestamp:
-        """Accept numbers that start again."""
+        """Accept restarted numbers."""
         return timestamp or LogicalTimestamp.of(0, 0)
 
 
 class LooksPastTheBlocked(Replica):
-    """The coordinator gives out the transaction after one that must wait."""
+    """The coordinator dispatches past a blocked transaction."""
 
     def worker_for(self, transaction: Transaction) -> Worker | None:
-        """Swap the blocked entry with the one after it, where that may go."""
+        """Swap a blocked entry."""
         chosen = super().worker_for(transaction)
         following = self.next_entry + 1
         if chosen is None and following < len(self.entries):
@@ -146,10 +145,10 @@ class LooksPastTheBlocked(Replica):
 
 
 class Forgetful(Replica):
-    """The coordinator marks a transaction done when its worker rolls it back."""
+    """A rollback marks its transaction done."""
 
     def on_deadlock(self, victim: Worker, *, to: Worker) -> None:
-        """Roll back and forget to retry."""
+        """Roll back without retry."""
         self.store.roll_back(victim.job_id)
         self.record(EventKind.ROLLED_BACK, victim, other=to.job_id)
         self.coordinator.on_done(victim.job_id)
@@ -157,16 +156,16 @@ class Forgetful(Replica):
 
 
 class RetryKeepsItsPlace(Replica):
-    """A retry goes on at the row that failed; the rows before it stay undone."""
+    """A retry skips the rows already applied."""
 
     def on_deadlock(self, victim: Worker, *, to: Worker) -> None:
-        """Begin again without going back to the first row."""
+        """Retry at the failed row."""
         reached = victim.next_row
         super().on_deadlock(victim, to=to)
         victim.next_row = reached
 
     def on_row(self, worker: Worker) -> None:
-        """Apply what is left."""
+        """Apply the remaining rows."""
         if worker.row is None:
             worker.stage = Stage.FINISHED
         else:
@@ -174,30 +173,30 @@ class RetryKeepsItsPlace(Replica):
 
 
 class RetryForgetsItsTurn(Replica):
-    """A retried transaction commits as soon as its rows are applied."""
+    """A retried transaction commits out of turn."""
 
     def may_retry(self, worker: Worker) -> bool:
-        """Retry at once."""
+        """Return True."""
         return True
 
     def step_of(self, worker: Worker) -> Callable[[], None] | None:
-        """Let a second attempt commit out of turn."""
+        """Let retries commit out of turn."""
         if worker.stage is Stage.FINISHED and worker.attempt > 1:
             return lambda: self.on_engine_commit(worker)
         return super().step_of(worker)
 
 
 class LenientQueue(CommitOrderQueue):
-    """Keeps its count right when somebody leaves out of turn, so that no other fault follows."""
+    """Tolerates commits out of turn."""
 
     def on_engine_commit(self, transaction: TransactionId) -> None:
-        """Take the ticket out wherever it stands."""
+        """Remove the ticket anywhere."""
         del self.tickets[transaction]
         self.next_ticket = min(self.tickets.values(), default=self.given + 1)
 
 
 class DeadlockUnreported(Replica):
-    """A row held by a later transaction that waits for its turn is waited for in silence."""
+    """A holder never yields."""
 
     def must_yield(self, holder: Worker, *, to: Worker) -> bool:
         """Return False."""
@@ -205,7 +204,7 @@ class DeadlockUnreported(Replica):
 
 
 class QueueNotAsked(LenientQueue):
-    """Any worker may commit when its rows are applied."""
+    """Workers commit without a turn."""
 
     def is_turn_of(self, transaction: TransactionId) -> bool:
         """Return True."""
@@ -213,20 +212,20 @@ class QueueNotAsked(LenientQueue):
 
 
 class RegistersAtBegin(Replica):
-    """A transaction is queued for its commit when it begins, not when it is given out."""
+    """Commits queue at the begin."""
 
     def register_for_commit(self, worker: Worker, transaction: Transaction) -> None:
         """Do nothing yet."""
 
     def on_begin(self, worker: Worker) -> None:
-        """Queue it now."""
+        """Queue the transaction."""
         if worker.job_id not in self.commit_order.tickets:
             self.commit_order.register(worker.job_id)
         super().on_begin(worker)
 
 
 class TicketOverflows(CommitOrderQueue):
-    """The ticket that may commit is counted in two bits, those given out are not."""
+    """Two bits count the next ticket."""
 
     def on_engine_commit(self, transaction: TransactionId) -> None:
         """Wrap around."""
@@ -235,7 +234,7 @@ class TicketOverflows(CommitOrderQueue):
 
 
 class RollbackKeepsRows(RowStore):
-    """A rollback frees the rows and leaves the changes."""
+    """A rollback keeps the changes."""
 
     def roll_back(self, transaction: TransactionId) -> None:
         """Only unlock."""
@@ -243,10 +242,10 @@ class RollbackKeepsRows(RowStore):
 
 
 class ShowsPending(RowStore):
-    """A reader sees changes that no engine commit made final."""
+    """A reader sees uncommitted changes."""
 
     def snapshot(self) -> tuple[Observation, ...]:
-        """Show the newest change of anybody."""
+        """Return the newest changes."""
         seen = {item: version.writer for item, version in self.newest()}
         for changes in self.pending.values():
             seen |= {change.item: change.version.writer for change in changes}
@@ -254,7 +253,7 @@ class ShowsPending(RowStore):
 
 
 class AnyWorker(Database):
-    """A schema that has a worker may be given to another."""
+    """A bound schema may change workers."""
 
     def workers_for(self, transaction: Transaction, idle: Sequence[int]) -> Sequence[int]:
         """Return the first idle worker."""
@@ -262,7 +261,7 @@ class AnyWorker(Database):
 
 
 class FirstSchemaOnly(Database):
-    """A transaction over two schemas is bound to the worker of the first."""
+    """Only a transaction's first schema is bound."""
 
     def schemas(self, transaction: Transaction) -> frozenset[int]:
         """Return one schema."""
@@ -270,7 +269,7 @@ class FirstSchemaOnly(Database):
 
 
 class BarrierByNobody(Database):
-    """A transaction without write set goes to an idle worker like any other."""
+    """A missing write set is no barrier."""
 
     def may_dispatch(self, transaction: Transaction) -> bool:
         """Return True."""

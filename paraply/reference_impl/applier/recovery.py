@@ -1,8 +1,7 @@
-"""After a crash: where to begin reading the relay log, and what to pass over.
+"""After a crash: the first relay log entry, and the transactions to skip.
 
-WL#8440, challenges: positions of several sources cannot be followed, so the applier seeks the
-beginning of a relay log and lets GTID auto-skip pass over what was executed. Which file that is
-matters: it must be one that holds the first transaction not executed, or an older one.
+WL#8440, challenges: several sources' positions are unavailable, so the applier rereads a relay log
+file with GTID auto-skip. The file must not be newer than the first missing transaction.
 """
 
 from __future__ import annotations
@@ -16,18 +15,17 @@ if TYPE_CHECKING:
 
 
 class Recovery:
-    """By positions: the checkpoint is a low-water mark, worker bitmaps tell what lies past it.
+    """Recovery by a low-water mark and worker bitmaps.
 
-    Source: ``mts_recovery_groups``. Both are written in the transactions they speak of, so they
-    are as durable as those.
+    Source: ``mts_recovery_groups``. The transactions write both, so both are as durable.
     """
 
     def __init__(self) -> None:
         self.checkpoint = 0
-        """Index of the first entry after what the checkpoint covers."""
+        """First entry past the checkpoint."""
 
     def on_checkpoint(self, replica: Replica) -> list[TransactionId]:
-        """Save the position before the first transaction not executed; return what is before."""
+        """Save and return the executed prefix."""
         saved = []
         for index, entry in enumerate(replica.entries):
             if entry.transaction is not None:
@@ -38,23 +36,23 @@ class Recovery:
         return saved
 
     def first_entry(self, replica: Replica) -> int:
-        """Return the index of the relay log entry to begin with."""
+        """Return the first entry to read."""
         del replica
         return self.checkpoint
 
     def is_skipped(self, replica: Replica, transaction: Transaction) -> bool:
-        """Return whether a worker's bitmap says that the transaction was executed."""
+        """Return whether a bitmap includes it."""
         return transaction.id in replica.executed
 
 
 class GtidRecovery(Recovery):
-    """By GTIDs: begin with a relay log file, and pass over whatever was executed."""
+    """Recovery by GTIDs, from a file's beginning."""
 
     def first_entry(self, replica: Replica) -> int:
-        """Return where the file of the first transaction not executed begins."""
+        """Return the first file's first entry."""
         number = self.first_file(replica)
         return sum(len(entries) for entries in replica.log.files[:number])
 
     def first_file(self, replica: Replica) -> int:
-        """Return the number of the relay log file to begin with."""
+        """Return the first missing transaction's file."""
         return replica.log.file_of_first_missing(replica.executed)

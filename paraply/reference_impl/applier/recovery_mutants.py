@@ -1,4 +1,4 @@
-"""Appliers whose crash recovery has one fault each."""
+"""Appliers with one fault each in crash recovery."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RECOVERY = "crash recovery"
 
 
 class NewestFile(GtidRecovery):
-    """Begins with the file that the receiver writes."""
+    """Begins with the receiver's current file."""
 
     def first_file(self, replica: Replica) -> int:
         """Return the last file."""
@@ -27,7 +27,7 @@ class NewestFile(GtidRecovery):
 
 
 class NoSkip(GtidRecovery):
-    """Executes again what was executed before."""
+    """Repeats executed transactions."""
 
     def is_skipped(self, replica: Replica, transaction: Transaction) -> bool:
         """Return False."""
@@ -35,7 +35,7 @@ class NoSkip(GtidRecovery):
 
 
 class SkipsWhatBegan(Replica):
-    """Counts a transaction as executed when it begins."""
+    """A begun transaction counts as executed."""
 
     def on_begin(self, worker: Worker) -> None:
         """Enter it into the executed set."""
@@ -43,16 +43,16 @@ class SkipsWhatBegan(Replica):
         self.executed.append(worker.job_id)
 
     def on_engine_commit(self, worker: Worker) -> None:
-        """Commit, without entering it a second time."""
+        """Commit without a second entry."""
         self.executed.remove(worker.job_id)
         super().on_engine_commit(worker)
 
 
 class SplitsAtFlush(Source):
-    """FLUSH RELAY LOGS is let in between two events of one transaction."""
+    """FLUSH RELAY LOGS can split a transaction."""
 
     def new_relay_file(self, schedule: Schedule) -> None:
-        """Put the rest of the last transaction into the new file."""
+        """Split the last transaction."""
         last = self.log.files[-1][-1] if self.log.files[-1] else None
         is_split = last is not None and last.part is Part.WHOLE and schedule.choose_index(2)
         if is_split and last is not None:
@@ -63,7 +63,7 @@ class SplitsAtFlush(Source):
 
 
 class BitmapIgnored(Recovery):
-    """Executes again what workers had executed past the checkpoint."""
+    """Repeats transactions past the checkpoint."""
 
     def is_skipped(self, replica: Replica, transaction: Transaction) -> bool:
         """Return False."""
@@ -71,7 +71,7 @@ class BitmapIgnored(Recovery):
 
 
 class CheckpointIsHighest(Recovery):
-    """The checkpoint is the highest transaction executed, not the longest prefix."""
+    """The checkpoint ignores gaps."""
 
     def on_checkpoint(self, replica: Replica) -> list[TransactionId]:
         """Cover everything up to the highest."""
@@ -85,7 +85,7 @@ class CheckpointIsHighest(Recovery):
 
 
 class CheckpointWithoutData(Recovery):
-    """The checkpoint covers what was given to workers."""
+    """The checkpoint covers unfinished jobs."""
 
     def on_checkpoint(self, replica: Replica) -> list[TransactionId]:
         """Cover everything read."""
@@ -95,26 +95,26 @@ class CheckpointWithoutData(Recovery):
 
 
 class CrashKeepsPending(Replica):
-    """A crash makes changes of unfinished transactions final."""
+    """A crash commits unfinished changes."""
 
     def on_crash(self) -> None:
-        """Commit in the engine whatever has a change pending, unrecorded as executed."""
+        """Commit pending changes, unrecorded as executed."""
         for transaction in tuple(self.store.pending):
             self.store.engine_commit(transaction)
         super().on_crash()
 
 
 class StopsAtTheCrash(Replica):
-    """After a crash the applier believes that it is at the end of its log."""
+    """A crash loses running transactions."""
 
     def on_crash(self) -> None:
-        """Go on where the coordinator was reading."""
+        """Continue at the coordinator's position."""
         place = self.next_entry
         super().on_crash()
         self.next_entry = place
 
     def on_skip(self) -> None:
-        """Skip as before; recorded so that the loss shows in the history."""
+        """Skip; record the loss."""
         self.record(EventKind.SKIPPED, transaction=self.take_entry().id)
 
 

@@ -1,8 +1,6 @@
-"""A replica that applies a relay log with several workers, on a schedule of choices.
+"""A replica with several workers, on a schedule of choices.
 
-Every step is atomic: the coordinator gives out a transaction, a worker begins, applies one row or
-commits in the engine, a reader takes a snapshot, the replica crashes. Parts that a mutant replaces
-are attributes made in one place (:class:`ApplierParts`).
+Every step is atomic: dispatch, begin, row, engine commit, snapshot, crash.
 """
 
 from __future__ import annotations
@@ -24,15 +22,13 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 from paraply.vocabulary.write_set import Item
 
 READER, AUDITOR = "reader", "auditor"
-"""Sessions that read: any time, and once when all is applied."""
 
 RETRIES_MAX = 10
-"""``replica_transaction_retries``: who was rolled back more often gives up, and the applier stops.
-Without it two transactions that let each other wait in turn would keep a run going for ever."""
+"""``replica_transaction_retries``; also bounds mutual rollbacks."""
 
 
 class Step(NamedTuple):
-    """Something that can happen now."""
+    """A possible next step."""
 
     label: str
     act: Callable[[], None]
@@ -40,7 +36,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """How often things happen that nobody needs for progress."""
+    """Limits of optional steps."""
 
     reads: int
     crashes: int
@@ -49,7 +45,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplierParts:
-    """The parts of the applier; a mutant is these with one of them replaced."""
+    """The applier's parts; a mutant replaces one."""
 
     source: type[Source] = Source
     store: type[RowStore] = RowStore
@@ -64,7 +60,7 @@ class ApplierParts:
 
 
 class Replica:
-    """One replica, from the beginning of its relay log to the end of it."""
+    """One replica over its relay log."""
 
     def __init__(
         self,
@@ -89,17 +85,17 @@ class Replica:
         self.reads_left, self.crashes_left = budget.reads, budget.crashes
         self.checkpoints_left = budget.checkpoints
         self.extra_locks = extra_locks
-        """Rows that a transaction locks beside those it writes (gap locks)."""
+        """Transaction -> extra row lock (gap lock)."""
         self.entries = log.entries()
         self.next_entry = 0
         self.executed: list[TransactionId] = []
-        """What has committed in the engine, in that order; survives a crash."""
+        """Durable engine commits, in order."""
         self.has_failed = False
 
-    # The run.
+    # Run.
 
     def run(self, schedule: Schedule) -> None:
-        """Apply the relay log; a run that gets stuck ends without STOPPED or FAILED."""
+        """Apply the log; a stuck run lacks STOPPED and FAILED."""
         self.record(EventKind.STARTED)
         while not self.has_failed:
             progress = list(self.progress_steps())
@@ -115,17 +111,17 @@ class Replica:
 
     @property
     def has_finished(self) -> bool:
-        """Return whether the whole log is applied."""
+        """Return whether the log is applied."""
         is_read = self.next_entry == len(self.entries)
         return is_read and not self.has_failed and not self.busy_workers
 
     @property
     def busy_workers(self) -> list[Worker]:
-        """Return the workers that have a transaction."""
+        """Return the workers with a transaction."""
         return [worker for worker in self.workers if worker.stage is not Stage.IDLE]
 
     def progress_steps(self) -> Iterator[Step]:
-        """Yield what moves the log forward: the coordinator's step, then each worker's."""
+        """Yield the coordinator's and workers' steps."""
         yield from self.coordinator_steps()
         for worker in self.busy_workers:
             act = self.step_of(worker)
@@ -133,7 +129,7 @@ class Replica:
                 yield Step(f"worker {worker.number} {worker.stage.value}", act)
 
     def other_steps(self) -> Iterator[Step]:
-        """Yield what may happen beside."""
+        """Yield optional steps."""
         has_begun = bool(self.executed or self.busy_workers)
         if self.reads_left and self.executed:
             yield Step("read", self.on_read)
@@ -142,10 +138,10 @@ class Replica:
         if self.crashes_left and has_begun:
             yield Step("crash", self.on_crash)
 
-    # The coordinator.
+    # Coordinator.
 
     def coordinator_steps(self) -> Iterator[Step]:
-        """Yield the coordinator's next step, if it can take one."""
+        """Yield the coordinator's possible step."""
         if self.next_entry == len(self.entries):
             return
         entry = self.entries[self.next_entry]
@@ -153,7 +149,7 @@ class Replica:
             if not self.busy_workers:
                 yield Step("rotate", self.on_rotation)
             return
-        # What begins in the middle bears no GTID, so nobody can tell that it was executed.
+        # A transaction without its beginning has no GTID, so auto-skip cannot detect it.
         bears_gtid = entry.part is not Part.TAIL
         if bears_gtid and self.recovery.is_skipped(self, entry.transaction):
             yield Step("skip", self.on_skip)
@@ -163,7 +159,7 @@ class Replica:
             yield Step("dispatch", lambda: self.on_dispatch(worker))
 
     def worker_for(self, transaction: Transaction) -> Worker | None:
-        """Return the worker to give the next transaction to; None while it must wait."""
+        """Return the next transaction's worker."""
         if not self.coordinator.may_dispatch(transaction):
             return None
         idle = [worker.number for worker in self.workers if worker.stage is Stage.IDLE]
@@ -171,14 +167,14 @@ class Replica:
         return self.workers[chosen[0] - 1] if chosen else None
 
     def take_entry(self) -> Transaction:
-        """Read the next transaction, both parts of it where a file border splits it."""
+        """Read the next transaction."""
         entry = self.entries[self.next_entry]
         self.next_entry += 2 if entry.part is Part.HEAD else 1
         assert entry.transaction is not None
         return entry.transaction
 
     def on_dispatch(self, worker: Worker) -> None:
-        """Give the next transaction to a worker and queue it for its commit."""
+        """Dispatch the next transaction."""
         transaction = self.take_entry()
         self.coordinator.on_dispatched(transaction, worker.number)
         self.register_for_commit(worker, transaction)
@@ -186,26 +182,26 @@ class Replica:
         self.record(EventKind.SCHEDULED, worker)
 
     def register_for_commit(self, worker: Worker, transaction: Transaction) -> None:
-        """Queue the transaction for its engine commit, in dispatch order."""
+        """Queue the engine commit."""
         del worker
         self.commit_order.register(transaction.id)
 
     def on_skip(self) -> None:
-        """Pass over a transaction that was executed before (GTID auto-skip, worker bitmap)."""
+        """Skip an executed transaction (GTID auto-skip, worker bitmap)."""
         transaction = self.take_entry()
         self.coordinator.on_skipped(transaction)
         self.record(EventKind.SKIPPED, transaction=transaction.id)
 
     def on_rotation(self) -> None:
-        """Follow the source's log into its next file; everything before is done."""
+        """Begin the source's next file."""
         self.next_entry += 1
         self.coordinator.on_rotation()
         self.record(EventKind.RELAY_ROTATED)
 
-    # The workers.
+    # Workers.
 
     def step_of(self, worker: Worker) -> Callable[[], None] | None:
-        """Return what the worker does next; None while it must wait."""
+        """Return the worker's next step."""
         if worker.stage is Stage.ASSIGNED:
             return lambda: self.on_begin(worker)
         if worker.stage is Stage.RETRYING:
@@ -220,7 +216,7 @@ class Replica:
         return lambda: self.on_row(worker)
 
     def may_retry(self, worker: Worker) -> bool:
-        """Return whether everything before has committed, so that nobody can be in the way."""
+        """Return whether all earlier ones committed."""
         return self.commit_order.is_turn_of(worker.job_id)
 
     def on_begin(self, worker: Worker) -> None:
@@ -229,7 +225,7 @@ class Replica:
         self.record(EventKind.BEGUN, worker)
 
     def on_row(self, worker: Worker) -> None:
-        """Take the next lock or apply the next row; after the last, be ready to commit."""
+        """Lock or apply a row."""
         worker.waits_for_row = None
         extra = self.extra_locks.get(worker.job_id)
         if extra is not None and (holder := self.store.lock(worker.job_id, extra)) is not None:
@@ -251,7 +247,7 @@ class Replica:
             worker.stage = Stage.FINISHED
 
     def on_engine_commit(self, worker: Worker) -> None:
-        """Commit in the engine, let the next in the queue go, and tell the coordinator."""
+        """Commit, release the successor, and report."""
         transaction = worker.job_id
         self.store.engine_commit(transaction)
         self.executed.append(transaction)
@@ -260,12 +256,12 @@ class Replica:
         self.report(worker)
 
     def report(self, worker: Worker) -> None:
-        """Tell the coordinator that the worker's transaction is done; all in one step here."""
+        """Report completion in one step."""
         self.coordinator.on_done(worker.job_id)
         worker.release()
 
     def on_lock_wait(self, worker: Worker, item: Item, holder: TransactionId) -> None:
-        """Wait for the row, unless whoever holds it waits for this worker's commit."""
+        """Wait, or roll the holder back."""
         self.record(
             EventKind.ROW_APPLIED,
             worker,
@@ -282,7 +278,7 @@ class Replica:
             self.on_deadlock(worker, to=other)
 
     def must_yield(self, holder: Worker, *, to: Worker) -> bool:
-        """Return whether ``holder`` can only commit after ``to``, which waits for its row."""
+        """Return whether ``holder`` commits after ``to``."""
         if isinstance(self.commit_order, NoCommitOrder):
             return (
                 holder.waits_for_row is not None
@@ -292,7 +288,7 @@ class Replica:
         return self.commit_order.is_before(to.job_id, holder.job_id)
 
     def on_deadlock(self, victim: Worker, *, to: Worker) -> None:
-        """Roll the victim back; its rows are free for the one that must commit first."""
+        """Roll the victim back."""
         self.store.roll_back(victim.job_id)
         self.record(EventKind.ROLLED_BACK, victim, other=to.job_id, note="commit order deadlock")
         if victim.attempt > RETRIES_MAX:
@@ -302,7 +298,7 @@ class Replica:
         self.record(EventKind.RETRIED, victim)
 
     def on_error(self, worker: Worker) -> None:
-        """Stop: the transaction failed for good, and whatever is under way is rolled back."""
+        """Fail and roll all back."""
         self.has_failed = True
         for other in self.busy_workers:
             self.store.roll_back(other.job_id)
@@ -310,25 +306,25 @@ class Replica:
                 self.record(EventKind.ROLLED_BACK, other)
         self.record(EventKind.FAILED, worker)
 
-    # What happens beside.
+    # Optional steps.
 
     def on_read(self) -> None:
-        """Let a reader take a snapshot."""
+        """Take a reader's snapshot."""
         self.reads_left -= 1
         self.read(READER)
 
     def read(self, session: str) -> None:
-        """Record what a session sees in one snapshot."""
+        """Record a session's snapshot."""
         self.record(EventKind.READ, session=session, observed=self.store.snapshot())
 
     def on_checkpoint(self) -> None:
-        """Save the position up to which everything has been executed."""
+        """Save the executed prefix."""
         self.checkpoints_left -= 1
         saved = self.recovery.on_checkpoint(self)
         self.record(EventKind.POSITION_SAVED, transactions=tuple(saved))
 
     def on_crash(self) -> None:
-        """Lose everything that is not durable, and start again."""
+        """Lose volatile state and restart."""
         self.crashes_left -= 1
         self.store.crash()
         for worker in self.workers:
@@ -341,14 +337,14 @@ class Replica:
     # Recording.
 
     def record(self, kind: EventKind, worker: Worker | None = None, **fields: object) -> None:
-        """Record an event, with the worker's transaction and attempt where there is a worker."""
+        """Record an event."""
         if worker is not None:
             fields = {"worker": worker.number, "transaction": worker.job_id,
                       "attempt": worker.attempt, **fields}  # fmt: skip
         self.recorder.record(kind, **fields)
 
     def record_row(self, worker: Worker, outcome: Outcome) -> None:
-        """Record how the worker's present row change ended."""
+        """Record the row change's result."""
         row = worker.row
         assert row is not None
         self.record(EventKind.ROW_APPLIED, worker, outcome=outcome, row=worker.next_row,

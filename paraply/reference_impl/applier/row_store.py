@@ -1,7 +1,6 @@
-"""Rows by key in versions, with exclusive row locks: where a wrong order really goes wrong.
+"""Versioned rows by key, with exclusive row locks.
 
-A change is applied against what the row is, not against what the source says it was: a before image
-that is not there, or a key that is taken, is an error, as in a real storage engine.
+As in a storage engine, a missing before image or a duplicate key is an error.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ Value = object
 
 
 class Version(NamedTuple):
-    """What a transaction left of a row; ``value`` is None where it deleted the row."""
+    """A row version; ``value`` is None after a delete."""
 
     writer: TransactionId
     value: Value | None
 
 
 class Applied(NamedTuple):
-    """How a row change ended; ``holder`` is set where the row is locked by another."""
+    """A row change's result and blocking holder."""
 
     outcome: Outcome
     holder: TransactionId | None = None
@@ -39,7 +38,7 @@ class _Change:
 
 
 def item_of(row: RowWrite) -> Item:
-    """Return the key of the row that a change is about: its first column."""
+    """Return the first column, the key."""
     image = row.after if row.before is None else row.before
     assert image is not None
     key = image[0]
@@ -48,17 +47,16 @@ def item_of(row: RowWrite) -> Item:
 
 
 def value_of(image: RowImage | None) -> Value | None:
-    """Return a row's columns after its key: one plainly, several as a tuple; None for no row."""
+    """Return the other columns, several as a tuple."""
     if image is None:
         return None
     return image[1] if len(image) == 2 else image[1:]
 
 
 class RowStore:
-    """The tables of a replica, by row.
+    """A replica's rows.
 
-    ``versions`` holds the committed versions of each row, oldest first. A transaction's changes are
-    pending until its engine commit and are seen by nobody else; it holds its row locks until then.
+    ``versions`` has committed versions, oldest first.
     """
 
     def __init__(self, rows: Iterable[Item] = ()) -> None:
@@ -67,12 +65,12 @@ class RowStore:
         self.pending: dict[TransactionId, list[_Change]] = {}
 
     def lock(self, transaction: TransactionId, item: Item) -> TransactionId | None:
-        """Take the row's lock; return who holds it where that is another transaction."""
+        """Lock the row, or return another holder."""
         holder = self.holders.setdefault(item, transaction)
         return None if holder == transaction else holder
 
     def apply(self, transaction: TransactionId, row: RowWrite) -> Applied:
-        """Apply one row change: OK, LOCK_WAIT, MISSING_BEFORE_IMAGE or DUPLICATE_KEY."""
+        """Apply a checked row change."""
         item = item_of(row)
         holder = self.lock(transaction, item)
         if holder is not None:
@@ -87,47 +85,47 @@ class RowStore:
         return Applied(Outcome.OK)
 
     def change(self, transaction: TransactionId, row: RowWrite) -> None:
-        """Leave the after image, pending, whatever the row is now."""
+        """Write the after image unchecked."""
         version = Version(transaction, value_of(row.after))
         self.pending.setdefault(transaction, []).append(_Change(item_of(row), version))
 
     def value_for(self, transaction: TransactionId, item: Item) -> Value | None:
-        """Return the row's value as the transaction itself sees it."""
+        """Return the transaction's own view."""
         for change in reversed(self.pending.get(transaction, [])):
             if change.item == item:
                 return change.version.value
         return self.committed(item).value
 
     def committed(self, item: Item) -> Version:
-        """Return the newest committed version of a row; the initial state has no rows."""
+        """Return a row's newest committed version."""
         history = self.versions.get(item)
         return history[-1] if history else Version(INITIAL_STATE, None)
 
     def engine_commit(self, transaction: TransactionId) -> None:
-        """Make the transaction's changes final and visible, and free its rows."""
+        """Publish changes and free rows."""
         for change in self.pending.pop(transaction, []):
             self.versions.setdefault(change.item, []).append(change.version)
         self.unlock(transaction)
 
     def roll_back(self, transaction: TransactionId) -> None:
-        """Undo the transaction's changes and free its rows."""
+        """Undo changes and free rows."""
         self.pending.pop(transaction, None)
         self.unlock(transaction)
 
     def unlock(self, transaction: TransactionId) -> None:
-        """Free every row that the transaction holds."""
+        """Free the transaction's rows."""
         self.holders = {i: holder for i, holder in self.holders.items() if holder != transaction}
 
     def crash(self) -> None:
-        """Lose everything that no engine commit made final."""
+        """Lose uncommitted changes."""
         self.pending.clear()
         self.holders.clear()
 
     def snapshot(self) -> tuple[Observation, ...]:
-        """Return the version of every row that a reader sees now."""
+        """Return a snapshot of all rows."""
         return tuple(Observation(item, version.writer) for item, version in self.newest())
 
     def newest(self) -> Iterator[tuple[Item, Version]]:
-        """Yield each row with its newest committed version."""
+        """Yield rows with newest committed versions."""
         for item in sorted(self.versions, key=str):
             yield item, self.committed(item)

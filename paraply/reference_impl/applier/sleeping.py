@@ -1,9 +1,8 @@
-"""A coordinator that sleeps while it waits for the low-water mark, and workers that wake it.
+"""A coordinator that sleeps for the low-water mark, and workers that wake it.
 
-The steps are those between which another thread may run. The coordinator publishes the number that
-it waits for (``min_waited``), then takes the lock, looks at the low-water mark and sleeps if it is
-too low. A worker marks its job done, then reads ``min_waited``; where somebody waits it takes the
-lock, reads it again and signals if the mark has reached it.
+Steps end where threads can switch. The coordinator publishes ``min_waited``, takes the lock, and
+sleeps if the mark is too low. A worker marks its job done, then reads ``min_waited``. If set, it
+locks, reads again, and signals if the mark suffices.
 
 Source: ``Mts_submode_logical_clock::wait_for_last_committed_trx``,
 ``Slave_worker::slave_worker_ends_group``.
@@ -25,20 +24,19 @@ COORDINATOR = 0
 
 
 class SleepingReplica(Replica):
-    """A replica in which waiting for last_committed is a sleep, not a look at every step."""
+    """A replica whose coordinator sleeps for last_committed."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.min_waited = UNDEFINED
-        """The last_committed that the coordinator waits for; UNDEFINED when it does not."""
+        """Awaited last_committed, or UNDEFINED."""
         self.is_asleep = False
         self.reports: dict[int, Callable[[Worker], None]] = {}
-        """By worker, what it does next to tell that its job is done."""
 
-    # The coordinator.
+    # Coordinator.
 
     def coordinator_steps(self) -> Iterator[Step]:
-        """Yield nothing while it sleeps; else publish, look and sleep, or go on."""
+        """Yield its step, unless asleep."""
         if self.is_asleep:
             return
         waiting = self.must_wait_for_mark()
@@ -50,7 +48,7 @@ class SleepingReplica(Replica):
             yield from super().coordinator_steps()
 
     def must_wait_for_mark(self) -> Transaction | None:
-        """Return the next transaction if only the low-water mark holds it back."""
+        """Return a transaction that only awaits the mark."""
         coordinator = self.coordinator
         if self.next_entry == len(self.entries) or not isinstance(coordinator, LogicalClock):
             return None
@@ -65,12 +63,12 @@ class SleepingReplica(Replica):
         return entry.transaction
 
     def on_publish(self, transaction: Transaction) -> None:
-        """Say which number is waited for, before looking whether it is reached."""
+        """Publish the number before the check."""
         assert transaction.timestamp is not None
         self.min_waited = transaction.timestamp.last_committed
 
     def on_look(self) -> None:
-        """Under the lock: go on if the mark has reached the number, else sleep."""
+        """Under the lock: continue, or sleep."""
         waiting = self.must_wait_for_mark()
         if waiting is None:
             self.min_waited = UNDEFINED
@@ -78,7 +76,7 @@ class SleepingReplica(Replica):
             self.sleep(waiting)
 
     def sleep(self, waiting: Transaction) -> None:
-        """Sleep until a worker signals."""
+        """Sleep until a signal."""
         self.is_asleep = True
         self.recorder.record(EventKind.SLEPT, worker=COORDINATOR, transaction=waiting.id)
 
@@ -88,15 +86,15 @@ class SleepingReplica(Replica):
             self.is_asleep = False
             self.recorder.record(EventKind.WOKEN, worker=COORDINATOR)
 
-    # The workers.
+    # Workers.
 
     def report(self, worker: Worker) -> None:
-        """Tell the coordinator in steps of their own."""
+        """Report in separate steps."""
         worker.stage = Stage.REPORTING
         self.reports[worker.number] = self.on_mark_done
 
     def step_of(self, worker: Worker) -> Callable[[], None] | None:
-        """Return the next step of a report, or what a worker does otherwise."""
+        """Return a worker's next step."""
         if worker.stage is Stage.REPORTING:
             return lambda: self.reports[worker.number](worker)
         return super().step_of(worker)
@@ -107,30 +105,30 @@ class SleepingReplica(Replica):
         self.reports[worker.number] = self.on_read_min_waited
 
     def on_read_min_waited(self, worker: Worker) -> None:
-        """Read, without the lock, whether anybody waits."""
+        """Read ``min_waited`` without the lock."""
         if self.min_waited == UNDEFINED:
             worker.release()
         else:
             self.reports[worker.number] = self.on_signal_if_reached
 
     def on_signal_if_reached(self, worker: Worker) -> None:
-        """Under the lock: read it again, and signal if the mark has reached it."""
+        """Under the lock: signal if reached."""
         coordinator = self.coordinator
         assert isinstance(coordinator, LogicalClock)
         if UNDEFINED != self.min_waited <= coordinator.low_water_mark():
             self.on_signal()
         worker.release()
 
-    # What ends a run, or begins it anew.
+    # Errors and crashes.
 
     def on_error(self, worker: Worker) -> None:
-        """Let those that have committed be; stop the others."""
+        """Keep committed transactions only."""
         for other in self.busy_workers:
             if other.stage is Stage.REPORTING:
                 other.release()
         super().on_error(worker)
 
     def on_crash(self) -> None:
-        """Forget who waits for whom."""
+        """Forget all waits."""
         self.min_waited, self.is_asleep = UNDEFINED, False
         super().on_crash()

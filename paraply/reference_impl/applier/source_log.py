@@ -1,8 +1,7 @@
-"""What the replica is given: a source executes transactions one by one and logs them.
+"""The relay log of a serial source.
 
-The write sets, the operations, where the clock burns a number, where the binary log rotates and
-where the relay log begins a new file are choices; before and after images and timestamps follow
-from them, so that a replica that keeps the rules must end in the source's state.
+Write sets, operations, burned numbers, rotations and relay log files are choices. Images and
+timestamps follow from them, so a correct replica ends in the source's state.
 """
 
 from __future__ import annotations
@@ -25,20 +24,19 @@ TABLE = "d.t"
 
 
 class Part(Enum):
-    """How much of a transaction an entry of the relay log holds."""
+    """Part of a transaction in an entry."""
 
     WHOLE = "whole"
     HEAD = "head"
-    """Its GTID event and some rows; the rest is in the next file."""
+    """GTID event and some rows."""
     TAIL = "tail"
-    """The rest, without a GTID event."""
+    """The rest, without GTID event."""
     ROTATE = "rotate"
-    """No transaction: the source's log goes on in a new file, its clock starts again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of the relay log; ``transaction`` is None for a rotation."""
+    """A relay log entry or rotation."""
 
     part: Part
     transaction: Transaction | None = None
@@ -46,12 +44,12 @@ class Entry:
 
 @dataclass(slots=True)
 class RelayLog:
-    """The relay log as files of entries, in the order in which the source committed."""
+    """Relay log files, in commit order."""
 
     files: list[list[Entry]] = field(default_factory=lambda: [[]])
 
     def append(self, entry: Entry) -> None:
-        """Write an entry to the newest file."""
+        """Write to the newest file."""
         self.files[-1].append(entry)
 
     def new_file(self) -> None:
@@ -59,11 +57,11 @@ class RelayLog:
         self.files.append([])
 
     def entries(self, first_file: int = 0) -> list[Entry]:
-        """Return all entries from the beginning of a file on."""
+        """Return entries from a file on."""
         return [entry for entries in self.files[first_file:] for entry in entries]
 
     def file_of_first_missing(self, executed: Sequence[TransactionId]) -> int:
-        """Return the file that holds the beginning of the first transaction not executed."""
+        """Return the first missing transaction's file."""
         done = set(executed)
         for number, entries in enumerate(self.files):
             for entry in entries:
@@ -74,20 +72,19 @@ class RelayLog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSettings:
-    """What the source may do beside plain row changes."""
+    """Limits of optional source actions."""
 
     barriers: bool
     rotations: int
-    """How often the source's log, and as often the relay log, may go on in a new file."""
     collections: int
-    """How often garbage collection may open a new window."""
+    """Greatest number of garbage collections."""
     sessions: int
     view_changes: int
-    """How often a view change of a group is logged, with (0, 0)."""
+    """View changes, logged with (0, 0)."""
 
 
 class Source:
-    """Executes transactions serially and writes them to a relay log, stamped as AL1 stamps."""
+    """Executes transactions serially; AL1 stamps them."""
 
     def __init__(self, rows: Sequence[str], dialect: Dialect, settings: SourceSettings) -> None:
         self.settings = settings
@@ -103,7 +100,7 @@ class Source:
         self.view_changes_left = settings.view_changes
 
     def execute(self, schedule: Schedule, recorder: Recorder, count: int) -> RelayLog:
-        """Run ``count`` transactions and return the relay log that holds them."""
+        """Return a relay log."""
         for number in range(count):
             if number:
                 self._between(schedule, recorder)
@@ -111,7 +108,6 @@ class Source:
         return self.log
 
     def _between(self, schedule: Schedule, recorder: Recorder) -> None:
-        """Let something happen between two transactions, or plainly nothing."""
         options: list[Callable[[Schedule], None]] = []
         if self.relay_files_left:
             options.append(self.on_relay_log_full)
@@ -121,7 +117,7 @@ class Source:
             options.append(self.on_garbage_collected)
         if self.view_changes_left:
             options.append(lambda _: self.on_view_change(recorder))
-        # Asked in two steps, so that random runs are not torn into pieces of one transaction.
+        # Two choices keep random runs from splitting every transaction.
         if options and schedule.choose_index(2, "does anything happen between"):
             schedule.choose(options, "what happens between")(schedule)
 
@@ -131,7 +127,7 @@ class Source:
         self.new_relay_file(schedule)
 
     def on_source_rotated(self, schedule: Schedule) -> None:
-        """Go on in a new binary log: its clock starts again."""
+        """Begin a new binary log."""
         del schedule
         self.rotations_left -= 1
         self.log.append(Entry(Part.ROTATE))
@@ -140,19 +136,19 @@ class Source:
         self.item_writers.clear()
 
     def on_garbage_collected(self, schedule: Schedule) -> None:
-        """Purge all items and open a new window."""
+        """Purge all items."""
         del schedule
         self.collections_left -= 1
         self.indexes.on_garbage_collected()
         self.item_writers.clear()
 
     def new_relay_file(self, schedule: Schedule) -> None:
-        """Begin a new relay log file, between transactions and never inside one."""
-        del schedule  # A server that allowed it inside one would have something to choose.
+        """Begin a file between transactions."""
+        del schedule  # Only a faulty source has a choice here.
         self.log.new_file()
 
     def on_view_change(self, recorder: Recorder) -> None:
-        """Log a view change; the counters of an existing member go on (EX7)."""
+        """Log a view change, keeping counters (EX7)."""
         self.view_changes_left -= 1
         transaction = Transaction(
             id=recorder.next_id(),
@@ -182,15 +178,15 @@ class Source:
         self.log.append(Entry(Part.WHOLE, transaction))
 
     def choose_writes(self, schedule: Schedule) -> Writes:
-        """Return what the next transaction writes, its rows in the order of its statements."""
+        """Return the next writes, in order."""
         return choose_writes(schedule, self.writers, barriers=self.settings.barriers)
 
     def choose_operation(self, schedule: Schedule) -> Operation:
-        """Return what is done to a row that is there."""
+        """Return an existing row's operation."""
         return schedule.choose([Operation.UPDATE, Operation.DELETE], "operation")
 
     def stamp(self, kind: TransactionKind, items: Sequence[Item]) -> LogicalTimestamp | None:
-        """Return last_committed and sequence_number as AL1 gives them."""
+        """Return AL1's last_committed and sequence_number."""
         number = self.indexes.sequence_number
         if kind is TransactionKind.ROWS:
             found = [self.item_writers.get(item) for item in items]
@@ -201,7 +197,6 @@ class Source:
         return timestamp
 
     def _write(self, schedule: Schedule, writer: TransactionId, item: Item) -> RowWrite:
-        """Insert a row that is not there; change or delete one that is."""
         present = self.values.get(item)
         if present is None:
             operation = Operation.INSERT

@@ -28,7 +28,7 @@ MEMBER = "r1"
 
 
 class ApplierSubject(Subject):
-    """A replica; mutants put other parts into it. The dialect is the scheduling type."""
+    """A replica; the dialect is its scheduling."""
 
     name = "applier"
     meaning = "a multi-threaded replica: coordinator, workers, commit order, crash recovery"
@@ -84,7 +84,7 @@ class ApplierSubject(Subject):
     )
     breaks: ClassVar[Mapping[str, frozenset[str]]] = {
         "logical_clock_unordered": _out_of_order,
-        # By schema, LC and SN are ignored, which is safe: conflicts stay in one worker.
+        # DATABASE ignores LC and SN safely: conflicts stay in one worker.
         "database": frozenset({"starts_respect_last_committed"}),
         "database_unordered": _out_of_order | {"starts_respect_last_committed"},
     }
@@ -129,7 +129,7 @@ class ApplierSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Let a source write a log, then apply it until nothing can move."""
+        """Apply a source's log."""
         parts = self.parts
         source: Source = parts.source(
             workload.row_names,
@@ -170,7 +170,7 @@ class ApplierSubject(Subject):
 def extra_locks(
     schedule: Schedule, workload: Workload, recorder: Recorder
 ) -> dict[TransactionId, Item]:
-    """Choose for each transaction a row that it locks beside those it writes, or none."""
+    """Choose at most one extra lock per transaction."""
     chosen: dict[TransactionId, Item] = {}
     for transaction in recorder.transactions:
         others: list[str] = [r for r in workload.row_names if r not in transaction.write_set]
@@ -184,5 +184,5 @@ APPLIER = register_subject(ApplierSubject())
 
 
 def apply(schedule: Schedule, **options: OptionValue) -> History:
-    """Run the applier once with its default workload; for examples and tests."""
+    """Run the applier's default workload."""
     return APPLIER.run(schedule, Workload(options=options))

@@ -1,4 +1,4 @@
-"""Appliers in which a wake-up is lost: each changes one step between sleeping and signalling."""
+"""Appliers that lose a wake-up between sleep and signal."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from paraply.reference_impl.applier.worker import Stage, Worker
 
 
 class SleepsWithoutLookingAgain(SleepingReplica):
-    """The coordinator looks, publishes what it waits for, and sleeps without another look."""
+    """The coordinator checks only before it publishes."""
 
     def on_look(self) -> None:
-        """Sleep on what was seen before the number was published."""
+        """Sleep on the earlier check."""
         waiting = self.entries[self.next_entry].transaction
         assert waiting is not None
         self.sleep(waiting)
 
     def on_signal(self) -> None:
-        """Go on when woken; a signal before the sleep is lost."""
+        """Continue; an early signal is lost."""
         if self.is_asleep:
             self.min_waited = UNDEFINED
         super().on_signal()
 
 
 class SignalsBeforeDone(SleepingReplica):
-    """A worker reads min_waited before it marks its job done."""
+    """A worker reads min_waited too early."""
 
     def report(self, worker: Worker) -> None:
         """Read first."""
@@ -34,21 +34,21 @@ class SignalsBeforeDone(SleepingReplica):
         self.reports[worker.number] = self.on_read_too_early
 
     def on_read_too_early(self, worker: Worker) -> None:
-        """Read, and mark done after."""
+        """Read before the mark."""
         nobody_waits = self.min_waited == UNDEFINED
         self.reports[worker.number] = self.on_done_at_last if nobody_waits else self.on_mark_done
 
     def on_done_at_last(self, worker: Worker) -> None:
-        """Mark the job done, and trust what was read."""
+        """Mark done; use the earlier read."""
         self.coordinator.on_done(worker.job_id)
         worker.release()
 
 
 class SignalsForItsOwnNumber(SleepingReplica):
-    """A worker signals only if the coordinator waits for the number of its own job."""
+    """A worker compares its own number."""
 
     def on_signal_if_reached(self, worker: Worker) -> None:
-        """Compare two numbers, not the low-water mark."""
+        """Compare two numbers."""
         timestamp = worker.job.timestamp
         if timestamp is not None and timestamp.sequence_number == self.min_waited:
             super().on_signal_if_reached(worker)
@@ -59,7 +59,7 @@ class SignalsForItsOwnNumber(SleepingReplica):
 def wake_up_mutant(
     name: str, fault: str, replica: type[SleepingReplica], *, workers: int = 2
 ) -> None:
-    """Register a replica in which somebody may sleep for ever."""
+    """Register a replica with lost wake-ups."""
     applier_mutant(
         name,
         family="wake-ups",

@@ -1,4 +1,4 @@
-"""A worker: one transaction at a time, row by row, and then its turn to commit."""
+"""A worker applies a transaction's rows, then commits in turn."""
 
 from __future__ import annotations
 
@@ -10,19 +10,17 @@ from paraply.vocabulary.write_set import Item
 
 
 class Stage(Enum):
-    """Where a worker stands with its transaction."""
+    """Stage of a worker's transaction."""
 
     IDLE = "idle"
     ASSIGNED = "assigned"
-    """The coordinator gave it a transaction."""
     APPLYING = "applying"
-    """It has begun; some rows may be applied."""
     FINISHED = "finished"
-    """All rows are applied; it waits for its turn to commit."""
+    """All rows are applied."""
     REPORTING = "reporting"
-    """It has committed, and tells the coordinator so."""
+    """It has committed."""
     RETRYING = "retrying"
-    """It was rolled back for another's sake; it begins again when its turn has come."""
+    """Rolled back until its turn."""
 
 
 @dataclass(slots=True)
@@ -35,7 +33,6 @@ class Worker:
     attempt: int = 1
     next_row: int = 0
     waits_for_row: Item | None = None
-    """The row whose lock another transaction holds, while it does."""
 
     def assign(self, transaction: Transaction) -> None:
         """Take a transaction."""
@@ -43,28 +40,28 @@ class Worker:
         self.attempt, self.next_row, self.waits_for_row = 1, 0, None
 
     def release(self) -> None:
-        """Be idle again."""
+        """Become idle."""
         self.transaction, self.stage, self.waits_for_row = None, Stage.IDLE, None
 
     def begin_again(self) -> None:
-        """Start over with the next attempt, from the first row."""
+        """Restart at the first row."""
         self.attempt += 1
         self.next_row, self.waits_for_row = 0, None
         self.stage = Stage.RETRYING
 
     @property
     def job(self) -> Transaction:
-        """Return its transaction; only a worker that is not idle has one."""
+        """Return its transaction."""
         assert self.transaction is not None
         return self.transaction
 
     @property
     def job_id(self) -> TransactionId:
-        """Return the number of its transaction."""
+        """Return its transaction's number."""
         return self.job.id
 
     @property
     def row(self) -> RowWrite | None:
-        """Return the row change to apply next; None after the last."""
+        """Return the next row change."""
         rows = self.job.rows
         return rows[self.next_row] if self.next_row < len(rows) else None

@@ -1,1 +1,1 @@
-"""Certification of WL#8440: who wins, which GTID, and which logical timestamp."""
+"""Certification of WL#8440: conflicts, GTIDs and logical timestamps."""

@@ -1,7 +1,7 @@
-"""The certifier of one member: who wins, under which GTID, and with which timestamp.
+"""The certifier of one member: decision, GTID and timestamp.
 
-Every member runs one and feeds it the same transactions in the same order. Source: WL#8440,
-WL#6833, and ``Certifier::certify`` in plugin/group_replication/src/certifier.cc.
+All members certify one sequence. Source: WL#8440, WL#6833, ``Certifier::certify`` in
+plugin/group_replication/src/certifier.cc.
 """
 
 from __future__ import annotations
@@ -23,15 +23,13 @@ PREEMPTIVE_ROWS_THRESHOLD = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CertificationRequest:
-    """What the origin of a transaction sends to the group.
+    """The origin's message about a transaction.
 
     Attributes:
-        origin: the member that executed it.
-        snapshot_version: GTID_EXECUTED of the origin when it sent the transaction.
-        items: hashes of the rows it changed; an item may come twice.
-        specified_gtid: the GTID that the session set (GTID_NEXT), None for an automatic one.
-        is_create_select: CREATE TABLE ... SELECT, whose items do not tell what it read.
-        is_empty: it changes nothing at all; its origin says so.
+        snapshot_version: the origin's GTID_EXECUTED.
+        items: hashes of changed rows; duplicates are possible.
+        specified_gtid: the session's GTID_NEXT, None for automatic.
+        is_create_select: CREATE TABLE ... SELECT; the items omit rows read.
     """
 
     origin: str
@@ -44,7 +42,7 @@ class CertificationRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What a member decided. ``timestamp`` is None where local or refused, ``gtid`` if refused."""
+    """A member's decision; local or refused ones lack ``timestamp``, refused ones ``gtid``."""
 
     outcome: Outcome
     gtid: Gtid | None = None
@@ -59,11 +57,10 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredVersion:
-    """An entry of certification info: the last writer of an item.
+    """An item's last writer.
 
-    ``version`` is the writer's snapshot and its own GTID (EX2 shows it so, the definition in
-    the text does not). ``sequence_number`` is None where the writer was local to this member,
-    or was imported on join: such an entry never raises last_committed.
+    ``version`` is the writer's snapshot with its own GTID (EX2; the text omits it).
+    ``sequence_number`` is None for a local or imported entry, which never raises last_committed.
     """
 
     version: GtidSet
@@ -72,7 +69,7 @@ class StoredVersion:
 
 @dataclass(slots=True, kw_only=True)
 class PreemptiveCollection:
-    """group_replication_preemptive_garbage_collection, for groups with one primary (8.4)."""
+    """group_replication_preemptive_garbage_collection, for single-primary groups (8.4)."""
 
     is_on: bool = False
     rows_threshold: int = PREEMPTIVE_ROWS_THRESHOLD
@@ -80,10 +77,10 @@ class PreemptiveCollection:
 
 @dataclass(slots=True)
 class Certifier:
-    """Certification state of one member, from the start of group replication to its stop.
+    """Certification state of one member until STOP GROUP_REPLICATION.
 
-    ``detects_conflicts`` is off in a group with one primary, except while a new primary still
-    has transactions of the old one to apply; items are stored either way, for last_committed.
+    Single-primary groups set ``detects_conflicts`` only during a new primary's backlog.
+    They always store items, for last_committed.
     """
 
     dialect: Dialect
@@ -93,12 +90,12 @@ class Certifier:
     detects_conflicts: bool = True
     certification_info: dict[Item, StoredVersion] = field(default_factory=dict)
     group_gtid_executed: GtidSet = NO_GTIDS
-    """GTIDs certified positively by the group, and what this member had when it started."""
+    """GTIDs that the group certified, or present at the start."""
     group_gtid_extracted: GtidSet = NO_GTIDS
-    """Of these, what the donor had certified when this member joined."""
+    """The donor's certified set at the join."""
     stable_set: GtidSet = NO_GTIDS
     is_certifying_already_applied: bool = False
-    """Whether the stream repeats what a joiner already got from the donor's binary log."""
+    """Whether the stream repeats the donor's binary log."""
 
     def on_transaction_delivered(
         self,
@@ -107,9 +104,9 @@ class Certifier:
         is_local: bool,
         gtid_executed: GtidSet = NO_GTIDS,
     ) -> Decision:
-        """Decide one transaction. A refused one changes nothing.
+        """Decide one transaction; refusal changes no state.
 
-        ``gtid_executed`` is what this server has committed, local transactions included.
+        ``gtid_executed`` includes local transactions.
         """
         conflict = self.find_conflict(request)
         if conflict is not None:
@@ -124,7 +121,7 @@ class Certifier:
         return Decision(outcome=Outcome.POSITIVE, gtid=gtid, timestamp=timestamp)
 
     def find_conflict(self, request: CertificationRequest) -> Item | None:
-        """Return an item whose last writer the transaction did not see, None if there is none."""
+        """Return an item with an unseen last writer, or None."""
         if not self.detects_conflicts:
             return None
         for item in request.items:
@@ -134,18 +131,18 @@ class Certifier:
         return None
 
     def has_seen(self, snapshot_version: GtidSet, stored_version: GtidSet) -> bool:
-        """Return whether a transaction with this snapshot read a row at this version or later."""
+        """Return whether the snapshot includes the stored version."""
         return stored_version <= snapshot_version
 
     def is_taken(self, gtid: Gtid, gtid_executed: GtidSet) -> bool:
-        """Return whether a specified GTID belongs to a transaction certified before."""
+        """Return whether an earlier transaction has the GTID."""
         if gtid not in self.taken_gtids():
             return False
-        # A worker that certified, rolled back and tries again finds its own GTID here.
+        # A worker that retries a certified transaction finds its own GTID here.
         return not self.dialect.may_certify_gtid_again or gtid in gtid_executed
 
     def taken_gtids(self) -> GtidSet:
-        """Return the GTIDs that the group had certified at this place of the stream."""
+        """Return the stream's certified GTIDs."""
         if self.is_certifying_already_applied:
             return self.group_gtid_extracted
         return self.group_gtid_executed
@@ -153,7 +150,7 @@ class Certifier:
     def record(
         self, request: CertificationRequest, gtid: Gtid, *, is_local: bool
     ) -> LogicalTimestamp | None:
-        """Store the transaction as last writer of its items; return its timestamp if remote."""
+        """Store the writer; return a remote timestamp."""
         entry = StoredVersion(
             version=self.version_of(request, gtid),
             sequence_number=self.stored_sequence_number(is_local=is_local),
@@ -167,40 +164,39 @@ class Certifier:
         return self.indexes.on_remote_with_items(previous)
 
     def version_of(self, request: CertificationRequest, gtid: Gtid) -> GtidSet:
-        """Return the version at which the transaction leaves its rows."""
+        """Return the written rows' version."""
         return request.snapshot_version | {gtid}
 
     def stored_sequence_number(self, *, is_local: bool) -> int | None:
-        """Return the number that is stored with the items of the next transaction.
+        """Return the number to store; None if local.
 
-        A local writer has none: whoever follows it here found its row locks, and every remote
-        writer before it was in its snapshot, so had committed here.
+        Local successors wait for its row locks. Earlier remote writers had committed here.
         """
         return None if is_local else self.indexes.sequence_number
 
     def exchange_entries(self, items: Iterable[Item], entry: StoredVersion) -> list[int | None]:
-        """Store ``entry`` with each item; return the sequence numbers stored before."""
+        """Store ``entry``; return the items' previous numbers."""
         previous: list[int | None] = []
         for item in items:
             stored = self.certification_info.get(item)
             self.certification_info[item] = entry
-            # An item that comes twice in one write set finds the transaction itself.
+            # A duplicate item in one write set finds the transaction itself.
             if stored is not None and stored.sequence_number != entry.sequence_number:
                 previous.append(stored.sequence_number)
         return previous
 
     def is_barrier(self, request: CertificationRequest) -> bool:
-        """Return whether the items do not tell what the transaction depends on."""
+        """Return whether the items omit dependencies."""
         if not request.items:
             return self.dialect.orders_empty or not request.is_empty
         return request.is_create_select and self.dialect.orders_create_select
 
     def is_too_large_to_store(self, request: CertificationRequest) -> bool:
-        """Return whether preemptive collection keeps the items out of certification info."""
+        """Return whether certification info omits its items."""
         return self.preemptive.is_on and len(request.items) >= self.preemptive.rows_threshold
 
     def on_gtid_certified(self, gtid: Gtid) -> None:
-        """Take a GTID into the sets that say what the group has certified."""
+        """Add a certified GTID."""
         self.group_gtid_executed |= {gtid}
         if self.is_certifying_already_applied:
             self.group_gtid_extracted |= {gtid}
@@ -211,10 +207,9 @@ class Certifier:
     # Garbage collection.
 
     def on_stable_set(self, stable_set: GtidSet) -> frozenset[Item] | None:
-        """Purge what every member has executed, and open a new window.
+        """Purge stable items; open a new window.
 
-        Returns the items purged, or None if the dialect leaves everything as it was because
-        the stable set did not grow.
+        Returns the purged items; None if the dialect ignores an unchanged stable set.
         """
         grew = not stable_set <= self.stable_set
         self.stable_set |= stable_set
@@ -229,16 +224,16 @@ class Certifier:
         return purged
 
     def is_collectable(self, stored: StoredVersion) -> bool:
-        """Return whether every transaction still to come has seen this version.
+        """Return whether all future snapshots include this version.
 
         A strict subset: the newest stable version stays.
         """
         return stored.version < self.stable_set
 
     def on_preemptive_collection(self) -> frozenset[Item] | None:
-        """Forget everything once certification info reaches the threshold (8.4, off by default).
+        """Purge everything at the threshold (8.4, off by default).
 
-        The stable set then holds what was certified, applied or not. None if below it.
+        The stable set then includes unapplied transactions. None below the threshold.
         """
         if not self.preemptive.is_on or (
             len(self.certification_info) < self.preemptive.rows_threshold
@@ -253,7 +248,7 @@ class Certifier:
     # View changes.
 
     def on_view_change(self) -> Gtid | None:
-        """Give the view change its GTID, the same on every member; None if it is not logged."""
+        """Return a logged view change's GTID."""
         gtid = None
         if self.dialect.logs_view_change:
             gtid = self.generator.next_gtid(None, self.taken_gtids())
@@ -262,16 +257,15 @@ class Certifier:
         return gtid
 
     def export_certification_info(self) -> dict[Item, GtidSet]:
-        """Return what a donor sends to a joiner: versions only, its numbers mean nothing there."""
+        """Return a joiner's versions without numbers."""
         return {item: stored.version for item, stored in self.certification_info.items()}
 
     def import_certification_info(
         self, info: Mapping[Item, GtidSet], extracted: GtidSet, executed: GtidSet
     ) -> None:
-        """Start a joiner from a donor's state at the view change.
+        """Start a joiner with a donor's state.
 
-        ``extracted`` is what the donor had certified by then, ``executed`` what this member has
-        executed when it starts to certify: recovery may have brought it further.
+        ``extracted`` is the donor's certified set; ``executed`` is this member's.
         """
         self.certification_info = {
             item: StoredVersion(version=version, sequence_number=self.imported_number())
@@ -283,5 +277,5 @@ class Certifier:
         self.generator.on_view_change(self.taken_gtids())
 
     def imported_number(self) -> int | None:
-        """Return the sequence number stored with imported items: none."""
+        """Return None: imports have no number."""
         return None

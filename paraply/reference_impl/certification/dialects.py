@@ -1,7 +1,6 @@
-"""Dialects: where the text of WL#8440, its examples and the released servers differ.
+"""Dialects: differences between WL#8440's text, its examples and the servers.
 
-A dialect is data and rule functions; the algorithm in ``lc_sn`` is written
-once. docs/wl8440-review.md lists each difference with the smallest history that shows it.
+docs/wl8440-review.md lists each difference with its smallest history.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ UNKNOWN_DIALECT = register(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """The two counters of AL1, as a rule hands them back.
+    """AL1's counters.
 
     Attributes:
         last_committed_global: parallel_applier_last_committed_global.
-        sequence_number: parallel_applier_sequence_number, the number assigned next.
+        sequence_number: parallel_applier_sequence_number, the next number.
     """
 
     last_committed_global: int
@@ -32,31 +31,31 @@ class Window:
 
 
 def wait_for_all_before(window: Window) -> int:
-    """LC of a transaction without write set: everything numbered so far (EX4, every server)."""
+    """Return the last number (EX4, every server)."""
     return window.sequence_number - 1
 
 
 def wait_for_the_window(window: Window) -> int:
-    """LC of a transaction without write set as step 1 of AL1 has it: unsafe (EX4 says 4, not 2)."""
+    """Return step 1's unsafe LC (EX4 has 4, this has 2)."""
     return window.last_committed_global
 
 
 def open_window_at_last_assigned(window: Window) -> Window:
-    """After collection all wait for the last number assigned (EX6; servers from 8.4)."""
+    """Wait for the last number (EX6; servers from 8.4)."""
     return Window(
         last_committed_global=window.sequence_number - 1, sequence_number=window.sequence_number
     )
 
 
 def open_window_at_next(window: Window) -> Window:
-    """After collection all wait for the number assigned next, as the text says: LC = SN."""
+    """Wait for the next number: LC = SN (text)."""
     return Window(
         last_committed_global=window.sequence_number, sequence_number=window.sequence_number
     )
 
 
 def open_window_and_burn_a_number(window: Window) -> Window:
-    """After collection all wait for a number that no transaction will bear (servers to 8.3)."""
+    """Wait for a skipped number (servers to 8.3)."""
     return Window(
         last_committed_global=window.sequence_number, sequence_number=window.sequence_number + 1
     )
@@ -64,28 +63,21 @@ def open_window_and_burn_a_number(window: Window) -> Window:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """One consistent reading of certification, timestamps, collection and view changes.
+    """One consistent set of certification rules.
 
     Attributes:
-        last_committed_of_barrier: LC of a transaction without write set.
-        window_after_collection: the counters after certification info was collected.
-        orders_create_select: whether CREATE TABLE ... SELECT is a barrier. The rows it read are
-            not in its write set.
-        marks_first_remote: whether the first remote transaction after the start of the member
-            bears (0, 0), which resets the applier's counters.
-        logs_view_change: whether a view change is a transaction in the relay log, with a GTID of
-            the group and the timestamp (0, 0).
-        collects_on_join: whether a member that joins makes the others collect, from the executed
-            sets that the view change exchanges.
-        collects_only_if_stable_grew: whether a round that taught nothing new leaves the window.
-        hands_on_stable_set: whether a joiner learns from its donor what the group has found stable,
-            and not only the certification info that collecting it left. It shows in a timestamp
-            only with ``collects_only_if_stable_grew``; else each round opens a window.
-        recovering_members_report: whether a round waits for members still in recovery.
-        may_certify_gtid_again: whether a specified GTID that was certified but never committed
-            here may be certified again (a worker that rolled back and retried).
-        orders_empty: whether a transaction that changes nothing, with a GTID of the session's
-            choice, is a barrier as DDL is.
+        orders_create_select: whether CREATE TABLE ... SELECT is a barrier: its write set omits rows
+            read.
+        marks_first_remote: whether a member's first remote transaction has (0, 0), which resets the
+            applier.
+        logs_view_change: whether a view change has a GTID and (0, 0).
+        collects_only_if_stable_grew: whether an unchanged stable set leaves the window.
+        hands_on_stable_set: whether a joiner gets its donor's stable set; timestamps differ only
+            with ``collects_only_if_stable_grew``.
+        recovering_members_report: whether a round waits for recovering members.
+        may_certify_gtid_again: whether an uncommitted specified GTID is valid again (a worker's
+            retry).
+        orders_empty: whether an empty transaction with a specified GTID is a barrier.
     """
 
     name: str
@@ -113,7 +105,7 @@ WL8440_LITERAL = Dialect(
     source="WL#8440, algorithm AL1 and the sentence on garbage collection word by word",
     last_committed_of_barrier=wait_for_the_window,
     window_after_collection=open_window_at_next,
-    # The text does not know CREATE TABLE ... SELECT.
+    # The text omits CREATE TABLE ... SELECT.
     orders_create_select=False,
 )
 
@@ -157,7 +149,7 @@ DIALECTS: dict[str, Dialect] = {
 
 
 def dialect_named(name: str) -> Dialect:
-    """Return a dialect by name; ``ParaplyError`` P401 if there is none."""
+    """Return a dialect, or raise ``ParaplyError`` P401."""
     if name not in DIALECTS:
         raise ParaplyError(UNKNOWN_DIALECT, name=name, known=", ".join(DIALECTS))
     return DIALECTS[name]

@@ -1,11 +1,10 @@
-"""Rounds of garbage collection: when every member has told what it executed, agree on the rest.
+"""Rounds of garbage collection: each ends when every member has reported its executed set.
 
-A stable transaction is executed on every member: no transaction still to be sent can have a
-snapshot without it, so its versions decide nothing any more. Each member collects at the same
-place of the total order, which is what makes collecting invisible to certification.
+Every future snapshot includes a stable transaction, so its versions are useless. All members
+collect at one place of the total order, so certification does not change.
 
-Source: WL#8440 and WL#6833 "Certification info garbage collection"; ``handle_certifier_data``
-and ``stable_set_handle`` in certifier.cc.
+Source: WL#8440 and WL#6833 "Certification info garbage collection"; ``handle_certifier_data`` and
+``stable_set_handle`` in certifier.cc.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from paraply.reference_impl.certification.gtids import GtidSet
 
 
 class CollectionRound:
-    """The executed sets that one member has received since the last round was complete."""
+    """One member's received executed sets."""
 
     def __init__(self) -> None:
         self.reports: dict[str, GtidSet] = {}
@@ -26,10 +25,9 @@ class CollectionRound:
     def on_executed_set(
         self, sender: str, executed: GtidSet, reporters: Collection[str]
     ) -> GtidSet | None:
-        """Take one broadcast; return the stable set when it completes the round.
+        """Receive one broadcast; return a complete round's stable set.
 
-        ``reporters`` are the members the round waits for. Only the first report of a member
-        counts in a round; one of a member that is not waited for is ignored.
+        It ignores repeats and members outside ``reporters``.
         """
         if sender not in reporters or sender in self.reports:
             return None
@@ -41,13 +39,13 @@ class CollectionRound:
         return stable
 
     def is_complete(self, reporters: Collection[str]) -> bool:
-        """Return whether every member that is waited for has reported."""
+        """Return whether every reporter has reported."""
         return all(member in self.reports for member in reporters)
 
     def compute_stable_set(self, executed_sets: Iterable[GtidSet]) -> GtidSet:
-        """Return what all executed sets contain; an empty one makes the result empty."""
+        """Return the intersection of executed sets."""
         return reduce(and_, executed_sets)
 
     def on_view_change(self) -> None:
-        """Begin the round again: a joiner has not executed what the reports say."""
+        """Restart the round for a joiner."""
         self.reports.clear()

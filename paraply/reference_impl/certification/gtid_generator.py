@@ -1,4 +1,4 @@
-"""Automatic GTIDs: the same number on every member, with and without assignment blocks.
+"""Automatic GTIDs, equal on every member, with and without blocks.
 
 Source: ``Gtid_generator_for_sidno`` in plugin/group_replication/src/certification.
 """
@@ -18,33 +18,31 @@ GTIDS_EXHAUSTED = register(
 )
 
 NUMBER_MAX = 2**63 - 2
-"""Greatest GTID number a server assigns."""
 
 
 class GtidGenerator:
-    """Hands out GTID numbers of the group.
+    """Assigns the group's GTID numbers.
 
-    With ``block_size`` 1 each transaction gets the lowest free number. With a larger one, every
-    member draws from a block of its own, so that the numbers of one member follow each other.
-    What it hands out depends only on the stream so far and on the numbers taken.
+    ``block_size`` 1 assigns the lowest free number; a larger one gives each member consecutive
+    numbers.
     """
 
     def __init__(self, block_size: int = 1) -> None:
         self.block_size = block_size
         self.blocks: dict[str, tuple[int, int]] = {}
-        """Member -> first number to try and last number of its block."""
+        """Member -> next and last number."""
         self.free: list[tuple[int, int]] = []
         self.assigned_in_blocks = 0
 
     def next_gtid(self, origin: str | None, taken: AbstractSet[Gtid]) -> Gtid:
-        """Return the next GTID for a transaction of ``origin``, None for a view change."""
+        """Return a GTID; None is a view change."""
         numbers = self.numbers_taken(taken)
         if self.block_size <= 1 or origin is None:
             lowest = first_free(1, NUMBER_MAX, numbers)
             if lowest is None:
                 raise ParaplyError(GTIDS_EXHAUSTED, greatest=NUMBER_MAX)
             return Gtid(GROUP_NAME, lowest)
-        # After as many assignments as a block has, holes are handed out anew.
+        # After block_size assignments, new blocks use the holes.
         if self.assigned_in_blocks % (self.block_size + 1) == 0:
             self.compute_intervals(taken)
         if origin not in self.blocks:
@@ -58,11 +56,11 @@ class GtidGenerator:
         return Gtid(GROUP_NAME, number)
 
     def numbers_taken(self, taken: AbstractSet[Gtid]) -> Container[int]:
-        """Return the numbers of the group that are taken."""
+        """Return the group's taken numbers."""
         return {gtid.number for gtid in taken if gtid.source == GROUP_NAME}
 
     def compute_intervals(self, taken: AbstractSet[Gtid]) -> None:
-        """Take back every block; the free intervals are what is not taken."""
+        """Clear blocks; compute free intervals."""
         self.blocks.clear()
         self.free = []
         start = 1
@@ -74,12 +72,12 @@ class GtidGenerator:
         self.free.append((start, NUMBER_MAX))
 
     def on_view_change(self, taken: AbstractSet[Gtid]) -> None:
-        """Begin anew, as a joiner must: every member then reserves the same blocks."""
+        """Restart, so that a joiner reserves the same blocks."""
         self.assigned_in_blocks = 0
         self.compute_intervals(taken)
 
     def reserve_block(self, origin: str) -> None:
-        """Give ``origin`` the front of the first free interval, all of it if it is short."""
+        """Reserve part of the first free interval."""
         if not self.free:
             raise ParaplyError(GTIDS_EXHAUSTED, greatest=NUMBER_MAX)
         start, end = self.free[0]
@@ -92,7 +90,7 @@ class GtidGenerator:
 
 
 def first_free(start: int, end: int, numbers: Container[int]) -> int | None:
-    """Return the first number in [start, end] that is not taken, None if none is."""
+    """Return the first free number, or None."""
     while start <= end:
         if start not in numbers:
             return start

@@ -1,7 +1,6 @@
-"""GTIDs of a run as plain values, and sets of them as plain frozen sets.
+"""GTIDs as plain values, and GTID sets as frozen sets.
 
-Certification asks one thing of a GTID set: whether it is part of another. A frozen set says
-that in the words of the specification; runs are short, so intervals would save nothing.
+Certification needs only the subset test; runs are too short for intervals.
 """
 
 from __future__ import annotations
@@ -10,11 +9,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 GROUP_NAME = "group"
-"""The source of every automatic GTID of a group (group_replication_group_name)."""
+"""group_replication_group_name."""
 
 
 class Gtid(NamedTuple):
-    """A global transaction identifier: ``source:number``, numbered from 1."""
+    """A GTID ``source:number``, numbered from 1."""
 
     source: str
     number: int
@@ -28,7 +27,7 @@ NO_GTIDS: GtidSet = frozenset()
 
 
 def format_gtid_set(gtids: Iterable[Gtid]) -> str:
-    """Return a GTID set as servers print it, sources in order, numbers as intervals.
+    """Return a GTID set in the servers' format.
 
     >>> format_gtid_set({Gtid("u", 1), Gtid("u", 2), Gtid("u", 5), Gtid("v", 3)})
     'u:1-2:5,v:3'

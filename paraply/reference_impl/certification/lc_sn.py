@@ -1,6 +1,6 @@
-"""AL1 of WL#8440: last_committed and sequence_number of each remote transaction.
+"""AL1 of WL#8440: last_committed and sequence_number of remote transactions.
 
-The numbers are those of one member: another member may give the same transaction others.
+The numbers are valid on one member only.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from paraply.vocabulary.timestamps import VIEW_CHANGE, LogicalTimestamp
 
 
 class ParallelizationIndexes:
-    """The counters of one member, from the start of group replication to its stop.
+    """One member's counters until STOP GROUP_REPLICATION.
 
-    ``window`` holds parallel_applier_last_committed_global and parallel_applier_sequence_number.
-    The sequence number starts at 2, since 0 is the view change's and 1 is waited for by all.
+    Sequence numbers start at 2: the view change has 0, and all wait for 1.
     """
 
     def __init__(self, dialect: Dialect) -> None:
@@ -25,14 +24,13 @@ class ParallelizationIndexes:
 
     @property
     def sequence_number(self) -> int:
-        """Return the number that the next remote transaction gets."""
+        """Return the next remote transaction's number."""
         return self.window.sequence_number
 
     def on_remote_with_items(self, previous: Iterable[int | None]) -> LogicalTimestamp:
-        """Give a remote transaction its timestamp from the last writers of its items.
+        """Return a timestamp by the items' last writers.
 
-        ``previous`` holds, for each item found in certification info, the sequence number stored
-        with it: None where the writer was local or the entry was imported on join.
+        ``previous`` has None for local or imported entries.
         """
         # AL1, step 1.
         last_committed = self.window.last_committed_global
@@ -49,11 +47,7 @@ class ParallelizationIndexes:
         )
 
     def on_remote_barrier(self) -> LogicalTimestamp:
-        """Give a timestamp to a remote transaction that conflicts with all.
-
-        It has no write set, or its write set does not tell all that it read: it comes after
-        everything before it, and before everything after it.
-        """
+        """Return a barrier's timestamp."""
         # AL1, steps 1 to 3b.
         return self._assign(
             self.dialect.last_committed_of_barrier(self.window),
@@ -62,11 +56,11 @@ class ParallelizationIndexes:
         )
 
     def on_garbage_collected(self) -> None:
-        """Open a new window: what was purged can no longer be found by step 3a."""
+        """Open a new window after a purge."""
         self.window = self.dialect.window_after_collection(self.window)
 
     def on_view_change(self) -> LogicalTimestamp:
-        """Return the view change's timestamp; an existing member keeps its counters (EX7)."""
+        """Return (0, 0); counters continue (EX7)."""
         return VIEW_CHANGE
 
     def _assign(

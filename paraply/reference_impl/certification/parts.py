@@ -1,4 +1,4 @@
-"""The parts a member's certification is built from; a mutant replaces one of them."""
+"""The parts of a member's certification; a mutant replaces one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def as_it_is(dialect: Dialect) -> Dialect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """One class per part, and a change to the rules of the dialect."""
+    """One class per part."""
 
     certifier: type[Certifier] = Certifier
     indexes: type[ParallelizationIndexes] = ParallelizationIndexes
@@ -28,7 +28,7 @@ class Parts:
     amend: Callable[[Dialect], Dialect] = as_it_is
 
     def dialect(self, name: str) -> Dialect:
-        """Return the rules of a dialect by name."""
+        """Return a dialect's rules."""
         return self.amend(dialect_named(name))
 
     def build(
@@ -39,7 +39,7 @@ class Parts:
         detects_conflicts: bool = True,
         preemptive: PreemptiveCollection | None = None,
     ) -> Certifier:
-        """Return the certifier of a member that starts."""
+        """Return a starting member's certifier."""
         return self.certifier(
             dialect=dialect,
             indexes=self.indexes(dialect),

@@ -1,8 +1,7 @@
-"""Collation sort keys: equal bytes where the collation calls two strings equal.
+"""Collation sort keys: equal bytes for equal strings.
 
-Servers compute weights from tables of several hundred kilobytes; for certification only equality
-matters, so case and accents are folded by Unicode's own data. Contractions and the expansions
-of single languages (``_de_pb_``, ``_sv_`` and their like) are not modelled.
+Certification needs only equality, so Unicode's data folds case and accents. Contractions and
+language-specific expansions (``_de_pb_``, ``_sv_``) are not modelled.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import unicodedata
 
 
 def sort_key(value: str, collation: str) -> bytes:
-    """Return a key that is equal for two strings exactly where ``collation`` says equal.
+    """Return a key whose equality is that of ``collation``.
 
     >>> sort_key("C", "utf8mb4_general_ci") == sort_key("c ", "utf8mb4_general_ci")
     True
@@ -31,10 +30,10 @@ def sort_key(value: str, collation: str) -> bytes:
 
 
 def is_no_pad(collation: str) -> bool:
-    """Return whether trailing spaces count: ``binary`` and the collations of UCA 9.0."""
+    """Return whether trailing spaces count (``binary``, UCA 9.0)."""
     return not collation or collation == "binary" or "_0900_" in collation
 
 
 def is_accent_sensitive(collation: str) -> bool:
-    """Return whether accents count; old case-insensitive collations ignore them."""
+    """Return whether accents count."""
     return "_as_" in collation or collation.endswith("_cs")

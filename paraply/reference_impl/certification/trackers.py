@@ -1,7 +1,6 @@
-"""The source's own dependency trackers: COMMIT_ORDER, WRITESET and WRITESET_SESSION.
+"""The source's dependency trackers: COMMIT_ORDER, WRITESET and WRITESET_SESSION.
 
-A member writes the timestamps of its local transactions with these, at binlog flush; the
-certifier's counters are for remote ones. Source: WL#7165, and sql/rpl_trx_tracking.cc.
+They stamp local transactions at binlog flush. Source: WL#7165, sql/rpl_trx_tracking.cc.
 """
 
 from __future__ import annotations
@@ -14,16 +13,16 @@ from paraply.vocabulary.write_set import WriteSet
 
 @dataclass(slots=True, kw_only=True)
 class TrackedTransaction:
-    """What a tracker knows of one transaction of the source.
+    """A tracker's data on one source transaction.
 
     Attributes:
-        is_create_select: CREATE TABLE ... SELECT or another transactional DDL statement.
+        is_create_select: CREATE TABLE ... SELECT or other transactional DDL.
         is_blocking: ANALYZE, REPAIR, OPTIMIZE, CREATE/ALTER/DROP DATABASE and partition
-            administration, which release their locks before they commit.
-        has_missing_keys: it changed a table without PRIMARY or UNIQUE key, or a key with NULL.
-        has_related_foreign_keys: it changed a table that foreign keys refer to.
-        logs_rows: whether binlog_format was ROW in its session.
-        commit_parent: greatest number that had committed when its last statement was prepared.
+            administration, which release locks before the commit.
+        has_missing_keys: it changed a table without PRIMARY or UNIQUE key, or a NULL key.
+        has_related_foreign_keys: it changed a table that foreign keys reference.
+        logs_rows: whether its session had binlog_format ROW.
+        commit_parent: greatest number committed at its last prepare.
     """
 
     session: int = 0
@@ -36,40 +35,38 @@ class TrackedTransaction:
     logs_rows: bool = True
     commit_parent: int = 0
     number: int = 0
-    """Absolute number, counted over all binary logs; 0 before the flush."""
+    """Number over all binary logs."""
 
 
 class CommitOrderTracker:
-    """COMMIT_ORDER: two transactions may overlap if they held all their locks at one moment.
+    """COMMIT_ORDER: transactions may overlap if their lock intervals do.
 
-    The lock interval of a transaction is (commit_parent, number): all locks were held from the
-    prepare of its last statement to its commit in the engine.
+    The interval (commit_parent, number) lasts from the last prepare to the engine commit.
     """
 
     def __init__(self) -> None:
         self.transaction_counter = 0
         self.max_committed = 0
         self.offset = 0
-        """Numbers given before the current binary log; logged numbers count from it."""
         self.last_blocking = 0
 
     def on_statement_prepared(self, transaction: TrackedTransaction) -> None:
-        """Begin the lock interval anew: only the last statement's prepare counts."""
+        """Restart the lock interval."""
         transaction.commit_parent = self.max_committed
 
     def on_flushed(self, transaction: TrackedTransaction) -> LogicalTimestamp:
-        """Give the transaction its timestamp as it is written to the binary log."""
+        """Return the transaction's timestamp."""
         self.transaction_counter += 1
         transaction.number = self.transaction_counter
         last_committed = self.compute_last_committed(transaction)
         return LogicalTimestamp.as_recorded(last_committed, transaction.number - self.offset)
 
     def compute_last_committed(self, transaction: TrackedTransaction) -> int:
-        """Return last_committed relative to the current binary log."""
+        """Return last_committed in the current log."""
         return self.compute_commit_order_parent(transaction)
 
     def compute_commit_order_parent(self, transaction: TrackedTransaction) -> int:
-        """Return the end of the newest lock interval before this one; 0 if in an older log."""
+        """Return the previous lock interval's end, or 0."""
         if transaction.commit_parent <= self.offset:
             parent = 0
         else:
@@ -79,29 +76,29 @@ class CommitOrderTracker:
         return parent
 
     def on_engine_commit(self, transaction: TrackedTransaction) -> None:
-        """End the lock interval; called before the engine releases the locks."""
+        """End the lock interval."""
         self.max_committed = max(self.max_committed, transaction.number)
 
     def on_rotation(self) -> None:
-        """Count from 1 again in a new binary log."""
+        """Count from 1 again."""
         self.offset = self.transaction_counter
 
 
 @dataclass(slots=True)
 class WritesetHistory:
-    """Item -> logged number of its last writer; ``start`` stands for all that was forgotten."""
+    """Item -> last writer; ``start`` represents forgotten ones."""
 
     start: int = 0
     writers: dict[object, int] = field(default_factory=dict)
 
     def forget(self, start: int) -> None:
-        """Drop every writer; whoever comes next waits for ``start``."""
+        """Drop every writer."""
         self.start = start
         self.writers.clear()
 
 
 class WritesetTracker(CommitOrderTracker):
-    """WRITESET: two transactions may overlap unless they wrote a common item.
+    """WRITESET: transactions may overlap without common items.
 
     ``history_size_max`` is binlog_transaction_dependency_history_size, in items.
     """
@@ -112,13 +109,13 @@ class WritesetTracker(CommitOrderTracker):
         self.history = WritesetHistory()
 
     def compute_last_committed(self, transaction: TrackedTransaction) -> int:
-        """Lower the commit-order parent to the last writer of its items, where that is known."""
+        """Lower the parent to the last writer."""
         parent = self.compute_commit_order_parent(transaction)
         number = transaction.number - self.offset
         if not self.is_usable(transaction):
             self.history.forget(number)
             return parent
-        # Items known to the history are counted once more here, as the server does.
+        # The server counts items of the history twice, too.
         has_room = len(self.history.writers) + len(transaction.items) <= self.history_size_max
         last_writer = self.exchange_writers(transaction.items, number, has_room)
         if not has_room:
@@ -128,17 +125,17 @@ class WritesetTracker(CommitOrderTracker):
         return min(last_writer, parent)
 
     def is_usable(self, transaction: TrackedTransaction) -> bool:
-        """Return whether the items tell all that the transaction wrote and depends on."""
+        """Return whether the items are complete."""
         return (
             bool(transaction.items or transaction.has_missing_keys or transaction.is_empty)
             and not transaction.is_create_select
             and transaction.logs_rows
-            # A cascade changes child rows that are in no write set.
+            # A cascade changes child rows outside the write set.
             and not transaction.has_related_foreign_keys
         )
 
     def exchange_writers(self, items: WriteSet, number: int, has_room: bool) -> int:
-        """Record ``number`` as writer of the items; return the newest writer they had."""
+        """Store the writer; return the newest earlier one."""
         last_writer = self.history.start
         for item in items:
             previous = self.history.writers.get(item)
@@ -149,20 +146,20 @@ class WritesetTracker(CommitOrderTracker):
         return last_writer
 
     def on_rotation(self) -> None:
-        """Count from 1 again and forget: numbers of the old log mean nothing in the new."""
+        """Restart and forget invalid old numbers."""
         super().on_rotation()
         self.history.forget(1)
 
 
 class WritesetSessionTracker(WritesetTracker):
-    """WRITESET_SESSION: as WRITESET, and each session's transactions stay in order."""
+    """WRITESET_SESSION: WRITESET with sessions in order."""
 
     def __init__(self, history_size_max: int = 25_000) -> None:
         super().__init__(history_size_max)
         self.last_of_session: dict[int, int] = {}
 
     def compute_last_committed(self, transaction: TrackedTransaction) -> int:
-        """Raise the writeset parent to the session's previous transaction."""
+        """Raise the parent to the session's last."""
         parent = super().compute_last_committed(transaction)
         number = transaction.number - self.offset
         previous = self.last_of_session.get(transaction.session, 0)
@@ -170,6 +167,6 @@ class WritesetSessionTracker(WritesetTracker):
         return max(parent, previous)
 
     def on_rotation(self) -> None:
-        """Begin every session anew as well."""
+        """Forget every session too."""
         super().on_rotation()
         self.last_of_session.clear()

@@ -1,7 +1,7 @@
-"""Write-set items as the server composes them: one text per key value of a changed row, hashed.
+"""Write-set items in the server's format: one hashed text per key value of a changed row.
 
-The text is the index name, schema, table and key values, each but the first followed by its
-length: ``PRIMARY½test½4t1½21½1`` is the row 1 of test.t1. Its XXH64 hash is the item.
+The text has index name, schema, table and key values, each but the first before its length:
+``PRIMARY½test½4t1½21½1`` is row 1 of test.t1.
 
 Source: ``add_pke`` in sql/rpl_write_set_handler.cc.
 """
@@ -23,10 +23,7 @@ SEPARATOR = "½".encode()
 
 @dataclass(frozen=True, kw_only=True)
 class ItemComposer:
-    """Composes the items of row changes; ``tables`` holds every schema by ``schema.table``.
-
-    ``foreign_key_checks`` is the session variable: without it no parent item is composed.
-    """
+    """Composes row changes' items; ``tables`` has keys ``schema.table``."""
 
     tables: Mapping[str, TableSchema] = field(default_factory=dict)
     foreign_key_checks: bool = True
@@ -34,13 +31,13 @@ class ItemComposer:
     def write_set(
         self, table: TableSchema, before: RowImage | None, after: RowImage | None
     ) -> WriteSet:
-        """Return the hashed items of one changed row: both images, an unchanged key once."""
+        """Return the hashed items of both images."""
         return frozenset(xxh64(text) for text in self.compose(table, before, after))
 
     def compose(
         self, table: TableSchema, before: RowImage | None, after: RowImage | None
     ) -> tuple[bytes, ...]:
-        """Return the texts that are hashed, before image first, in the order of the keys."""
+        """Return texts, before image first."""
         texts: list[bytes] = []
         for image in (before, after):
             if image is not None:
@@ -55,14 +52,14 @@ class ItemComposer:
     ) -> Iterator[bytes]:
         """Yield the items of one PRIMARY or UNIQUE key; none if a part is NULL.
 
-        A key with a prefix part yields two: one of the prefixes and one of the whole columns,
-        since members of the versions before the fix of bug 111027 compose the latter.
+        A prefix key yields prefixes and whole columns: versions before the fix of bug 111027
+        compose the latter.
         """
         parts = [(table.columns[part.column], image[part.column]) for part in key.parts]
         if any(value is None or value is ABSENT for _, value in parts):
             return
         head = head_of(key.name, table.name)
-        # An index over a JSON array holds each of its elements.
+        # An index over a JSON array contains each element.
         alternatives = [value if isinstance(value, list) else [value] for _, value in parts]
         for values in product(*alternatives):
             yield head + b"".join(
@@ -78,11 +75,10 @@ class ItemComposer:
     def parent_items(
         self, foreign_key: ForeignKey, table: TableSchema, image: RowImage
     ) -> Iterator[bytes]:
-        """Yield the item of the parent row that a child refers to.
+        """Yield a child's item for its parent row.
 
-        It is the same text that the parent's own unique key composes, so that child and parent
-        meet in it (and two children of one parent as well: bug 110071). A NULL part is left out
-        of the text. No item ties a child to a parent whose columns are not a unique key.
+        The parent's unique key composes the same text, so child and parent conflict, as do two
+        children (bug 110071). The text omits NULL parts. Other references have no item.
         """
         parent = self.tables.get(foreign_key.parent)
         if parent is None or not self.foreign_key_checks:
@@ -97,13 +93,13 @@ class ItemComposer:
         yield text
 
     def part_text(self, column: Column, value: object, part: KeyPart) -> bytes:
-        """Return one key value, cut to the indexed prefix, followed by its length."""
+        """Return a key value with length."""
         if part.prefix_length and isinstance(value, str | bytes):
             value = value[: part.prefix_length]
         return with_length(self.value_text(column, value))
 
     def value_text(self, column: Column, value: object) -> bytes:
-        """Return one value: a sort key for text, the bytes of a binary string, else its text."""
+        """Return a value's sort key, bytes or text."""
         if isinstance(value, bytes):
             return value
         if isinstance(value, str) and column.collation:
@@ -112,7 +108,7 @@ class ItemComposer:
 
 
 def head_of(index: str, table: str) -> bytes:
-    """Return the part of the text before the values; ``table`` is ``schema.table``."""
+    """Return the text before the values."""
     schema_name, _, table_name = table.partition(".")
     return (
         index.encode()
@@ -123,12 +119,12 @@ def head_of(index: str, table: str) -> bytes:
 
 
 def with_length(text: bytes) -> bytes:
-    """Return ``text``, the separator and the length of ``text`` in bytes."""
+    """Return ``text`` with separator and length."""
     return text + SEPARATOR + str(len(text)).encode()
 
 
 def referenced_key(parent: TableSchema, foreign_key: ForeignKey) -> UniqueKey | None:
-    """Return the parent's unique key over exactly the referenced columns, None if none is."""
+    """Return the referenced unique key."""
     for key in parent.unique_keys:
         names = tuple(parent.columns[part.column].name for part in key.parts)
         if names == foreign_key.parent_columns:

@@ -1,7 +1,7 @@
-"""XXH64, the 64-bit hash that identifies a row in a write set (transaction_write_set_extraction).
+"""XXH64, the hash of write-set rows (transaction_write_set_extraction).
 
-Written from the published specification (xxHash fast digest algorithm, revision 0.1.1); slow
-and exact. A collision makes two rows look like one: a false conflict, never a missed one.
+Source: xxHash fast digest algorithm, revision 0.1.1. A collision causes a false conflict, never a
+missed one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _PRIME_5 = 0x27D4_EB2F_1656_67C5
 
 
 def xxh64(data: bytes, seed: int = 0) -> int:
-    """Return the XXH64 digest of ``data`` as an unsigned 64-bit number."""
+    """Return an unsigned 64-bit digest."""
     position = 0
     if len(data) >= 32:
         lanes = [seed + _PRIME_1 + _PRIME_2, seed + _PRIME_2, seed, seed - _PRIME_1]
@@ -34,7 +34,6 @@ def xxh64(data: bytes, seed: int = 0) -> int:
 
 
 def _finish(digest: int, rest: bytes) -> int:
-    """Mix in the fewer than 32 bytes that are left over, then spread every bit over the digest."""
     position = 0
     while position + 8 <= len(rest):
         word = int.from_bytes(rest[position : position + 8], "little")

@@ -1,4 +1,4 @@
-"""The appliers that can be compared, by name."""
+"""The comparable appliers, by name."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ AS_LOGGED, COMMIT_ORDER, WRITESET = "as logged", "COMMIT_ORDER", "WRITESET"
 
 
 class Runs(Protocol):
-    """Something that applies a log once."""
+    """An applier of one log."""
 
     def run(self) -> Run:
         """Apply the log."""
@@ -45,14 +45,13 @@ MakeClock = Callable[[TaskLog, int, Advance], Runs]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedApplier:
-    """One applier: what it is called, what it does, and its clock.
+    """One applier and its clock.
 
     Attributes:
-        stamps: whose last_committed it goes by; empty for one that reads none.
-        keeps_dependencies: whether it claims never to let conflicting transactions overlap.
-        keeps_whole: whether it applies a transaction as one, neither cut nor merged; then the
-            critical path is a lower bound for it.
-        reference: where its rules are said in full.
+        stamps: origin of its last_committed; empty for none.
+        keeps_dependencies: whether conflicting transactions never overlap.
+        keeps_whole: whether transactions stay whole; then the critical path is a bound.
+        reference: place of its rules.
     """
 
     name: str
@@ -64,7 +63,7 @@ class ComparedApplier:
     keeps_whole: bool = True
 
     def run(self, log: TaskLog, workers: int, advance: Advance = no_news) -> Run:
-        """Apply a log with some workers; without any, one after the other."""
+        """Apply a log; without workers, serially."""
         return self.make(log, workers, advance).run() if workers else Serial(log).run()
 
 
@@ -134,4 +133,4 @@ APPLIERS = {
         ),
     )
 }  # fmt: skip
-"""Every applier with rules of its own here, serial first."""
+"""All appliers, serial first."""

@@ -1,9 +1,7 @@
 """The simulated clock: workers, row locks and commits, moment by moment.
 
-At each moment commits end first, then attempts are undone, then whoever has applied its last row
-starts its commit if it may, then the coordinator gives out what it can, and then every worker that
-has a row event applies it, in the order of their numbers; the next moment is a tick later. A scheme
-is a subclass: it says who may be given out (:meth:`Clock.place`) and how commits are ordered.
+Order within a moment: commits end, attempts are undone, commits start, the coordinator deals, each
+worker applies one row event. A subclass defines dispatch (:meth:`Clock.place`) and commit order.
 """
 
 from __future__ import annotations
@@ -19,24 +17,23 @@ from paraply.reference_impl.comparison.tasks import NOBODY, RowEvent, Task, Task
 
 @dataclass(slots=True)
 class Moment:
-    """What happens at one moment, by worker."""
+    """One moment's actions, by worker."""
 
     ended: list[int] = field(default_factory=list)
     undone: list[int] = field(default_factory=list)
     ready: list[int] = field(default_factory=list)
     moving: list[int] = field(default_factory=list)
     is_awaited: bool = False
-    """Whether the coordinator looks again, whatever happens."""
+    """Forces another coordinator step."""
 
 
 class Clock:
-    """One log under one scheme, from the first transaction until nothing can move."""
+    """One log under one scheme."""
 
     commits_in_order: ClassVar[bool] = False
     shares_syncs: ClassVar[bool] = False
-    """Whether commits that are ready at one moment are one group."""
     resolves_deadlocks: ClassVar[bool] = True
-    """Whether a cycle of waits costs its latest transaction an attempt, or lasts for ever."""
+    """Whether deadlocks cost an attempt, or stall."""
 
     def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
         count = log.count + 1
@@ -50,9 +47,9 @@ class Clock:
         self.idle = list(range(1, self.workers + 1))
         self.position = [0] * (self.workers + 1)
         self.blocked: list[int | None] = [None] * (self.workers + 1)
-        """Worker -> the key that it waits for."""
+        """Worker -> awaited key."""
         self.held_back: list[int] = []
-        """Workers whose transaction may not begin yet."""
+        """Workers that must not begin yet."""
         self.worker_of = [0] * count
         self.next = 1
         self.completed = 0
@@ -64,59 +61,55 @@ class Clock:
         self.holders: dict[int, int] = {}
         self.held: dict[int, list[int]] = {}
         self.sharers: dict[int, set[int]] = {}
-        """Key -> tasks that read it and have not committed."""
+        """Key -> uncommitted readers."""
         self.shared: dict[int, list[int]] = {}
         self.waiters: dict[int, deque[int]] = {}
         self.undone_for: dict[int, int] = {}
-        """Task -> the oldest of the cycle that it was undone for."""
         self.awaiting: dict[int, list[int]] = {}
-        """Task -> workers that go on when it has committed."""
+        """Task -> waiting workers."""
         self.versions: dict[int, int] = {}
         self.misapplied = self.retries = self.syncs = 0
         self.synced_at = NEVER
 
-    # To be overridden.
+    # Overridable.
 
     def place(self, number: int) -> int:
-        """Return the worker that gets the next transaction of the log, 0 while it must wait."""
+        """Return the next worker, or 0."""
         del number
         return self.idle[0] if self.idle else 0
 
     def may_begin(self, number: int) -> bool:
-        """Return whether a transaction that has a worker may begin."""
+        """Return whether a transaction may begin."""
         del number
         return True
 
     def may_apply(self, worker: int, number: int, row: RowEvent) -> bool:
-        """Return whether a row event may be applied; if not, see to it that the worker moves on."""
+        """Return whether a row event may run; else arrange a wake-up."""
         del worker, number, row
         return True
 
     def on_misapplied(self, worker: int, number: int) -> bool:
-        """Return whether the attempt goes on after a row that is not as the source had it."""
+        """Return whether the attempt continues."""
         del worker, number
         self.misapplied += 1
         return True
 
     def on_done(self, task: Task) -> None:
-        """Take note that a transaction has committed."""
+        """Handle a commit."""
 
     def order_of(self, worker: int) -> int:
-        """Return by what workers that move at one moment are put in order: the oldest first.
-
-        Of those who want one row, so, the oldest gets it, and deadlocks cannot go on for ever.
-        """
+        """Return the sort key, oldest first, which ends deadlocks."""
         return self.queues[worker][0]
 
     def lanes(self) -> tuple[list[int], list[int]]:
-        """Return who commits right before and right after each transaction: one lane for all."""
+        """Return commit order predecessors and successors."""
         count = len(self.tasks)
         return [0, *range(count - 1)], [*range(1, count), NOBODY]
 
-    # The run.
+    # Run.
 
     def run(self) -> Run:
-        """Apply the log until nothing can move."""
+        """Apply the log."""
         self.settle()
         while self.moments:
             self.now = heapq.heappop(self.moments)
@@ -140,7 +133,7 @@ class Clock:
         )  # fmt: skip
 
     def at(self, time: int) -> Moment:
-        """Return what is to happen at a moment from now on."""
+        """Return the actions of a moment."""
         moment = self.agenda.get(time)
         if moment is None:
             moment = self.agenda[time] = Moment()
@@ -148,7 +141,7 @@ class Clock:
         return moment
 
     def settle(self) -> None:
-        """Give out and begin all that may; this takes no time."""
+        """Deal and begin transactions."""
         moved = True
         while moved:
             moved = False
@@ -162,7 +155,7 @@ class Clock:
                 moved = True
 
     def assign(self, worker: int, number: int) -> None:
-        """Put the next transaction into a worker's queue."""
+        """Queue a transaction at a worker."""
         self.next += 1
         self.worker_of[number] = worker
         queue = self.queues[worker]
@@ -176,7 +169,7 @@ class Clock:
             self.on_first(worker)
 
     def on_first(self, worker: int) -> None:
-        """Begin what is first in the worker's queue, or hold it back."""
+        """Begin or hold the first transaction."""
         if self.may_begin(self.queues[worker][0]):
             self.begin(worker)
         else:
@@ -195,7 +188,7 @@ class Clock:
     # Rows.
 
     def on_row(self, worker: int) -> None:
-        """Apply the next row event, or wait for what it needs."""
+        """Apply a row event, or wait."""
         number = self.queues[worker][0]
         rows = self.tasks[number].rows
         row = rows[self.position[worker]]
@@ -209,7 +202,7 @@ class Clock:
         (after.ready if self.position[worker] == len(rows) else after.moving).append(worker)
 
     def lock(self, worker: int, number: int, row: RowEvent) -> bool:
-        """Lock the keys of a row event; return False and queue up where another holds one."""
+        """Lock a row event's keys, or queue."""
         holders = self.holders
         for key in row.writes:
             holder = holders.get(key)
@@ -226,18 +219,18 @@ class Clock:
         return True
 
     def may_exclude(self, number: int, key: int) -> bool:
-        """Return whether nobody else reads a key."""
+        """Return whether no other reads a key."""
         return not self.sharers.get(key, set()) - {number}
 
     def wait(self, worker: int, key: int) -> bool:
-        """Queue up for a key; return False."""
+        """Queue for a key; return False."""
         self.waiters.setdefault(key, deque()).append(worker)
         self.blocked[worker] = key
         self.on_wait(worker)
         return False
 
     def is_misapplied(self, number: int, row: RowEvent) -> bool:
-        """Return whether a row is not as its last writer before, by the log, left it."""
+        """Return whether a row's version is wrong."""
         versions = self.versions
         keys = row.writes + row.reads if row.reads else row.writes
         for key, expected in zip(keys, row.expected, strict=True):
@@ -246,7 +239,7 @@ class Clock:
         return False
 
     def release(self, number: int) -> None:
-        """Free the row locks of a transaction; who waits for one tries again."""
+        """Free a transaction's row locks."""
         for key in self.held.pop(number, ()):
             self.hand_on(key)
         for key in self.shared.pop(number, ()):
@@ -257,12 +250,12 @@ class Clock:
                 self.wake(key)
 
     def hand_on(self, key: int) -> None:
-        """Free a key that was locked by one."""
+        """Free an exclusive key."""
         del self.holders[key]
         self.wake(key)
 
     def wake(self, key: int) -> None:
-        """Let everybody who waits for a key try again."""
+        """Wake a key's waiters."""
         for worker in self.waiters.pop(key, ()):
             self.blocked[worker] = None
             self.at(self.now).moving.append(worker)
@@ -270,7 +263,7 @@ class Clock:
     # Commits.
 
     def on_rows_done(self, worker: int) -> None:
-        """Start the commit, if it is the transaction's turn."""
+        """Start a due commit."""
         number = self.queues[worker][0]
         self.is_ready[number] = True
         self.try_commit(number)
@@ -278,7 +271,7 @@ class Clock:
             self.on_wait(worker)
 
     def try_commit(self, number: int) -> None:
-        """Start the commits of a transaction, and of those that it lets go, if they may."""
+        """Start a transaction's and its successors' commits."""
         while number and self.is_ready[number] and self.is_turn_of(number):
             self.committing[number] = self.now
             self.is_ready[number] = False
@@ -291,14 +284,14 @@ class Clock:
             number = self.after[number]
 
     def is_turn_of(self, number: int) -> bool:
-        """Return whether a transaction may start its commit now."""
+        """Return whether a commit is due."""
         if not self.commits_in_order:
             return True
         stage = self.committing if self.shares_syncs else self.done
         return stage[self.before[number]] != NEVER
 
     def on_commit_ended(self, worker: int) -> None:
-        """Make the changes visible, and let go whoever waited for them."""
+        """Publish the changes and release waiters."""
         number = self.queues[worker].popleft()
         task = self.tasks[number]
         self.done[number] = self.now
@@ -320,24 +313,24 @@ class Clock:
             heapq.heappush(self.idle, worker)
 
     def keep(self, key: int, number: int) -> None:
-        """Leave a transaction's change of a key."""
+        """Set a key's version."""
         self.versions[key] = number
 
     # Cycles of waits.
 
     def on_wait(self, worker: int) -> None:
-        """Undo the latest transaction of each cycle that the worker's wait closes."""
+        """Undo each cycle's latest transaction."""
         while self.resolves_deadlocks and (cycle := self.cycle_through(worker)):
             victim = max(cycle, key=self.number_of)
             self.undone_for[self.number_of(victim)] = min(map(self.number_of, cycle))
             self.undo(victim)
 
     def number_of(self, worker: int) -> int:
-        """Return the transaction that a worker has under way."""
+        """Return a worker's transaction."""
         return self.queues[worker][0]
 
     def cycle_through(self, worker: int) -> list[int]:
-        """Return the workers of a cycle of waits, none where there is no cycle."""
+        """Return a cycle of workers."""
         seen: set[int] = set()
         paths = [[worker]]
         while paths:
@@ -351,7 +344,7 @@ class Clock:
         return []
 
     def waits_for(self, worker: int) -> list[int]:
-        """Return the workers whose transactions have to commit first."""
+        """Return workers whose commits come first."""
         key = self.blocked[worker]
         if key is not None:
             number = self.number_of(worker)
@@ -364,7 +357,7 @@ class Clock:
         return []
 
     def undo(self, worker: int) -> None:
-        """Take back an attempt: its locks are free in a tick, and then it begins again."""
+        """Undo an attempt within a tick."""
         number = self.queues[worker][0]
         key = self.blocked[worker]
         if key is not None:
@@ -377,11 +370,11 @@ class Clock:
         self.at(self.now + 1).undone.append(worker)
 
     def on_undone(self, worker: int) -> None:
-        """Free the locks; begin again when whom it was undone for, or all before it, are done."""
+        """Free the locks; retry after the predecessor or the cycle's oldest."""
         number = self.queues[worker][0]
         self.release(number)
         first = self.before[number] if self.commits_in_order else self.undone_for[number]
-        # Begun at once, it might take again what it was undone for, and so on for ever.
+        # An immediate retry could take the same locks again, forever.
         if self.done[first] == NEVER:
             self.awaiting.setdefault(first, []).append(worker)
         else:

@@ -9,7 +9,7 @@ from paraply.reference_impl.wl4648.coordinator import JOBS_PER_WORKER
 
 
 class Serial(Clock):
-    """One transaction after the other."""
+    """One transaction after another."""
 
     def __init__(self, log: TaskLog, workers: int = 1, advance: Advance = no_news) -> None:
         del workers
@@ -17,46 +17,46 @@ class Serial(Clock):
 
 
 class Blind(Clock):
-    """C0: whoever is idle takes the next job. A cycle of waits stays, as in the document."""
+    """C0: no conflict detection; deadlocks stay."""
 
     resolves_deadlocks = False
 
     def order_of(self, worker: int) -> int:
-        """Return the worker's number, as in the reference; nobody is undone here."""
+        """Return the worker's number."""
         return worker
 
 
 class Timestamps(Blind):
-    """C0 with conflict resolution: a change that is older than the row it meets is discarded."""
+    """C0 that discards older changes."""
 
     def is_misapplied(self, number: int, row: RowEvent) -> bool:
-        """Return False: a row that is older or newer than expected is no error here."""
+        """Return False: any version is valid."""
         del number, row
         return False
 
     def keep(self, key: int, number: int) -> None:
-        """Leave the newer version."""
+        """Keep the newer version."""
         self.versions[key] = max(self.versions.get(key, NOBODY), number)
 
 
 class InOrder(Blind):
-    """C1: commits in the source's order, one by one; no notion of conflict."""
+    """C1: commits in source order."""
 
     commits_in_order = True
 
 
 class Breaking(Blind):
-    """C2: a job that conflicts with one not committed, when it is read, waits for all before it."""
+    """C2: a conflicting job waits for all."""
 
     def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
         super().__init__(log, workers, advance)
         self.limit = JOBS_PER_WORKER * self.workers
         self.read = 1
-        """The next group to be read from the relay log."""
+        """Next unread group."""
         self.tags: set[int] = set()
 
     def place(self, number: int) -> int:
-        """Fill the job list; give out its head, which waits for everybody at a tag."""
+        """Fill the job list; dispatch its head."""
         while self.read < min(len(self.tasks), number + self.limit):
             if self.has_conflict(self.read):
                 self.tags.add(self.read)
@@ -66,7 +66,7 @@ class Breaking(Blind):
         return super().place(number)
 
     def has_conflict(self, number: int) -> bool:
-        """Return whether an earlier job that has not committed conflicts with this one."""
+        """Return whether an uncommitted job conflicts."""
         task = self.tasks[number]
         if task.is_barrier:
             return self.completed < number - 1
@@ -76,16 +76,16 @@ class Breaking(Blind):
 
 
 class BreakingInOrder(Breaking):
-    """C2, and commits in the source's order."""
+    """C2 with commits in source order."""
 
     commits_in_order = True
 
 
 class Graph(Blind):
-    """C3: a row event waits until whoever it must follow has committed."""
+    """C3: row events wait for conflicting commits."""
 
     def place(self, number: int) -> int:
-        """Give out at once, but for a barrier: it waits for all, and all wait for it."""
+        """Dispatch; a barrier runs alone."""
         task = self.tasks[number]
         is_held = task.is_barrier and self.completed < number - 1
         if is_held or self.done[task.barrier_before] == NEVER:
@@ -93,7 +93,7 @@ class Graph(Blind):
         return super().place(number)
 
     def may_apply(self, worker: int, number: int, row: RowEvent) -> bool:
-        """Wait for the first that has not committed; the others are asked for after it."""
+        """Wait for the first uncommitted predecessor."""
         for other in row.follows:
             if self.done[other] == NEVER:
                 self.awaiting.setdefault(other, []).append(worker)
@@ -102,6 +102,6 @@ class Graph(Blind):
 
 
 class GraphInOrder(Graph):
-    """C3, and commits in the source's order."""
+    """C3 with commits in source order."""
 
     commits_in_order = True

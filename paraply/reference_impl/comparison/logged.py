@@ -1,4 +1,4 @@
-"""A real log made ready for the clock: its transactions with the keys that an audit gives them."""
+"""A real log's transactions as tasks, with an audit's keys."""
 
 from __future__ import annotations
 
@@ -12,15 +12,11 @@ from paraply.vocabulary.timestamps import LogicalTimestamp
 
 
 class LoggedTasks:
-    """Adds the transactions of a log, in order, with keys filled in.
+    """Adds a log's transactions in order.
 
-    A row event locks every PRIMARY and UNIQUE key of its images; keys that foreign keys add stand
-    at the first row event. Where keys are not known, two changes of a table follow each other;
-    where they are known in part only, such a change follows, and is followed by, every change of
-    the table, as the audit has it. XA, statements, DDL, view changes and incidents are barriers.
-
-    Args:
-        keys: who knows the tables at the transaction that is added.
+    A row event locks every PRIMARY and UNIQUE key of its images; the first one adds foreign keys.
+    Changes of a table with unknown keys are serial; partly known keys conflict with the whole
+    table. XA, statements, DDL, view changes and incidents are barriers.
     """
 
     def __init__(self, keys: RowKeys) -> None:
@@ -30,7 +26,6 @@ class LoggedTasks:
         self.groups = 0
         self.has_stamps = self.has_commit_ids = False
         self._last: dict[int, tuple[Hashable, int]] = {}
-        """Domain -> what its last transaction's group goes by, and the group."""
 
     def add(self, txn: LoggedTransaction) -> Task:
         """Add one transaction."""
@@ -51,13 +46,12 @@ class LoggedTasks:
         return task
 
     def log(self) -> TaskLog:
-        """Return what was added."""
+        """Return the tasks."""
         log = self.builder.log()
         log.keys_of_table = self.keys_of_table
         return log
 
     def _group(self, txn: LoggedTransaction) -> int:
-        """Return the commit group: by commit id; in a log of MySQL by last_committed."""
         mark: Hashable = None
         if txn.commit_id is not None:
             mark = (txn.clock, txn.commit_id)
@@ -104,7 +98,7 @@ class LoggedTasks:
         if row.table not in self.keys_of_table:
             schema = self.keys.schema_of(row.table)
             self.keys_of_table[row.table] = len(schema.unique_keys) if schema else 0
-        # A value that a row left out (minimal images) is among the transaction's keys already.
+        # The transaction's keys already include values that minimal images omit.
         return RowEvent(table=row.table, writes=tuple(map(self.builder.key, found)))
 
     def _numbers(self, keys: Iterable[ConflictKey]) -> tuple[int, ...]:

@@ -1,7 +1,6 @@
-"""MariaDB's parallel modes on the clock, by commit groups, domains and marks of the log.
+"""MariaDB's parallel modes on the clock.
 
-What the rules are is said in :mod:`paraply.reference_impl.mariadb`; this is the same in few steps
-per transaction, and the tests hold it to the very moments of that one.
+:mod:`paraply.reference_impl.mariadb` has the full rules; tests require equal moments.
 """
 
 from __future__ import annotations
@@ -16,30 +15,28 @@ from paraply.reference_impl.comparison.tasks import NOBODY, RowEvent, Task, Task
 from paraply.reference_impl.mariadb.modes import Mode
 
 QUEUED_MAX = 2
-"""Transactions that a worker's queue holds, as in
-:class:`paraply.reference_impl.mariadb.driver.Settings`.
-"""
+"""Worker queue size, as in :class:`paraply.reference_impl.mariadb.driver.Settings`."""
 
 
 @dataclass(slots=True)
 class Lane:
-    """What one domain is scheduled by."""
+    """One domain's scheduling state."""
 
     slots: list[int]
-    """Workers by turn, 0 for a slot without one."""
+    """Workers in turn, or 0."""
     next_slot: int = 0
     last: int = NOBODY
     queued: int = 0
     committing: int = 0
-    """Transactions that have started to commit, less those that took it back."""
+    """Unrevoked commit starts."""
     waits_for: int = NEVER
-    """Of the batch that is open: how many must have started to commit; NEVER before the first."""
+    """Commit starts before the open batch."""
     is_mixed: bool = False
     is_closed: bool = False
 
 
 class ParallelMode(Clock):
-    """One replica with slave_parallel_mode."""
+    """A replica with slave_parallel_mode."""
 
     commits_in_order = shares_syncs = True
 
@@ -53,7 +50,7 @@ class ParallelMode(Clock):
         self.wait_count = [0] * count
         self.may_fail, self.must_wait = bytearray(count), bytearray(count)
         self.slot_of: dict[int, tuple[int, int]] = {}
-        """Worker -> the domain and slot that have it while it has something to do."""
+        """Busy worker -> its domain and slot."""
 
     def lanes(self) -> tuple[list[int], list[int]]:
         """Return the order within each domain."""
@@ -70,14 +67,14 @@ class ParallelMode(Clock):
         return before, after
 
     def lane(self, task: Task) -> Lane:
-        """Return the lane of a transaction's domain, as far as the mode looks at domains."""
+        """Return the transaction's lane."""
         domain = task.domain if self.mode > Mode.MINIMAL else 0
         if domain not in self.lane_of:
             self.lane_of[domain] = Lane([0] * self.workers)
         return self.lane_of[domain]
 
     def place(self, number: int) -> int:
-        """Deal to the domain's next slot: its worker if that has room, else an idle one."""
+        """Return the slot's or an idle worker."""
         task = self.tasks[number]
         if self.completed < number - 1 and (
             not self.mode or task.clock != self.tasks[number - 1].clock
@@ -90,7 +87,7 @@ class ParallelMode(Clock):
         return self.idle[0] if self.idle else 0
 
     def assign(self, worker: int, number: int) -> None:
-        """Decide about the batch, then queue."""
+        """Decide the batch, then queue."""
         task = self.tasks[number]
         lane = self.lane(task)
         self.decide(lane, task)
@@ -102,7 +99,7 @@ class ParallelMode(Clock):
         super().assign(worker, number)
 
     def decide(self, lane: Lane, task: Task) -> None:
-        """Put a transaction into the open batch of its domain, or into a new one behind it."""
+        """Put a transaction into a batch."""
         number = task.number
         self.must_wait[number] = task.is_barrier
         if lane.waits_for != NEVER:
@@ -123,21 +120,21 @@ class ParallelMode(Clock):
         lane.is_mixed, lane.is_closed = False, task.is_barrier
 
     def may_begin(self, number: int) -> bool:
-        """Wait for the batch before to start its commits; where it matters, for all before."""
+        """Wait for the batch barrier, or all commits."""
         lane = self.lane(self.tasks[number])
         if lane.committing < self.wait_count[number]:
             return False
         return not self.must_wait[number] or self.done[self.before[number]] != NEVER
 
     def on_rows_done(self, worker: int) -> None:
-        """Start to commit, which lets the next batch begin; a DDL does so when it is done."""
+        """Open the next batch, except for a DDL."""
         task = self.tasks[self.queues[worker][0]]
         if not task.is_barrier:
             self.lane(task).committing += 1
         super().on_rows_done(worker)
 
     def on_done(self, task: Task) -> None:
-        """Count a DDL, and give a worker without anything to do back to the pool."""
+        """Count a DDL; free the worker."""
         lane = self.lane(task)
         lane.committing += task.is_barrier
         worker = self.worker_of[task.number]
@@ -146,14 +143,14 @@ class ParallelMode(Clock):
             self.lane_of[domain].slots[slot] = 0
 
     def on_misapplied(self, worker: int, number: int) -> bool:
-        """Take the error of a speculative attempt for a conflict."""
+        """Retry a speculative attempt."""
         if not self.may_fail[number]:
             return super().on_misapplied(worker, number)
         self.undo(worker)
         return False
 
     def hand_on(self, key: int) -> None:
-        """Give a row to who stood first in its queue, if nobody waits to read it."""
+        """Give a row to its first waiter."""
         queue = self.waiters.get(key)
         if not queue or any(key not in self.next_row(worker).writes for worker in queue):
             super().hand_on(key)
@@ -166,15 +163,15 @@ class ParallelMode(Clock):
         self.at(self.now).moving.append(worker)
 
     def order_of(self, worker: int) -> int:
-        """Return the worker's number, as in the reference; row queues are fair by themselves."""
+        """Return the worker's number: queues are fair."""
         return worker
 
     def next_row(self, worker: int) -> RowEvent:
-        """Return the row event that a worker applies next."""
+        """Return a worker's next row event."""
         return self.tasks[self.queues[worker][0]].rows[self.position[worker]]
 
     def heir_of(self, queue: deque[int]) -> int:
-        """Return the first who stands in nobody's way; who has the row too early is killed."""
+        """Return the first waiter that blocks none; undo others."""
         while True:
             worker = queue.popleft()
             number = self.queues[worker][0]
@@ -189,7 +186,7 @@ class ParallelMode(Clock):
             self.on_undone(worker)
 
     def undo(self, worker: int) -> None:
-        """Take back the attempt, and its commit start; the next attempt takes no risk."""
+        """Undo the attempt; end its speculation."""
         number = self.queues[worker][0]
         if self.is_ready[number]:
             self.lane(self.tasks[number]).committing -= 1
@@ -198,5 +195,5 @@ class ParallelMode(Clock):
 
 
 def parallel_mode(mode: Mode) -> partial[ParallelMode]:
-    """Return what makes the clock of a mode."""
+    """Return a mode's clock factory."""
     return partial(ParallelMode, mode=mode)

@@ -1,4 +1,4 @@
-"""What a run on the clock comes to: speed, order, positions, and the bounds it is held against."""
+"""Speed, order, positions and bounds of a run."""
 
 from __future__ import annotations
 
@@ -11,16 +11,12 @@ from paraply.reference_impl.comparison.tasks import RowEvent, Task, TaskLog
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """What no run can beat, in ticks; a speed-up is the work over a makespan.
+    """Bounds of any run, in ticks.
 
     Attributes:
-        work: of the serial applier: a tick per row event, a tick per commit.
-        critical_path: the longest chain of row events and commits, where a row event follows the
-            commit of every transaction that it conflicts with, the row event before it in its
-            transaction, and a commit the last row event. It binds every applier that keeps
-            dependencies and applies a transaction as one; whoever cuts transactions into parts,
-            or merges them, or does not keep dependencies, may fall below.
-        workers: number of workers.
+        work: ticks of the serial applier.
+        critical_path: the longest chain of row events and commits, by conflicts and transaction
+            order. It bounds only appliers that keep dependencies and whole transactions.
     """
 
     work: int
@@ -29,17 +25,17 @@ class Bounds:
 
     @property
     def makespan_min(self) -> int:
-        """Return the fewest ticks: the critical path, or an equal share of the work."""
+        """Return the minimum number of ticks."""
         return max(self.critical_path, -(-self.work // self.workers))
 
     @property
     def speedup_max(self) -> float:
-        """Return the greatest speed-up; 1.0 for an empty log."""
+        """Return the greatest speed-up."""
         return self.work / self.makespan_min if self.makespan_min else 1.0
 
 
 def bounds_of(log: TaskLog, workers: int) -> Bounds:
-    """Return the bounds of a log for a number of workers; without any, the serial applier's."""
+    """Return a log's bounds."""
     done = [0] * len(log.tasks)
     latest = 0
     for task in log.tasks[1:]:
@@ -55,23 +51,19 @@ def bounds_of(log: TaskLog, workers: int) -> Bounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """One applier on one log.
+    """Measures of one applier on one log.
 
     Attributes:
-        makespan: ticks, or None where the applier stalled.
-        applied: transactions that had committed at the end.
-        out_of_order: transactions that committed before an earlier one.
-        overlaps: row events that were applied before a transaction that they conflict with had
-            committed; of an attempt that survived.
-        misapplied: row events that met a row as another transaction left it than at the source; a
-            strict replica stops at the first.
-        partly_visible: transactions of which other transactions could see a part.
-        ends_as_serial: whether every row was written last by whoever wrote it last in the log.
-        gap_max: the most transactions that had committed past the first that had not; 0: one
-            position was enough at each moment.
+        makespan: ticks, or None after a stall.
+        out_of_order: transactions committed before an earlier one.
+        overlaps: surviving row events before a conflicting commit.
+        misapplied: row events on a wrong version; a strict replica stops there.
+        partly_visible: transactions with an early visible part.
+        ends_as_serial: whether every row has the log's last writer.
+        gap_max: most transactions committed past the first uncommitted one; 0: one position
+            suffices.
         gap_ticks: ticks with a gap.
-        domain_gap_max: the same within each replication domain, the greatest of all.
-        retries: attempts that were undone.
+        domain_gap_max: greatest gap within a domain.
         syncs: syncs of the replica's log.
     """
 
@@ -89,14 +81,14 @@ class Measured:
     syncs: int
 
     def speedup(self, work: int) -> float | None:
-        """Return how many times faster than the serial applier; None where it stalled."""
+        """Return the speed-up, None after a stall."""
         if self.makespan is None:
             return None
         return work / self.makespan if self.makespan else 1.0
 
 
 def measured(log: TaskLog, run: Run) -> Measured:
-    """Return what a run of a log comes to."""
+    """Return the measures of a run."""
     order = sorted(
         (number for number in range(1, len(run.done)) if run.done[number] != NEVER),
         key=lambda number: (run.done[number], number),
@@ -126,7 +118,7 @@ def _out_of_order(run: Run) -> int:
     latest, count = 0, 0
     for done in run.done[1:]:
         if done == NEVER:
-            # It never commits, so that whatever comes after it and does overtakes it.
+            # It never commits, so every later commit overtakes it.
             latest = 1 << 62
             continue
         count += done < latest
@@ -135,7 +127,6 @@ def _out_of_order(run: Run) -> int:
 
 
 def _overlaps(log: TaskLog, run: Run) -> Iterator[tuple[int, int]]:
-    """Yield (earlier, later) for each row event, and each barrier, that came too soon."""
     jobs = run.job_of
     latest = latest_number = 0
     for task in log.tasks[1:]:
@@ -159,12 +150,11 @@ def _overlaps(log: TaskLog, run: Run) -> Iterator[tuple[int, int]]:
 
 
 def _settled(other: Task, row: RowEvent, run: Run) -> int:
-    """Return when what a row event must follow of another transaction was there."""
     if not run.settled:
         return run.done[other.number]
     mine = {*row.writes, *row.reads}
     shared = {key for one in other.rows for key in one.writes if key in mine}
-    # Whoever only read a key is out of the way when it is done.
+    # A reader of a key blocks it until it is done.
     return max(
         (run.settled_at(other.number, key) for key in shared), default=run.done[other.number]
     )
@@ -184,10 +174,6 @@ def _partly_visible(log: TaskLog, run: Run) -> int:
 
 
 def _gaps(order: list[int], run: Run, numbers: list[int] | None = None) -> tuple[int, int]:
-    """Return the most that had committed past the first that had not, and for how many ticks.
-
-    ``order`` is by the end of the commits; commits of one moment count as one.
-    """
     wanted = numbers if numbers is not None else range(1, len(run.done))
     place_of = {number: place for place, number in enumerate(wanted)}
     committed = bytearray(len(place_of) + 1)

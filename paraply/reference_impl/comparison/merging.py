@@ -1,4 +1,4 @@
-"""C4 of WL#4648 on the clock: small transactions merged into jobs, served by C1, C2 or C3."""
+"""C4 of WL#4648 on the clock: merged transactions under C1, C2 or C3."""
 
 from __future__ import annotations
 
@@ -11,14 +11,11 @@ from paraply.reference_impl.comparison.tasks import NOBODY, LogBuilder, RowEvent
 from paraply.reference_impl.wl4648.merging import is_full
 
 MERGED = 4
-"""Transactions of a job, at most."""
+"""Most transactions per job."""
 
 
 class Merged:
-    """Composes jobs as they are read, applies those, and says when each transaction was done.
-
-    What a transaction writes and another one of its job writes again is written once.
-    """
+    """Merges transactions into jobs, which write each row once."""
 
     def __init__(
         self,
@@ -39,7 +36,7 @@ class Merged:
                 self.jobs.append([])
             self.jobs[-1].append(task)
         self.place_of: list[list[int]] = [[] for _ in log.tasks]
-        """Transaction -> for each of its row events, the job's row event that does it."""
+        """Transaction -> its row events' job row events."""
         builder = LogBuilder()
         for job in self.jobs:
             builder.add(self._rows(job), is_barrier=job[0].is_barrier)
@@ -89,6 +86,6 @@ class Merged:
 
 
 C4 = partial(Merged, served_by=Graph)
-"""C4 is basically C3, the document says."""
+"""C4 is basically C3."""
 C4_IN_ORDER = partial(Merged, served_by=InOrder)
 C4_BREAKING = partial(Merged, served_by=Breaking)

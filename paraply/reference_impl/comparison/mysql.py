@@ -1,4 +1,4 @@
-"""MySQL's appliers on the clock: LOGICAL_CLOCK and DATABASE, each with and without commit order."""
+"""MySQL's LOGICAL_CLOCK and DATABASE on the clock, with and without commit order."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from paraply.reference_impl.comparison.tasks import Task, TaskLog
 
 
 class LogicalClock(Clock):
-    """LOGICAL_CLOCK with replica_preserve_commit_order=ON, by the stamps of the log.
+    """LOGICAL_CLOCK with replica_preserve_commit_order=ON.
 
-    As :class:`paraply.reference_impl.applier.coordinator.LogicalClock` decides it, with its fences:
-    a gap, a number 0, a new binary log.
+    Reference: :class:`paraply.reference_impl.applier.coordinator.LogicalClock`.
     """
 
     commits_in_order = shares_syncs = True
@@ -21,12 +20,10 @@ class LogicalClock(Clock):
         super().__init__(log, workers, advance)
         self.last_number = UNDEFINED
         self.group_began = 1
-        """The first transaction of the group assigned queue."""
         self.prefix = 0
-        """The last transaction of the longest prefix of the log that has committed."""
 
     def place(self, number: int) -> int:
-        """Wait for all where a group opens, else for every number up to last_committed."""
+        """Wait for the group or prefix."""
         task = self.tasks[number]
         if number > 1 and task.clock != self.tasks[number - 1].clock:
             if self.completed < number - 1:
@@ -47,7 +44,7 @@ class LogicalClock(Clock):
         return worker
 
     def usable(self, task: Task) -> tuple[int, int]:
-        """Return last_committed and sequence_number, 0 and 0 where they contradict themselves."""
+        """Return both numbers, or (0, 0)."""
         if task.stamp is None:
             return UNDEFINED, UNDEFINED
         lc, sn = int(task.stamp.last_committed), int(task.stamp.sequence_number)
@@ -57,11 +54,11 @@ class LogicalClock(Clock):
         return lc, sn
 
     def opens_group(self, lc: int, sn: int) -> bool:
-        """Return whether the numbers say nothing about what came before."""
+        """Return whether earlier dependencies are unknown."""
         return UNDEFINED in (self.last_number, lc, sn) or sn > self.last_number + 1
 
     def has_committed_up_to(self, last_committed: int) -> bool:
-        """Return whether the low-water mark has reached last_committed."""
+        """Return whether the low-water mark suffices."""
         while self.prefix + 1 < len(self.tasks) and self.done[self.prefix + 1] != NEVER:
             self.prefix += 1
         if self.prefix < self.group_began:
@@ -71,16 +68,13 @@ class LogicalClock(Clock):
 
 
 class LogicalClockUnordered(LogicalClock):
-    """LOGICAL_CLOCK with replica_preserve_commit_order=OFF; the binary log still groups commits."""
+    """LOGICAL_CLOCK with replica_preserve_commit_order=OFF; syncs are still shared."""
 
     commits_in_order = False
 
 
 class Database(Clock):
-    """DATABASE: a schema is bound to a worker while a transaction that changes it is under way.
-
-    A transaction over several schemas waits until at most one worker has them.
-    """
+    """DATABASE: a running transaction binds its schemas to a worker."""
 
     commits_in_order = shares_syncs = True
 
@@ -90,15 +84,15 @@ class Database(Clock):
             frozenset(table.partition(".")[0] for table in task.tables) for task in self.tasks
         ]
         self.running: dict[int, int] = {}
-        """Transaction under way -> its worker."""
+        """Running transaction -> its worker."""
 
     def place(self, number: int) -> int:
-        """Wait for all before and after a barrier, else for whoever has one of the schemas."""
+        """Wait around a barrier, or for schemas."""
         schemas = self.schemas[number]
         if self.running:
             if self.tasks[number].is_barrier or self.done[self.tasks[number].barrier_before] < 0:
                 return 0
-            # The worker that has a schema is busy with it: it takes one transaction at a time.
+            # A schema's worker is busy: it takes one transaction at a time.
             if any(schemas & self.schemas[other] for other in self.running):
                 return 0
         worker = super().place(number)

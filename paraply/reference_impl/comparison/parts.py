@@ -1,6 +1,6 @@
-"""P2 and P3 of WL#4648 on the clock: transactions cut into parts, each with a commit of its own.
+"""P2 and P3 of WL#4648 on the clock: parts with separate commits.
 
-A part waits for nobody but its worker, so that one pass in log order finds every moment.
+A part waits only for its worker, so one pass in log order suffices.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from paraply.reference_impl.wl4648.coordinator import JOBS_PER_WORKER
 
 
 class Parts:
-    """What P2 and P3 share: the cutting, and what a part leaves."""
+    """Common steps of P2 and P3."""
 
     def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
         self.log, self.advance = log, advance
         self.workers = max(1, workers)
         self.free = [0] * self.workers
-        """When each worker has nothing to do."""
+        """When each worker is idle."""
         count = log.count + 1
         self.run_so_far = Run(
             workers=self.workers, begun=[0] * count, done=[0] * count,
@@ -27,18 +27,18 @@ class Parts:
         )  # fmt: skip
 
     def worker_of(self, row: RowEvent) -> int:
-        """Return the worker, from 0, that a row event is for."""
+        """Return a row event's worker."""
         raise NotImplementedError
 
     def parts_of(self, task: Task) -> dict[int, list[int]]:
-        """Return the places of the row events of each worker's part; a DDL has one without any."""
+        """Return row event indexes by worker."""
         parts: dict[int, list[int]] = {}
         for place, row in enumerate(task.rows):
             parts.setdefault(self.worker_of(row), []).append(place)
         return parts or {0: []}
 
     def apply(self, task: Task, worker: int, places: list[int], begun: int) -> None:
-        """Let a worker apply the rows of a part, from a moment on."""
+        """Apply a part from ``begun``."""
         touched = self.run_so_far.touched[task.number]
         touched.extend([0] * (len(task.rows) - len(touched)))
         for step, place in enumerate(places):
@@ -46,7 +46,7 @@ class Parts:
         self.free[worker] = begun + len(places)
 
     def settle(self, task: Task, places: list[int], done: int) -> None:
-        """Note when a part has committed."""
+        """Record a part's commit."""
         run = self.run_so_far
         run.syncs += 1
         run.done[task.number] = max(run.done[task.number], done)
@@ -55,12 +55,12 @@ class Parts:
                 run.settled[task.number, key] = max(done, run.settled.get((task.number, key), 0))
 
     def tell(self, number: int) -> None:
-        """Report progress now and then."""
+        """Report progress periodically."""
         if number % NEWS_EVERY == 0:
             self.advance(number)
 
     def finish(self) -> Run:
-        """Find out what is left in each row: whatever part wrote it last."""
+        """Find each row's last part."""
         run = self.run_so_far
         for (number, key), done in run.settled.items():
             present = run.versions.get(key, NOBODY)
@@ -70,9 +70,9 @@ class Parts:
 
 
 class ByTable(Parts):
-    """P2: a worker executes all events on its tables, in the source's order.
+    """P2: a worker executes its tables' events.
 
-    At most twice as many parts as there are workers wait in their queues.
+    The queues have room for twice as many parts as workers.
     """
 
     def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
@@ -85,7 +85,7 @@ class ByTable(Parts):
         return self.worker_by_table[row.table]
 
     def run(self) -> Run:
-        """Hand out the parts of one transaction after the other."""
+        """Deal the parts of each transaction."""
         queued: list[int] = []
         limit = JOBS_PER_WORKER * self.workers
         handed_out = 0
@@ -110,7 +110,7 @@ class ByTable(Parts):
 
 
 class ByRow(Parts):
-    """P3: rows are hashed to workers; the parts of one transaction commit when all are prepared."""
+    """P3: row hashes choose workers; prepared parts commit together."""
 
     def __init__(self, log: TaskLog, workers: int, advance: Advance = no_news) -> None:
         super().__init__(log, workers, advance)
@@ -120,11 +120,11 @@ class ByRow(Parts):
             self.worker_by_key[key] = place % self.workers
 
     def worker_of(self, row: RowEvent) -> int:
-        """Return the worker of the row's first key."""
+        """Return the first key's worker."""
         return self.worker_by_key[row.writes[0]] if row.writes else 0
 
     def run(self) -> Run:
-        """Take one transaction at a time."""
+        """Apply transactions one at a time."""
         now = 0
         for task in self.log.tasks[1:]:
             parts = self.parts_of(task)

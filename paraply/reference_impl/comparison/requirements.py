@@ -1,4 +1,4 @@
-"""Requirements of WL#4648 on the clock: unfair dealing (E3), and a coordinator that naps (1, 2)."""
+"""Requirements of WL#4648 on the clock: unfair dealing (E3), napping coordinator (1, 2)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from paraply.reference_impl.comparison.tasks import TaskLog
 from paraply.reference_impl.wl4648.coordinator import JOBS_PER_WORKER
 
 NAP_SHRINKS = 0.9
-"""A worker that finds J empty makes the nap a tenth shorter: "the constant is heuristics"."""
+"""An empty J's effect on the nap: "the constant is heuristics"."""
 
 
 class DealtInBlocks(Blind):
-    """P1+C0 in which jobs are dealt instead of popped, some in a row to each worker by turn.
-
-    The more in a row, the less fair at any moment; in the end everybody has had as many.
-    """
+    """P1+C0 with several jobs in a row per worker."""
 
     def __init__(
         self, log: TaskLog, workers: int, advance: Advance = no_news, *, block: int = 1
@@ -26,24 +23,24 @@ class DealtInBlocks(Blind):
         self.block = block
 
     def place(self, number: int) -> int:
-        """Deal to the worker whose turn it is, if it has room for a job more."""
+        """Return the next worker with room."""
         worker = (number - 1) // self.block % self.workers + 1
         return worker if len(self.queues[worker]) < JOBS_PER_WORKER * self.block else 0
 
 
 class DealtInBlocksInOrder(DealtInBlocks):
-    """The same with C1."""
+    """DealtInBlocks with C1."""
 
     commits_in_order: ClassVar[bool] = True
 
 
 class Napping(Blind):
-    """P1+C0 with a coordinator that fills J, naps, and fills it again.
+    """P1+C0 whose coordinator fills J, then naps.
 
     Args:
-        jobs_per_worker: J has room for so many jobs per worker.
-        nap: ticks between two looks at J.
-        adapts: whether a worker that finds J empty makes the nap shorter.
+        jobs_per_worker: room of J per worker.
+        nap: ticks between fills.
+        adapts: whether an empty J shortens the nap.
     """
 
     def __init__(
@@ -60,15 +57,14 @@ class Napping(Blind):
         self.limit = jobs_per_worker * self.workers
         self.nap, self.adapts = float(nap), adapts
         self.read = 1
-        """The next group to be read from the relay log."""
         self.wakes_at = 0
         self.hungry_ticks = 0
-        """Ticks that workers waited for a job that was still in the relay log, all together."""
+        """Worker ticks spent waiting for unread jobs."""
         self.longest_list = 0
         self._looked_at = self._hungry = 0
 
     def settle(self) -> None:
-        """Count who was hungry; fill J where the nap is over; pop."""
+        """Count waiting workers; fill and pop J."""
         self.hungry_ticks += self._hungry * (self.now - self._looked_at)
         if self.now >= self.wakes_at:
             self.read = min(len(self.tasks), self.next + self.limit)
@@ -84,5 +80,5 @@ class Napping(Blind):
         self._hungry, self._looked_at = hungry, self.now
 
     def place(self, number: int) -> int:
-        """Pop what is in J."""
+        """Pop from J."""
         return super().place(number) if number < self.read else 0

@@ -1,4 +1,4 @@
-"""What a run on the clock leaves: the moments at which everything happened."""
+"""The moments of a run on the clock."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 NEVER = -1
-"""Stands for a moment that has not come."""
+"""An absent moment."""
 NEWS_EVERY = 1024
-"""Transactions between two reports of progress."""
+"""Transactions per progress report."""
 
 Advance = Callable[[float], None]
 
@@ -20,19 +20,18 @@ def no_news(done: float) -> None:
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """When each transaction began and ended under one scheme; lists by number, from 1.
+    """Moments of each transaction; lists by number, from 1.
 
     Attributes:
-        begun: the moment its first row event could begin.
-        done: the moment its commit ended, NEVER where the scheme stalled before.
-        touched: the moment of each row event of the attempt that survived.
-        settled: (transaction, key) -> the moment a part of it committed, where parts commit apart;
-            for all others ``done`` counts.
-        misapplied: row events that met a row as another transaction left it than at the source.
-        retries: attempts that were undone.
-        syncs: commits of the replica's log; those that share one are counted once.
-        versions: key -> who wrote it last, when all is over.
-        job_of: the job that a transaction was merged into; empty where each is its own.
+        begun: its first row event could begin.
+        done: its commit ended; NEVER after a stall.
+        touched: its surviving attempt's row events.
+        settled: (transaction, key) -> its part's commit, if separate.
+        misapplied: row events on a wrong version.
+        retries: undone attempts.
+        syncs: syncs of the replica's log.
+        versions: key -> final writer.
+        job_of: its merged job, if any.
     """
 
     workers: int
@@ -48,14 +47,14 @@ class Run:
 
     @property
     def has_finished(self) -> bool:
-        """Return whether the whole log was applied."""
+        """Return whether the log was applied."""
         return NEVER not in self.done
 
     @property
     def makespan(self) -> int:
-        """Return the ticks until all is applied, or until the scheme stalled."""
+        """Return the ticks until the end."""
         return max(self.done)
 
     def settled_at(self, number: int, key: int) -> int:
-        """Return when a transaction's change of a key was there for others."""
+        """Return when a change became visible."""
         return self.settled.get((number, key), self.done[number])

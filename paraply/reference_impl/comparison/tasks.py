@@ -1,4 +1,4 @@
-"""A log made ready for the clock: keys as numbers, and for each row event whom it must follow."""
+"""A log for the clock: numbered keys, and row event predecessors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paraply.vocabulary.timestamps import LogicalTimestamp
 from paraply.vocabulary.transactions import Transaction
 
 NOBODY = 0
-"""Stands for the state before the log where a number of a task is asked for."""
+"""Writer of the initial state."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -18,12 +18,11 @@ class RowEvent:
     """One row event.
 
     Attributes:
-        table: as the log spells it.
-        writes: keys that it changes, as numbers; it locks them until the commit.
-        reads: keys that must stay as they are (parents of a foreign key); readers share the lock.
-        expected: the task that wrote each of ``writes`` and ``reads`` last before this one.
-        follows: whoever must have committed before: writers of its keys and, for those it writes,
-            readers since. In the log's order, without its own task.
+        writes: changed keys, locked until the commit.
+        reads: parent keys of foreign keys, under a shared lock.
+        expected: last earlier writer of each of ``writes`` and ``reads``.
+        follows: tasks that must commit first, in log order: writers of its keys, readers of written
+            keys.
     """
 
     table: str
@@ -39,15 +38,14 @@ class Task:
 
     Attributes:
         number: its place in the log, from 1.
-        rows: its row events in order; a DDL has none, and is a barrier.
-        is_barrier: nothing is known of its keys: alone, after all before and before all after it.
-        barrier_before: the last barrier before it, NOBODY for none.
+        rows: its row events; none for a DDL.
+        is_barrier: its keys are unknown: it runs alone.
+        barrier_before: the last earlier barrier, or ``NOBODY``.
         stamp: last_committed and sequence_number, if any.
         clock: run of the logical clock.
-        group: commit group at the source; equal numbers next to each other are one group.
-        domain: MariaDB's replication domain.
-        is_marked: it had waited for a row lock at the source, or must not run in parallel.
-        has_missing_keys: it changed a table whose keys are not known.
+        group: source commit group; adjacent equal numbers are one.
+        is_marked: it waited for a lock at the source, or must not run in parallel.
+        has_missing_keys: it changed a table with unknown keys.
     """
 
     number: int
@@ -63,7 +61,7 @@ class Task:
 
     @property
     def cost(self) -> int:
-        """Return the ticks that it takes by itself: one per row event, and one for the commit."""
+        """Return its serial ticks."""
         return len(self.rows) + 1
 
     @property
@@ -74,20 +72,17 @@ class Task:
 
 @dataclass(slots=True)
 class TaskLog:
-    """The tasks of a log and what they have in common.
-
-    ``tasks[0]`` is a stand-in for the state before the log, so that a number is an index.
-    """
+    """A log's tasks; ``tasks[0]`` is the initial state."""
 
     tasks: list[Task]
     keys: list[str]
-    """Name of each key, by number."""
+    """Key names by number."""
     last_writers: dict[int, int]
-    """Key -> the task that wrote it last in the log."""
+    """Key -> last writer."""
     conflicts: int = 0
-    """Pairs of a row event and a task that it must follow."""
+    """Pairs of row event and predecessor."""
     keys_of_table: dict[str, int] = field(default_factory=dict)
-    """Table -> how many PRIMARY and UNIQUE keys it has; one where nothing is said."""
+    """Table -> number of PRIMARY and UNIQUE keys."""
 
     @property
     def count(self) -> int:
@@ -96,7 +91,7 @@ class TaskLog:
 
     @property
     def work(self) -> int:
-        """Return the ticks of a serial applier."""
+        """Return the serial ticks."""
         return sum(task.cost for task in self.tasks[1:])
 
     @property
@@ -107,14 +102,14 @@ class TaskLog:
 
 @dataclass(slots=True)
 class LogBuilder:
-    """Adds transactions in log order; keys are named, and numbered as they come."""
+    """Adds transactions in log order."""
 
     numbers: dict[object, int] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
     tasks: list[Task] = field(default_factory=lambda: [Task(number=NOBODY, rows=())])
     writers: dict[int, int] = field(default_factory=dict)
     readers: dict[int, list[int]] = field(default_factory=dict)
-    """Key -> tasks that read it since it was written last."""
+    """Key -> recent readers."""
     barrier: int = NOBODY
     conflicts: int = 0
 
@@ -127,7 +122,7 @@ class LogBuilder:
         return number
 
     def add(self, rows: Iterable[RowEvent], *, is_barrier: bool = False) -> Task:
-        """Add a transaction; the caller fills in stamps, group, domain and marks."""
+        """Add a transaction without its other fields."""
         number = len(self.tasks)
         done = tuple(rows)
         for row in done:
@@ -159,7 +154,7 @@ class LogBuilder:
         self.conflicts += len(found)
 
     def log(self) -> TaskLog:
-        """Return what was added."""
+        """Return the tasks."""
         return TaskLog(self.tasks, self.names, self.writers, self.conflicts)
 
 
@@ -169,10 +164,10 @@ def task_log(
     stamps: Sequence[LogicalTimestamp] | None = None,
     groups: Sequence[int] | None = None,
 ) -> TaskLog:
-    """Return the tasks of transactions with rows, each row a key.
+    """Return the tasks of transactions with rows.
 
-    ``stamps`` and ``groups`` are those of the log, one per transaction; without stamps, the
-    transactions' own.
+    ``stamps`` and ``groups`` have one entry per transaction; default stamps are the transactions'
+    own.
     """
     builder = LogBuilder()
     for place, transaction in enumerate(log):

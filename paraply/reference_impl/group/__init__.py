@@ -1,1 +1,1 @@
-"""A group of members that receive one total order of messages, each at its own pace."""
+"""A group whose members receive one total order."""

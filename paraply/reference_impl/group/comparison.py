@@ -1,4 +1,4 @@
-"""What comes of holding a recorded run against the reference."""
+"""A comparison between a recorded run and the reference."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paraply.vocabulary.group_trace import MemberUuid
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Where the reference and a member of the group differ."""
+    """One member's difference from the reference."""
 
     member: MemberUuid
     step: int
@@ -17,7 +17,6 @@ class Difference:
     what: str
     """``verdict``, ``gtid``, ``timestamp`` or ``certification info``."""
     expected: str
-    """What the reference says."""
     recorded: str
 
     def __str__(self) -> str:
@@ -29,20 +28,20 @@ class Difference:
 
 @dataclass(slots=True, kw_only=True)
 class Comparison:
-    """What was compared, and what came of it. ``differences`` may be cut off."""
+    """Counts; ``differences`` may be truncated."""
 
     remote_transactions: int = 0
     local_transactions: int = 0
     refusals: int = 0
     collections: int = 0
-    """Windows that a periodic collection opened and the record shows."""
+    """Windows of visible periodic collections."""
     collections_on_join: int = 0
     donated_items: int = 0
     views: int = 0
     differences: list[Difference] = field(default_factory=list)
 
     def add(self, other: Comparison) -> None:
-        """Add what was found at another member."""
+        """Add another member's result."""
         for each in fields(self):
             setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
 

@@ -1,4 +1,4 @@
-"""One member of a recorded run, followed step by step with a certifier of the reference."""
+"""Compares one recorded member with a reference certifier."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from paraply.vocabulary.write_set import Item
 
 
 class RecordedGenerator(GtidGenerator):
-    """The generator of the reference, asking recorded sets for their intervals."""
+    """The reference's generator, with recorded intervals."""
 
     def numbers_taken(self, taken: AbstractSet[Gtid]) -> Container[int]:
-        """Return the numbers of the group that are taken."""
+        """Return the group's taken numbers."""
         if isinstance(taken, RecordedSet):
             return taken.numbers()
         return super().numbers_taken(taken)
@@ -43,16 +43,14 @@ class RecordedGenerator(GtidGenerator):
 
 @dataclass(slots=True)
 class _State:
-    """All that following changes; copied when a round completes, to come back to."""
-
     certifier: Certifier
     round: CollectionRound
     online: set[MemberUuid]
     counted: Comparison
     exported: dict[Item, PlainGtidSet] | None = None
-    """Certification info right after the last view."""
+    """Certification info after the last view."""
     pending: PlainGtidSet | None = None
-    """A stable set whose collection has not been placed yet."""
+    """A stable set to collect."""
 
     def copied(self) -> _State:
         certifier = copy.copy(self.certifier)
@@ -68,7 +66,7 @@ class _State:
 
 
 class Follower:
-    """Follows one member from the view in which it joined until it left."""
+    """Follows one membership."""
 
     def __init__(self, trace: GroupTrace, member: MemberUuid, dialect: str, parts: Parts) -> None:
         self.trace = trace
@@ -94,7 +92,7 @@ class Follower:
         return Gtid(source_name(gtid.source, self.trace.group_name), gtid.number)
 
     def follow(self, start: int, end: int) -> Comparison:
-        """Compare the steps from ``start``, a view with the member, up to before ``end``."""
+        """Compare the steps before ``end``."""
         recorded = [
             number
             for number in range(start, end)
@@ -140,7 +138,7 @@ class Follower:
             self._collect_on_join(view, is_joiner=is_joiner)
         if view.joined:
             state.certifier.on_view_change()
-        # A joiner has what it was given: nothing to compare.
+        # A joiner has its donor's state: nothing to compare.
         if not is_joiner:
             state.exported = dict(state.certifier.export_certification_info())
 
@@ -159,7 +157,7 @@ class Follower:
         certifier = self.state.certifier
         if not stable:
             return
-        # A joiner imports what the others have collected already.
+        # A joiner imports certification info after the collection.
         if is_joiner:
             if certifier.dialect.hands_on_stable_set:
                 certifier.stable_set |= stable
@@ -202,7 +200,6 @@ class Follower:
         self._checkpoint = (number + 1, self.state.copied())
 
     def _collect(self) -> None:
-        """Collect what the last completed round found stable, at the latest possible place."""
         if self.state.pending is not None:
             self.state.certifier.on_stable_set(self.state.pending)
             self.state.counted.collections += self._collect_before is not None
@@ -213,7 +210,6 @@ class Follower:
     # Transactions.
 
     def _on_transaction(self, number: int, step: TransactionDelivered) -> int | None:
-        """Compare one transaction; return the step to go back to, None to go on."""
         state = self.state
         is_local = step.origin == self.member
         recorded = step.decided.get(self.member)
@@ -247,7 +243,6 @@ class Follower:
         )
 
     def _tells_of_collection(self, number: int, expected: int, recorded: LoggedDecision) -> bool:
-        """Return whether the number can only come from a collection not placed yet."""
         if self._checkpoint is None or self._collect_before is not None:
             return False
         window = recorded.last_committed

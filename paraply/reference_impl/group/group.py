@@ -1,8 +1,7 @@
-"""The group: members, the total order they receive, and everything that may happen next.
+"""The group: members, their total order, and all possible actions.
 
-Whatever may happen in more than one order is offered as an action and chosen by a schedule.
-The communication layer is assumed to be correct: one total order, uniform delivery, and views
-that every surviving member installs at the same place.
+The communication layer is correct: one total order, uniform delivery, and views at the same place
+on all survivors.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from paraply.vocabulary.write_set import Item
 
 
 class Group:
-    """Members by name, and the messages ordered so far."""
+    """Members, and the ordered messages."""
 
     member_class: type[Member] = Member
 
@@ -56,10 +55,7 @@ class Group:
         }
 
     def boot(self, names: Iterable[str]) -> None:
-        """Start the group with its first members online and in one view.
-
-        A view that nobody recovers from is not logged here: the counters begin as EX3 shows.
-        """
+        """Start with online members in an unlogged view (EX3)."""
         self.views += 1
         self.view_members = tuple(names)
         view = ViewChangeMessage(
@@ -76,7 +72,7 @@ class Group:
             member.learn_online(frozenset(self.view_members))
             member.on_members_known()
 
-    # What clients and members do.
+    # Actions of clients and members.
 
     def submit(
         self,
@@ -87,10 +83,9 @@ class Group:
         specified: Gtid | None = None,
         alters: str = "",
     ) -> TransactionId:
-        """Execute a transaction at ``member`` and send it, with the snapshot it then has.
+        """Execute a transaction and send its snapshot.
 
-        Taking the snapshot and sending are one step: the row locks are held, so nothing that
-        conflicts can be applied between them.
+        Both are one step: row locks prevent conflicts between them.
         """
         transaction = self.recorder.add(
             Transaction(
@@ -127,15 +122,15 @@ class Group:
         return transaction
 
     def snapshot_of(self, member: Member) -> GtidSet:
-        """Return the snapshot version that a transaction of ``member`` is sent with."""
+        """Return a new transaction's snapshot version."""
         return member.executed
 
     def send(self, message: Message) -> None:
-        """Put a message at the end of the total order."""
+        """Append to the total order."""
         self.total_order.append(message)
 
     def broadcast_executed_set(self, member: Member) -> None:
-        """Tell the group what ``member`` has executed."""
+        """Broadcast ``member``'s executed set."""
         self.recorder.record(
             EventKind.EXECUTED_SET_BROADCAST,
             member=member.name,
@@ -145,18 +140,18 @@ class Group:
         self.send(ExecutedSetMessage(sender=member.name, executed=member.executed))
 
     def announce_backlog_applied(self, member: Member) -> None:
-        """Tell the group that the new primary has applied what the old one left behind."""
+        """Announce a new primary's applied backlog."""
         member.is_backlog_announced = True
         self.send(BacklogAppliedMessage(primary=member.name))
 
     def deliver_next(self, member: Member) -> None:
-        """Hand ``member`` the next message of the total order."""
+        """Deliver the next message to ``member``."""
         message = self.total_order[member.next_message]
         member.next_message += 1
         self.deliver(member, message)
 
     def deliver(self, member: Member, message: Message) -> None:
-        """Call the handler that the message is for."""
+        """Call the message's handler."""
         match message:
             case TransactionMessage():
                 member.on_transaction(message)
@@ -172,7 +167,7 @@ class Group:
     # Membership.
 
     def change_view(self, members: tuple[str, ...], *, joined: str | None) -> None:
-        """Order a new view; those who install it exchange what they have executed."""
+        """Order a view with executed sets."""
         self.views += 1
         self.view_members = members
         transaction: TransactionId | None = None
@@ -195,33 +190,33 @@ class Group:
         )
 
     def join(self, member: Member) -> None:
-        """Let a server that is not in the group join it, for the first time or again."""
+        """Let a server join again."""
         member.start()
         member.status = Status.RECOVERING
         self.recorder.record(EventKind.STARTED, member=member.name)
-        # Its stream begins with the view in which it is a member.
+        # Its stream begins with its own view.
         member.next_message = len(self.total_order)
         self.view_of_joiner[member.name] = self.views + 1
         self.change_view((*self.view_members, member.name), joined=member.name)
 
     def leave(self, member: Member) -> None:
-        """Let a member leave in good order."""
+        """Remove a member that leaves."""
         self.recorder.record(EventKind.STOPPED, member=member.name)
         self.remove(member)
 
     def crash(self, member: Member) -> None:
-        """Let a member crash; the others notice at once."""
+        """Crash a member."""
         self.recorder.record(EventKind.CRASHED, member=member.name)
         self.remove(member)
 
     def remove(self, member: Member) -> None:
-        """Go on without a member."""
+        """Remove a member."""
         member.status = Status.OFFLINE
         rest = tuple(name for name in self.view_members if name != member.name)
         self.change_view(rest, joined=None)
 
     def donor_of(self, joiner: Member) -> Member | None:
-        """Return a member that has installed the joiner's view and can be its donor."""
+        """Return a donor with the joiner's view."""
         view = self.view_of_joiner[joiner.name]
         for name in self.view_members:
             member = self.members[name]
@@ -230,7 +225,7 @@ class Group:
         return None
 
     def may_step_recovery(self, joiner: Member) -> bool:
-        """Return whether a donor has something to copy, or everything was copied."""
+        """Return whether recovery can continue."""
         donor = self.donor_of(joiner)
         if donor is None:
             return False
@@ -238,7 +233,7 @@ class Group:
         return joiner.has_recovered(state) or joiner.missing_from(donor) is not None
 
     def step_recovery(self, joiner: Member) -> None:
-        """Copy one transaction from the donor's binary log, or end recovery."""
+        """Copy a transaction or end recovery."""
         donor = self.donor_of(joiner)
         if donor is None:
             return
@@ -250,7 +245,7 @@ class Group:
             joiner.commit(*missing)
 
     def has_lost_its_donors(self, joiner: Member) -> bool:
-        """Return whether no member is left that installed the joiner's view before it."""
+        """Return whether no donor is left."""
         view = self.view_of_joiner[joiner.name]
         return not any(
             member.status is Status.ONLINE
@@ -259,5 +254,5 @@ class Group:
         )
 
     def declare_online(self, member: Member) -> None:
-        """Tell the group that a joiner has applied what it found queued."""
+        """Announce a joiner's end of recovery."""
         self.send(OnlineMessage(member=member.name))

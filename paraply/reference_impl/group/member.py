@@ -1,7 +1,7 @@
-"""One member: its certifier, its relay log, what it has executed, and its place in the stream.
+"""One member: certifier, relay log, executed set, position.
 
-Handlers are called with the messages of the total order, one after the other. Source: WL#8440;
-applier.cc, certification_handler.cc and recovery.cc of plugin/group_replication/src.
+Handlers receive messages in total order. Source: WL#8440; applier.cc, certification_handler.cc and
+recovery.cc of plugin/group_replication/src.
 """
 
 from __future__ import annotations
@@ -32,22 +32,21 @@ from paraply.vocabulary.write_set import Item
 
 
 class Status(Enum):
-    """What a member may do."""
+    """State of a member."""
 
     OFFLINE = "offline"
     RECOVERING = "recovering"
-    """In the view, and taking from a donor what it missed."""
     CATCHING_UP = "catching up"
-    """Recovered: it certifies the stream, and is not yet online."""
+    """Certifies, but not online."""
     ONLINE = "online"
 
 
 class Member:
     """A server of the group.
 
-    What it executed, its binary log and its relay log survive a crash; the rest begins anew.
-    ``next_message`` is its place in the total order; ``view``, ``online`` and ``primary`` are
-    what it knows at that place. ``sessions`` are its local transactions that have not ended.
+    Executed set, binary log and relay log survive a crash. ``next_message`` is its position;
+    ``view``, ``online`` and ``primary`` are valid there. ``sessions`` are its unfinished local
+    transactions.
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class Member:
         self.start()
 
     def start(self) -> None:
-        """Begin with a new certifier; what is durable stays."""
+        """Start with only the durable state."""
         self.certifier = self.parts.build(
             self.dialect,
             block_size=self.settings.block_size,
@@ -90,7 +89,7 @@ class Member:
     # Messages of the total order.
 
     def on_transaction(self, message: TransactionMessage) -> None:
-        """Certify a transaction; commit it if it is local, queue it if it is remote."""
+        """Certify, then commit or queue."""
         transaction = message.transaction
         is_local = transaction in self.sessions
         decision = self.certifier.on_transaction_delivered(
@@ -126,31 +125,31 @@ class Member:
             )
 
     def on_certified_here(self, transaction: TransactionId, gtid: Gtid) -> None:
-        """Tell the session of a certified transaction, which keeps its locks until it commits."""
+        """Give the certified session its GTID."""
         self.sessions[transaction].gtid = gtid
         if not self.settings.sessions_commit_apart:
             self.commit_session(transaction, gtid)
 
     def on_executed_set(self, message: ExecutedSetMessage) -> None:
-        """Take a member's executed set; collect when it completes the round."""
+        """Collect at the round's end."""
         stable = self.collection.on_executed_set(message.sender, message.executed, self.reporters())
         if stable is not None:
             self.collect(stable)
 
     def reporters(self) -> frozenset[str]:
-        """Return the members that a round of collection waits for."""
+        """Return the members of a round."""
         if self.view is None or not self.dialect.recovering_members_report:
             return self.online
         return frozenset(self.view.members)
 
     def collect(self, stable: GtidSet) -> None:
-        """Purge certification info of what is stable."""
+        """Purge stable certification info."""
         purged = self.certifier.on_stable_set(stable)
         if purged is not None:
             self.record_collection(purged)
 
     def record_collection(self, purged: frozenset[Item], note: str = "") -> None:
-        """Write down what was purged, and on the ground of which stable set."""
+        """Record a collection."""
         stable = self.certifier.stable_set
         self.recorder.record(
             EventKind.GARBAGE_COLLECTED,
@@ -162,12 +161,12 @@ class Member:
         )
 
     def on_view_change(self, message: ViewChangeMessage) -> None:
-        """Install a view: log it, collect if somebody joined, and be ready to be a donor."""
+        """Install a view."""
         self.view = message
         if not self.online <= frozenset(message.members):
             self.learn_online(self.online & frozenset(message.members))
         self.collection.on_view_change()
-        # A joiner comes with its donor's information, which is collected already.
+        # A joiner gets its donor's information after the collection.
         if message.joined not in (None, self.name) and self.dialect.collects_on_join:
             reports = [message.executed[m] for m in message.members if m in self.online]
             if reports:
@@ -186,7 +185,7 @@ class Member:
         self.on_members_known()
 
     def donor_state(self) -> DonorState:
-        """Return what a joiner of this view gets from this member as its donor."""
+        """Return the view's donor state."""
         return DonorState(
             certification_info=self.certifier.export_certification_info(),
             extracted=self.certifier.group_gtid_executed,
@@ -197,7 +196,7 @@ class Member:
         )
 
     def log_view_change(self, transaction: TransactionId, gtid: Gtid, view: int) -> None:
-        """Put the view change into the relay log, to be applied alone."""
+        """Queue the view change's transaction."""
         timestamp = self.certifier.indexes.on_view_change()
         self.recorder.record(
             EventKind.CERTIFIED,
@@ -212,7 +211,7 @@ class Member:
         self.relay_log.append(RelayEntry(transaction=transaction, gtid=gtid, timestamp=timestamp))
 
     def on_online(self, message: OnlineMessage) -> None:
-        """Learn that a member has finished recovery."""
+        """Record a member's end of recovery."""
         self.learn_online(self.online | {message.member})
         if message.member == self.name:
             self.status = Status.ONLINE
@@ -220,12 +219,12 @@ class Member:
         self.on_members_known()
 
     def learn_online(self, online: frozenset[str]) -> None:
-        """Take note of who has finished recovery."""
+        """Record recovered members."""
         self.online = online
         self.recorder.record(EventKind.ONLINE, member=self.name, members=tuple(sorted(online)))
 
     def on_members_known(self) -> None:
-        """Elect the first online member of the view, where there is to be one primary."""
+        """Elect a single primary."""
         if not self.settings.is_single_primary or self.view is None:
             return
         candidates = [member for member in self.view.members if member in self.online]
@@ -237,21 +236,21 @@ class Member:
             self.on_new_primary()
 
     def on_new_primary(self) -> None:
-        """Detect conflicts until the new primary has applied what the old one left behind."""
+        """Detect conflicts during the primary's backlog."""
         self.certifier.detects_conflicts = True
         if self.primary == self.name:
             self.must_apply_first |= frozenset(entry.gtid for entry in self.relay_log)
             self.is_backlog_announced = False
 
     def on_backlog_applied(self, message: BacklogAppliedMessage) -> None:
-        """Stop detecting conflicts: from here on the primary sees all that it conflicts with."""
+        """Stop the detection of conflicts."""
         if message.primary == self.primary:
             self.certifier.detects_conflicts = False
 
-    # What a member does at its own pace.
+    # Local steps of a member.
 
     def may_write(self) -> bool:
-        """Return whether a client may change rows here."""
+        """Return whether clients may write here."""
         if self.status is not Status.ONLINE:
             return False
         if self.settings.is_single_primary and self.primary != self.name:
@@ -259,48 +258,48 @@ class Member:
         return not self.settings.waits_for_backlog or self.has_applied_backlog()
 
     def has_applied_backlog(self) -> bool:
-        """Return whether all that was certified before it came to power is executed here."""
+        """Return whether the backlog is applied."""
         return self.must_apply_first <= self.executed
 
     def locks(self, items: tuple[Item, ...], alters: str = "") -> bool:
-        """Return whether a session holds a lock that is in the way of such a transaction."""
+        """Return whether a session's lock conflicts."""
         return any(
             session.locks_row(items) or session.locks_table(items, alters)
             for session in self.sessions.values()
         )
 
     def committing(self) -> list[tuple[TransactionId, Gtid]]:
-        """Return the sessions' transactions that are certified and have yet to commit."""
+        """Return certified, uncommitted session transactions."""
         sessions = self.sessions.items()
         return [(one, session.gtid) for one, session in sessions if session.gtid is not None]
 
     def commit_session(self, transaction: TransactionId, gtid: Gtid) -> None:
-        """Let a session commit in the engine, and release its locks."""
+        """Commit and unlock a session."""
         del self.sessions[transaction]
         self.commit(transaction, gtid)
 
     def applicable(self) -> list[RelayEntry]:
-        """Return the entries of the relay log that may be applied next, the oldest first."""
+        """Return applicable relay entries, oldest first."""
         if self.settings.preserves_commit_order:
             return self.ready_among(1)
         return self.ready_among(len(self.relay_log))
 
     def ready_among(self, count: int) -> list[RelayEntry]:
-        """Return those of the first entries that wait for no other entry and for no session."""
+        """Return first entries without waits."""
         ready: list[RelayEntry] = []
         for position, entry in enumerate(self.relay_log[:count]):
             waits = any(
                 not may_overlap(earlier.timestamp, entry.timestamp)
                 for earlier in self.relay_log[:position]
             )
-            # Whoever was certified before a view change commits before it.
+            # Transactions certified before a view change commit before it.
             waits = waits or (entry.timestamp.is_view_change and bool(self.committing()))
             if not waits and not self.locks(entry.items, entry.alters):
                 ready.append(entry)
         return ready
 
     def apply(self, entry: RelayEntry) -> None:
-        """Apply and commit one entry of the relay log, unless its GTID was executed already."""
+        """Apply an unexecuted entry."""
         self.relay_log.remove(entry)
         if entry.gtid in self.executed:
             self.recorder.record(
@@ -313,7 +312,7 @@ class Member:
             self.commit(entry.transaction, entry.gtid)
 
     def commit(self, transaction: TransactionId, gtid: Gtid) -> None:
-        """Make a transaction part of what this server has executed."""
+        """Add an executed transaction."""
         self.executed |= {gtid}
         self.binlog.append((transaction, gtid))
         self.transaction_of[gtid] = transaction
@@ -322,7 +321,7 @@ class Member:
         )
 
     def collect_preemptively(self) -> None:
-        """Forget certification info once it is too large: on a timer of this member's own."""
+        """Purge on a timer."""
         purged = self.certifier.on_preemptive_collection()
         if purged is not None:
             self.record_collection(purged, note="preemptive")
@@ -330,11 +329,11 @@ class Member:
     # Recovery of a joiner.
 
     def has_passed_view(self, view: int) -> bool:
-        """Return whether this member has installed a view with this number or a later one."""
+        """Return whether it has installed a view."""
         return self.view is not None and self.view.view >= view
 
     def missing_from(self, donor: Member) -> tuple[TransactionId, Gtid] | None:
-        """Return the next transaction of the donor's binary log that is not executed here."""
+        """Return the donor's first missing transaction."""
         for transaction, gtid in donor.binlog:
             if gtid not in self.executed:
                 return transaction, gtid
@@ -343,15 +342,15 @@ class Member:
     def has_recovered(self, state: DonorState) -> bool:
         """Return whether recovery is over.
 
-        WAIT_UNTIL_VIEW_CHANGE stops after the transaction that logs the view change; where it
-        is not logged, recovery stops once all that the donor had certified is executed.
+        WAIT_UNTIL_VIEW_CHANGE ends with the view change's transaction. If unlogged, the donor's
+        certified transactions count.
         """
         if state.view_gtid is not None:
             return state.view_gtid in self.executed
         return state.extracted <= self.executed
 
     def on_recovered(self, state: DonorState) -> None:
-        """Take over the donor's certification state; from here on certify the stream."""
+        """Import the donor's state and certify."""
         self.status = Status.CATCHING_UP
         self.certifier.import_certification_info(
             state.certification_info, state.extracted, self.executed
@@ -368,6 +367,6 @@ class Member:
         self.learn_online(state.online)
 
     def transactions_in(self, gtids: GtidSet) -> tuple[TransactionId, ...]:
-        """Return the transactions of this history that the GTIDs name, as far as known here."""
+        """Return the GTIDs' known transactions."""
         known = (self.transaction_of.get(gtid) for gtid in gtids)
         return tuple(sorted({transaction for transaction in known if transaction is not None}))

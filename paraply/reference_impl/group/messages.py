@@ -1,4 +1,4 @@
-"""What members send to the group; everything here is delivered to all in one total order."""
+"""Members' messages in one total order."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from paraply.vocabulary.write_set import Item
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionMessage:
-    """A transaction that ``request.origin`` executed and wants certified."""
+    """A transaction to certify."""
 
     transaction: TransactionId
     request: CertificationRequest
     alters: str = ""
-    """The table whose definition it changes; empty for none."""
+    """The altered table, if any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutedSetMessage:
-    """A member's GTID_EXECUTED, sent once a minute, from which all compute the stable set."""
+    """A member's GTID_EXECUTED, sent once a minute."""
 
     sender: str
     executed: GtidSet
@@ -32,12 +32,7 @@ class ExecutedSetMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewChangeMessage:
-    """A new view of the group.
-
-    ``members`` are in the order in which they joined. ``executed`` holds the executed sets that
-    the members exchange while they install the view. ``transaction`` is the view change as a
-    transaction, None where the dialect does not log it.
-    """
+    """A new view, with members in join order and their executed sets."""
 
     view: int
     members: tuple[str, ...]
@@ -48,14 +43,14 @@ class ViewChangeMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnlineMessage:
-    """A member that finished recovery says so."""
+    """A member has finished recovery."""
 
     member: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BacklogAppliedMessage:
-    """A new primary has applied everything that the old one had got certified."""
+    """A new primary has applied its backlog."""
 
     primary: str
 
@@ -71,7 +66,7 @@ Message = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayEntry:
-    """A certified remote transaction in the relay log of the applier channel."""
+    """A certified remote transaction."""
 
     transaction: TransactionId
     gtid: Gtid
@@ -82,7 +77,7 @@ class RelayEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DonorState:
-    """What a donor sends to the joiner of a view: its certification state at the view change."""
+    """A donor's state at a view change."""
 
     certification_info: Mapping[Item, GtidSet]
     extracted: GtidSet

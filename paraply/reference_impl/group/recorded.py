@@ -1,13 +1,10 @@
-"""Follows a recorded run of real members with the certifier, and says where they differ.
+"""Compares a recorded run of real members with the certifier.
 
-Each member is followed on its own, from the view in which it joined. Fed is only what was
-delivered to it; compared is what its logs say: verdict, GTID, last_committed and
-sequence_number of every transaction.
+It compares verdict, GTID, last_committed and sequence_number of every transaction, by member.
 
-One thing is not in the record: servers collect garbage beside the stream (a thread wakes once a
-second), so that the place of a collection within it is unknown. The first timestamp that
-needs it tells the place: behind the transaction whose number it names. Following then goes back
-to the completion of the round and collects there; all that comes after must agree again.
+The record omits the place of collections (a thread wakes once a second). The first timestamp that
+needs one reveals it: after the transaction of that number. The comparison then returns to the
+round's end and collects there; all later steps must agree again.
 """
 
 from __future__ import annotations
@@ -21,10 +18,10 @@ from paraply.vocabulary.group_trace import GroupTrace, MemberUuid, ViewInstalled
 def compare_with_reference(
     trace: GroupTrace, dialect: str, *, parts: Parts = STANDARD_PARTS
 ) -> Comparison:
-    """Follow every member of a recorded run; ``differences`` is empty if all agree.
+    """Compare every member's run.
 
     Raises:
-        ParaplyError: P401, there is no such dialect.
+        ParaplyError: P401, unknown dialect.
     """
     comparison = Comparison(views=sum(isinstance(step, ViewInstalled) for step in trace.steps))
     for member in trace.members:
@@ -34,7 +31,7 @@ def compare_with_reference(
 
 
 def sessions(trace: GroupTrace, member: MemberUuid) -> list[tuple[int, int]]:
-    """Return from and until which step a member was in the group, each time it was."""
+    """Return each membership's step range."""
     found: list[tuple[int, int]] = []
     start: int | None = None
     for number, step in enumerate(trace.steps):

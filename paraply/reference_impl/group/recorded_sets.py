@@ -1,4 +1,4 @@
-"""GTID sets of a recorded run, in the words of the certifier."""
+"""GTID sets of a recorded run, for the certifier."""
 
 from __future__ import annotations
 
@@ -13,11 +13,7 @@ from paraply.vocabulary.intervals import IntervalSet
 
 
 class RecordedSet(AbstractSet[Gtid]):
-    """A recorded GTID set in the words of the certifier, which asks plain sets.
-
-    Sets of a real run are held as intervals: as plain sets, those of ten thousand
-    transactions would fill the memory.
-    """
+    """A recorded GTID set as intervals, to save memory."""
 
     __slots__ = ("group_name", "held")
 
@@ -36,7 +32,7 @@ class RecordedSet(AbstractSet[Gtid]):
         return GtidSet.of(RecordedGtid(self._source(g.source), g.number) for g in gtids)
 
     def numbers(self) -> IntervalSet:
-        """Return the numbers of the group's own, untagged GTIDs."""
+        """Return the group's untagged GTID numbers."""
         return self.held.numbers_of(GtidSource(self.group_name))
 
     def __contains__(self, gtid: object) -> bool:
@@ -73,6 +69,6 @@ class RecordedSet(AbstractSet[Gtid]):
 
 
 def source_name(source: GtidSource, group_name: str) -> str:
-    """Return a source as the certifier names it: ``group`` for the group's own GTIDs."""
+    """Return a source's certifier name."""
     uuid = GROUP_NAME if source.uuid == group_name else source.uuid
     return ":".join(filter(None, (uuid, source.tag)))

@@ -1,4 +1,4 @@
-"""A run of a group: which actions are possible, how many are left, and the choice among them."""
+"""A run of a group: actions, budgets and choices."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from paraply.vocabulary.schedule import ExhaustiveSchedule, Schedule
 from paraply.vocabulary.transactions import TransactionKind
 
 TABLE = "d.t"
-"""The table of all rows, where its definition may change."""
+"""The table of all rows."""
 STEPS_MAX = 100_000
-"""A run that takes more steps has a fault that lets it go on for ever."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Budget:
-    """How often something may still happen; each action takes one from its own."""
+    """Remaining optional actions."""
 
     transactions: int
     broadcasts: int
@@ -31,29 +30,28 @@ class Budget:
     departures: int
     timers: int = 0
     sessions: int = 1
-    """Undecided local transactions that a member may have at a time."""
+    """Undecided local transactions per member."""
     barriers: bool = True
-    """Whether transactions without write set, and CREATE TABLE ... SELECT, are submitted."""
+    """Includes CREATE TABLE ... SELECT."""
     alterations: int = 0
-    """How often the table's definition may still be changed."""
     is_ddl_apart: bool = True
-    """Whether the operator lets no DDL run beside users of its table on other members."""
+    """Whether DDL excludes remote table users."""
 
 
 class Reach(Enum):
-    """Whom an action concerns."""
+    """Scope of an action's effect."""
 
     MEMBER = "member"
-    """The member alone: it changes nothing that another one sees."""
+    """Invisible to other members."""
     ORDER = "order"
-    """The member and the end of the total order."""
+    """Also the end of the total order."""
     GROUP = "group"
-    """Anybody."""
+    """All members."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that may happen now; ``owner`` is the number of the member that does it."""
+    """A possible action of member ``owner``."""
 
     name: str
     act: Callable[[], None]
@@ -62,7 +60,7 @@ class Action:
 
 
 class GroupRun:
-    """Lets one thing happen after the other until nothing is left to happen."""
+    """Executes actions until none is possible."""
 
     def __init__(
         self, group: Group, schedule: Schedule, budget: Budget, rows: tuple[str, ...]
@@ -74,10 +72,10 @@ class GroupRun:
         self.writers: dict[str, tuple[int, ...]] = dict.fromkeys(rows, ())
         self.last: Action | None = None
         self.offered: frozenset[str] = frozenset()
-        """Names of what could have happened in place of the last action."""
+        """Alternatives to the last action."""
 
     def run(self) -> None:
-        """Choose among the possible actions until there are none; then the group is at rest."""
+        """Choose actions until none is possible."""
         for _ in range(STEPS_MAX):
             actions = self.actions()
             if not actions:
@@ -94,12 +92,10 @@ class GroupRun:
                 self.group.recorder.record(EventKind.STOPPED, member=member.name, note="at rest")
 
     def is_out_of_order(self, action: Action) -> bool:
-        """Return whether the action could as well have come before the last one.
+        """Return whether the action could have preceded the last one.
 
-        Steps that concern two different members alone, or one of them and the end of the total
-        order, lead to the same histories at every member in either order. Of all such runs an
-        enumeration takes the one in which steps come as early as they can, those of the first
-        members first: the least of the class in lexicographic order has no such pair of steps.
+        Actions of two members commute if one affects only itself, and the other itself or the end
+        of the total order. An enumeration keeps the lexicographically least run of each class.
         """
         last = self.last
         if last is None or action.reach is not Reach.MEMBER or action.owner == last.owner:
@@ -110,7 +106,7 @@ class GroupRun:
         return comes_first and action.name in self.offered
 
     def actions(self) -> list[Action]:
-        """Return what may happen now, the plainest first."""
+        """Return possible actions, plainest first."""
         found: list[Action] = []
         for member in self.group.members.values():
             if member.status is Status.OFFLINE:
@@ -121,7 +117,7 @@ class GroupRun:
         return found
 
     def actions_of(self, member: Member) -> list[Action]:
-        """Return what one member of the view may do."""
+        """Return one member's possible actions."""
         group = self.group
         found: list[Action] = []
         owner = list(group.members).index(member.name)
@@ -166,7 +162,7 @@ class GroupRun:
         return found
 
     def may_declare_online(self, member: Member) -> bool:
-        """Return whether a joiner has certified and applied what it found, and not said so."""
+        """Return whether a joiner is ready."""
         return (
             not member.relay_log
             and not member.has_announced_online
@@ -175,12 +171,12 @@ class GroupRun:
         )
 
     def declare_online(self, member: Member) -> None:
-        """Let a joiner say that it is ready."""
+        """Announce a joiner as online."""
         member.has_announced_online = True
         self.group.declare_online(member)
 
     def has_online_member(self) -> bool:
-        """Return whether somebody can be a donor."""
+        """Return whether a donor exists."""
         return any(
             self.group.members[name].status is Status.ONLINE for name in self.group.view_members
         )
@@ -194,7 +190,7 @@ class GroupRun:
         )
 
     def may_use_table(self, member: Member) -> bool:
-        """Return whether a session gets its shared metadata lock, and no DDL is on its way."""
+        """Return whether a shared lock is free."""
         is_altered = any(session.alters for session in member.sessions.values())
         on_its_way = any(
             isinstance(message, TransactionMessage) and message.alters
@@ -203,7 +199,7 @@ class GroupRun:
         return not (is_altered or (self.budget.is_ddl_apart and on_its_way))
 
     def may_alter_table(self, member: Member) -> bool:
-        """Return whether a session gets its exclusive metadata lock, and nothing is on its way."""
+        """Return whether an exclusive lock is free."""
         is_used = any(session.alters or session.items for session in member.sessions.values())
         is_behind = member.next_message < len(self.group.total_order) or member.relay_log
         return bool(self.budget.alterations) and not (
@@ -211,12 +207,12 @@ class GroupRun:
         )
 
     def submit(self, member: Member, *, rows: bool, ddl: bool) -> None:
-        """Execute a transaction with a write set of the schedule's choice."""
+        """Execute a chosen transaction."""
         kind, items = choose_writes(
             self.schedule, self.writers, barriers=self.budget.barriers, rows=rows, ddl=ddl
         )
         if member.locks(items):
-            # It would wait for the lock; another time, then.
+            # It would wait for the lock; it tries later.
             return
         self.budget.transactions -= 1
         alters = TABLE if kind is TransactionKind.DDL else ""
@@ -226,7 +222,7 @@ class GroupRun:
             self.writers[item] = (*self.writers[item], transaction)
 
     def is_broadcasting(self, member: Member) -> bool:
-        """Return whether the last broadcast of ``member`` has yet to come back to it."""
+        """Return whether ``member``'s broadcast is undelivered."""
         return any(
             isinstance(message, ExecutedSetMessage) and message.sender == member.name
             for message in self.group.total_order[member.next_message :]
@@ -238,7 +234,7 @@ class GroupRun:
         self.group.broadcast_executed_set(member)
 
     def look_at_memory(self, member: Member) -> None:
-        """Let the timer of preemptive collection strike."""
+        """Run preemptive collection's timer."""
         self.budget.timers -= 1
         member.collect_preemptively()
 

@@ -1,4 +1,4 @@
-"""How the members of a group are configured."""
+"""Settings of a group's members."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How all members of a group are configured.
+    """Common settings of all members.
 
     Attributes:
-        is_single_primary: only one member takes writes, and conflict detection starts off.
-        preserves_commit_order: remote transactions commit in the order of the relay log.
+        is_single_primary: one member accepts writes; conflict detection starts off.
+        preserves_commit_order: remote commits follow the relay log.
         block_size: group_replication_gtid_assignment_block_size.
-        preemptive_rows_threshold: items at which preemptive collection strikes; 0 turns it off,
-            and so do several primaries: nothing would be left to refuse their conflicts with.
-        waits_for_backlog: a new primary, or a member that comes online, takes no writes before
-            it has applied what was certified until then (BEFORE_ON_PRIMARY_FAILOVER).
-        sessions_commit_apart: a session learns that its transaction is certified, and commits it,
-            some time after the member has certified it; else in the same step.
+        preemptive_rows_threshold: items that start preemptive collection; 0 or several primaries
+            turn it off: conflict detection needs the items.
+        waits_for_backlog: a new primary or online member rejects writes until it has applied
+            earlier transactions (BEFORE_ON_PRIMARY_FAILOVER).
+        sessions_commit_apart: commit is a step after certification.
     """
 
     is_single_primary: bool = False
@@ -30,5 +29,5 @@ class Settings:
 
     @property
     def collects_preemptively(self) -> bool:
-        """Return whether a member may forget certification info before it is stable."""
+        """Return whether members purge unstable items."""
         return self.is_single_primary and self.preemptive_rows_threshold > 0

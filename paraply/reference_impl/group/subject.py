@@ -25,7 +25,7 @@ from paraply.vocabulary.schedule import Schedule
 
 
 class GroupSubject(Subject):
-    """A group of members; mutants put other parts, or another class of group, into it."""
+    """A group with replaceable parts."""
 
     name = "group"
     meaning = "group replication: certification, timestamps, garbage collection, view changes"
@@ -166,7 +166,7 @@ class GroupSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Run a group until nothing is left to happen."""
+        """Run a group to its end."""
         names = tuple(f"r{number}" for number in range(1, workload.members + 1))
         settings = Settings(
             is_single_primary=bool(options["single_primary"]),

@@ -1,7 +1,4 @@
-"""Replicas on which an assumption of conservative batches (A8, A9) does not hold.
-
-Nothing is done wrong here by the scheduler: what it relies on is not so.
-"""
+"""Correct schedulers without an assumption of conservative batches (A8, A9)."""
 
 from __future__ import annotations
 
@@ -14,10 +11,10 @@ from paraply.reference_impl.mariadb.replica import ParallelReplica
 
 
 class FailsInCommit(ParallelReplica):
-    """A temporary error strikes who has started to commit: the position row may be locked, too."""
+    """A locked position row may fail a commit."""
 
     def other_steps(self) -> Iterator[Step]:
-        """Let a lock wait time out also in the commit."""
+        """Add lock wait timeouts during commit."""
         yield from super().other_steps()
         for queue in self.queues.values():
             if self.timeouts_left and queue and queue[0].stage is Stage.COMMITTING:
@@ -25,10 +22,10 @@ class FailsInCommit(ParallelReplica):
 
 
 class RetriesBesideTheKilled(ParallelReplica):
-    """A retry needs no lock beside its rows, and so begins while whoever was killed holds it."""
+    """A retry needs no extra lock."""
 
     def lock_beside(self, group: EventGroup) -> bool:
-        """Lock nothing in a retry: the gap that the first attempt met may be gone."""
+        """Lock nothing in a retry."""
         return group.attempt > 1 or super().lock_beside(group)
 
 

@@ -1,7 +1,6 @@
-"""How long a parallel mode takes on a simulated clock: every worker executes one row per tick.
+"""Time of a parallel mode on a simulated clock.
 
-A row event, a DDL and the sync of a commit group cost a tick each; reading the relay log, dealing
-groups, waiting, rolling back and the engine commit cost nothing.
+A row event, a DDL and a commit group's sync cost one tick each.
 """
 
 from __future__ import annotations
@@ -23,20 +22,16 @@ from paraply.vocabulary.schedule import SeededSchedule
 from paraply.vocabulary.transactions import INITIAL_STATE, Transaction, TransactionId
 
 TICKS_MAX = 1_000_000
-"""No replica needs as many ticks as this; one that stalls is found long before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """What a run on the clock came to.
+    """Result of a run on the clock.
 
     Attributes:
-        ticks: until the log was applied, or nothing could move.
-        has_finished: whether all of it was applied.
-        engine_commits: transaction -> the tick at the end of which it committed in the engine.
-        commit_groups: how often the replica's binary log was synced.
-        retries: attempts that were undone and begun again.
-        history: the run, its times in ticks.
+        ticks: until the log's end or a stall.
+        engine_commits: transaction -> last tick of its engine commit.
+        commit_groups: syncs of the replica's binary log.
     """
 
     ticks: int
@@ -50,11 +45,7 @@ class Timing:
 def timing(
     log: Sequence[Transaction], mode: Mode, *, workers: int, domain_workers: int = 0
 ) -> Timing:
-    """Apply a source's log, with as many rows per tick as there are workers that can execute one.
-
-    Without workers the driver applies everything itself, as in mode none. Every transaction has
-    its rows, and where it matters its domain, commit id and flags.
-    """
+    """Apply a source's log; without workers the driver applies it."""
     recorder = Recorder()
     recorder.transactions = list(log)
     replica = ParallelReplica(
@@ -71,7 +62,7 @@ def timing(
     while recorder.now < TICKS_MAX and not replica.has_failed:
         while (step := next(free_steps(replica), None)) is not None:
             step.act()
-        # Who may move is decided before anybody does: a tick is the same moment for all.
+        # All steps of a tick are chosen before the first one runs.
         acts = list(costly_steps(replica))
         if not acts:
             break
@@ -92,13 +83,12 @@ def timing(
 
 
 def _executes(replica: ParallelReplica, worker: int) -> bool:
-    """Return whether the worker is among its rows, or before a statement."""
     queue = replica.queues[worker]
     return bool(queue) and queue[0].stage is Stage.APPLYING and queue[0].killed_by is None
 
 
 def free_steps(replica: ParallelReplica) -> Iterator[Step]:
-    """Yield what costs no time, the engine commits first."""
+    """Yield free steps, engine commits first."""
     for step in replica.commit_steps():
         if step.act != replica.on_group_flushed:
             yield step
@@ -112,7 +102,7 @@ def free_steps(replica: ParallelReplica) -> Iterator[Step]:
 
 
 def costly_steps(replica: ParallelReplica) -> Iterator[Step]:
-    """Yield what everybody who can does in one tick: workers their rows, a leader its sync."""
+    """Yield one tick's row events and syncs."""
     for worker, queue in replica.queues.items():
         if _executes(replica, worker):
             act = replica.step_of(queue[0])
@@ -123,7 +113,7 @@ def costly_steps(replica: ParallelReplica) -> Iterator[Step]:
 
 
 def store_before(log: Iterable[Transaction]) -> RowStore:
-    """Return a store in which every row is what the first change of it in the log expects."""
+    """Return a store with the log's initial versions."""
     store = RowStore()
     for transaction in log:
         for row in transaction.rows:
@@ -134,10 +124,10 @@ def store_before(log: Iterable[Transaction]) -> RowStore:
 
 
 class SmallTransactions(GroupCommitSource):
-    """Transactions of one or two rows: the sets of many rows are too many to list."""
+    """Transactions of one or two rows."""
 
     def row_sets(self, rows: dict[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
-        """Return each row alone and each pair of neighbours."""
+        """Return single rows and neighbouring pairs."""
         names = sorted(rows)
         return [*((name,) for name in names), *pairwise(names)]
 
@@ -145,6 +135,6 @@ class SmallTransactions(GroupCommitSource):
 def sample_log(
     rows: Sequence[str], transactions: int, *, domains: str = "one", seed: int = 0
 ) -> tuple[Transaction, ...]:
-    """Return a log of small transactions; few rows make many conflicts."""
+    """Return a log; few rows conflict more."""
     source = SmallTransactions(rows, GroupSettings(domains=domains))
     return source.write(SeededSchedule(seed), Recorder(), transactions)

@@ -1,4 +1,4 @@
-"""Replicas with one fault each past the row changes: kills, retries, errors, group commit."""
+"""Replicas with one fault in kills, retries, errors or group commit."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from paraply.vocabulary.transactions import TransactionId
 
 
 class KeepsCommitStart(ParallelReplica):
-    """A retry does not take the commit start back."""
+    """A retry keeps its commit start."""
 
     def revoke_commit_start(self, group: EventGroup) -> None:
         """Leave it counted."""
 
 
 class RollsBackFirst(ParallelReplica):
-    """The rollback frees the rows before the commit start is taken back."""
+    """Rollback precedes the commit start's revocation."""
 
     def on_temporary_error(self, group: EventGroup, note: str) -> None:
-        """Free the rows now, and leave the barrier open until the retry is prepared."""
+        """Free the rows."""
         was_counted = group.has_started_commit
         super().on_temporary_error(group, note)
         if was_counted:
@@ -30,13 +30,13 @@ class RollsBackFirst(ParallelReplica):
         self.on_locks_freed()
 
     def on_rollback(self, group: EventGroup) -> None:
-        """Take the commit start back here."""
+        """Revoke the commit start."""
         self.revoke_commit_start(group)
         super().on_rollback(group)
 
 
 class RetriesAtOnce(ParallelReplica):
-    """A retry does not wait for those before."""
+    """A retry ignores earlier groups."""
 
     def may_retry(self, group: EventGroup) -> bool:
         """Return True."""
@@ -44,10 +44,10 @@ class RetriesAtOnce(ParallelReplica):
 
 
 class ForgetsToWait(RetriesAtOnce):
-    """At a retry the registration with the group before is lost."""
+    """A retry forgets its predecessor."""
 
     def on_retry(self, group: EventGroup) -> None:
-        """Go on as if nobody came before."""
+        """Forget the previous group."""
         group.before = None
         super().on_retry(group)
 
@@ -61,26 +61,26 @@ class NoKill(ParallelReplica):
 
 
 class WrongWay(ParallelReplica):
-    """The comparison of the two sub_ids is the wrong way round."""
+    """The sub_id comparison is reversed."""
 
     def must_kill(self, holder: EventGroup, waiter: EventGroup) -> bool:
-        """Kill the earlier one too."""
+        """Kill earlier holders too."""
         return True
 
 
 class OwnDomainOnly(ParallelReplica):
-    """Nobody is killed for a transaction of another domain."""
+    """No kill crosses domains."""
 
     def must_kill(self, holder: EventGroup, waiter: EventGroup) -> bool:
-        """Ask within the domain."""
+        """Require the same domain."""
         return holder.entry is waiter.entry and super().must_kill(holder, waiter)
 
 
 class KillLostInCommit(ParallelReplica):
-    """A kill that comes while the victim waits in its commit has no effect."""
+    """Commit ignores kills."""
 
     def on_kill(self) -> None:
-        """Lose it."""
+        """Drop that kill."""
         if self.kills[0].victim.stage is Stage.COMMITTING:
             self.kills.pop(0)
         else:
@@ -88,7 +88,7 @@ class KillLostInCommit(ParallelReplica):
 
 
 class SpeculationFails(ParallelReplica):
-    """An error of a speculative attempt is taken for an error of the log."""
+    """A speculative error stops the replica."""
 
     def on_row_error(self, group: EventGroup, note: str = "") -> None:
         """Give up."""
@@ -96,23 +96,23 @@ class SpeculationFails(ParallelReplica):
 
 
 class WaitOverwritesError(ParallelReplica):
-    """The result of the group's own wait replaces its error."""
+    """A wait's result replaces the group's error."""
 
     def on_failing(self, group: EventGroup) -> None:
-        """Tell those after how those before ended."""
+        """Report the predecessor's result."""
         self.finish(group, has_failed=self.prior_has_failed(group))
 
 
 class SkipReportsSuccess(ParallelReplica):
-    """A group that is skipped after an error wakes the next with success."""
+    """A skipped group reports success."""
 
     def on_failing(self, group: EventGroup) -> None:
-        """Forget the error where nothing was executed."""
+        """Ignore a skipped group's error."""
         self.finish(group, has_failed=group.has_failed and not group.is_skipped)
 
 
 class StaleStatus(ParallelReplica):
-    """The error of the group before is read without a barrier, a moment too early."""
+    """A group reads the predecessor's error too early."""
 
     MOMENTS = 2
 
@@ -121,28 +121,28 @@ class StaleStatus(ParallelReplica):
         self.done_at: dict[TransactionId, int] = {}
 
     def release(self, group: EventGroup) -> None:
-        """Note when the group ended."""
+        """Record the end's time."""
         super().release(group)
         self.done_at[group.id] = self.recorder.now
 
     def prior_has_failed(self, group: EventGroup) -> bool:
-        """See the error only some steps later."""
+        """Return the error some steps late."""
         if group.before is None or not super().prior_has_failed(group):
             return False
         return self.recorder.now - self.done_at[group.before.id] > self.MOMENTS
 
 
 class BarrierBeforeError(ParallelReplica):
-    """A group that failed opens the barrier before its error is known."""
+    """A failed group opens the barrier too early."""
 
     def on_error(self, group: EventGroup, note: str = "") -> None:
-        """Count it as committing at once."""
+        """Count the group as committing."""
         super().on_error(group, note)
         self.mark_commit_start(group)
 
 
 class PriorNotAsked(ParallelReplica):
-    """A group looks at whether the one before has ended, and not at how."""
+    """A group ignores its predecessor's error."""
 
     def prior_has_failed(self, group: EventGroup) -> bool:
         """Return False."""
@@ -150,31 +150,31 @@ class PriorNotAsked(ParallelReplica):
 
 
 class DdlDoesNotWait(ParallelReplica):
-    """A statement that commits by itself does not wait for the group before."""
+    """A DDL ignores its predecessor."""
 
     def must_wait(self, group: EventGroup) -> bool:
-        """Leave out statements."""
+        """Exclude statements."""
         return super().must_wait(group) and not group.is_statement
 
 
 class InnerCommitWakes(ParallelReplica):
-    """The commit of a DDL's position row lets those after go on, before the DDL is logged."""
+    """A DDL's inner commit wakes later groups too early."""
 
     def on_begin(self, group: EventGroup) -> None:
-        """Count a DDL as committing when it begins."""
+        """Count a DDL as committing."""
         super().on_begin(group)
         if group.is_statement:
             self.mark_commit_start(group)
 
     def prior_is_done(self, group: EventGroup) -> bool:
-        """Take a DDL for done as soon as it has begun."""
+        """Treat a begun DDL as done."""
         before = group.before
         has_woken = before is not None and before.is_statement and before.stage is Stage.APPLYING
         return has_woken or super().prior_is_done(group)
 
 
 class QueuesUnasked(ParallelReplica):
-    """A group joins the binary log's queue without looking at whom it waits for."""
+    """A group joins the queue too early."""
 
     def may_queue(self, group: EventGroup) -> bool:
         """Return True."""
@@ -182,10 +182,10 @@ class QueuesUnasked(ParallelReplica):
 
 
 class NotPulledIn(ParallelReplica):
-    """Who waits in its commit is woken when the one before has committed, not before."""
+    """A waiting commit never shares its predecessor's group."""
 
     def may_queue(self, group: EventGroup) -> bool:
-        """Wait for the end."""
+        """Require the predecessor's end."""
         return self.prior_is_done(group)
 
     def on_commit_queued(self, group: EventGroup) -> None:
@@ -195,7 +195,7 @@ class NotPulledIn(ParallelReplica):
 
 
 class EngineTakesTheLast(ParallelReplica):
-    """The engine commits a group of the binary log from its end."""
+    """The engine reverses each group."""
 
     def next_engine_commit(self) -> tuple[int, EventGroup]:
         """Take the last."""
@@ -203,10 +203,10 @@ class EngineTakesTheLast(ParallelReplica):
 
 
 class HoldsBackupLock(ParallelReplica):
-    """The backup commit lock is taken before the wait for the group before, which needs it too."""
+    """A group takes the backup commit lock before it waits."""
 
     def step_of(self, group: EventGroup) -> Callable[[], None] | None:
-        """Wait for whoever is in its commit."""
+        """Wait for any group in its commit."""
         in_commit = (Stage.COMMITTING, Stage.IN_QUEUE, Stage.FLUSHED)
         if group.stage is Stage.ENDED and any(one.stage in in_commit for one in self.under_way):
             return None

@@ -1,7 +1,7 @@
-"""Commit start, wait_for_prior_commit, group commit on the replica, and the end of a group.
+"""Commit start, wait_for_prior_commit, group commit and a group's end.
 
-A group that waits for the one before is pulled into its commit group, so that waiting costs no
-extra sync; the binary log and the engine keep the order of the domain.
+A commit group includes its members' waiting successors, so waiting costs no extra sync. Binary log
+and engine keep the domain's order.
 """
 
 from __future__ import annotations
@@ -15,62 +15,60 @@ from paraply.reference_impl.mariadb.groups import Entry, EventGroup, Stage, Step
 from paraply.vocabulary.events import EventKind
 
 PRIOR_COMMIT_FAILED = "prior commit failed"
-"""ER_PRIOR_COMMIT_FAILED."""
 
 
 class CommittingDriver(Driver):
-    """Everything from the XID event on."""
+    """Driver from the XID event on."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.binlog_queue: list[EventGroup] = []
-        """Waits for the next leader."""
         self.flushed: deque[tuple[int, EventGroup]] = deque()
-        """In the binary log, with the number of their commit group; engine commits follow."""
+        """Logged groups before their engine commits, with group numbers."""
         self.groups_made = 0
 
     # Commit start.
 
     def mark_commit_start(self, group: EventGroup) -> None:
-        """Count the group among those that have started to commit; the next batch may begin."""
+        """Count the group as committing."""
         if not group.has_started_commit:
             group.has_started_commit = True
             group.entry.committing_count += 1
 
     def revoke_commit_start(self, group: EventGroup) -> None:
-        """Take the commit start back: the group will run again, the next batch must wait."""
+        """Uncount the group."""
         if group.has_started_commit:
             group.has_started_commit = False
             group.entry.committing_count -= 1
 
     def may_enter_batch(self, group: EventGroup) -> bool:
-        """Return whether everything before the group's batch has started to commit."""
+        """Return whether the batch barrier is open."""
         return group.entry.committing_count >= group.batch.wait_count
 
     def on_xid(self, group: EventGroup) -> None:
-        """Start to commit: the batch barrier opens before the commit is executed."""
+        """Open the barrier, then commit."""
         self.mark_commit_start(group)
         group.stage = Stage.COMMITTING
         self.record(EventKind.PREPARED, group, note="commit started")
 
-    # Waiting for the group before.
+    # Waiting for the predecessor.
 
     def prior_is_done(self, group: EventGroup) -> bool:
-        """Return whether the group before has committed, or has failed and said so."""
+        """Return whether the predecessor ended."""
         return group.before is None or group.before.stage is Stage.DONE
 
     def prior_has_failed(self, group: EventGroup) -> bool:
-        """Return whether the group before failed; a group must not commit over that hole."""
+        """Return whether the predecessor failed."""
         before = group.before
         return before is not None and before.stage is Stage.DONE and before.has_failed
 
     def may_queue(self, group: EventGroup) -> bool:
-        """Return whether the group's place in the binary log is certain."""
+        """Return whether the log place is certain."""
         before = group.before
         return self.prior_is_done(group) or (before is not None and before.is_in_commit)
 
     def on_commit_queued(self, group: EventGroup) -> None:
-        """Join the binary log's queue, and pull in whoever waits for this group, transitively."""
+        """Queue the group and its transitive waiters."""
         follower: EventGroup | None = group
         while follower is not None and self.is_ready(follower):
             follower.stage = Stage.IN_QUEUE
@@ -78,20 +76,20 @@ class CommittingDriver(Driver):
             follower = follower.entry.after(follower)
 
     def is_ready(self, group: EventGroup) -> bool:
-        """Return whether the group waits in its commit, and nothing else is the matter."""
+        """Return whether only the predecessor delays it."""
         return group.stage is Stage.COMMITTING and group.killed_by is None
 
     # Group commit.
 
     def commit_steps(self) -> Iterator[Step]:
-        """Yield what the leader of the binary log's group commit may do."""
+        """Yield the group commit leader's steps."""
         if self.binlog_queue:
             yield Step("leader writes the group", self.on_group_flushed)
         if self.flushed:
             yield Step("engine commit", self.on_engine_commit)
 
     def on_group_flushed(self) -> None:
-        """Write everything that is queued to the binary log as one group, and sync once."""
+        """Log and sync the queue."""
         self.groups_made += 1
         queue = self.order_of_group()
         self.binlog_queue = []
@@ -103,11 +101,11 @@ class CommittingDriver(Driver):
             self.flushed.append((self.groups_made, group))
 
     def order_of_group(self) -> list[EventGroup]:
-        """Return the members of the commit group in the order in which they were queued."""
+        """Return the members in queue order."""
         return self.binlog_queue
 
     def on_engine_commit(self) -> None:
-        """Commit the next of the binary log in the engine, with its position."""
+        """Commit the next logged group."""
         number, group = self.next_engine_commit()
         if group.is_transactional:
             self.engine_commit(group, group=number)
@@ -115,23 +113,23 @@ class CommittingDriver(Driver):
         self.finish(group, has_failed=False)
 
     def next_engine_commit(self) -> tuple[int, EventGroup]:
-        """Return who is next: the engine commits in the order of the binary log."""
+        """Return the next logged group."""
         return self.flushed.popleft()
 
     def engine_commit(self, group: EventGroup, /, **fields: Any) -> None:
-        """Make the group's changes final and visible."""
+        """Publish the group's changes."""
         self.store.engine_commit(group.id)
         self.executed.append(group.id)
         self.record(EventKind.ENGINE_COMMITTED, group, **fields)
         self.on_locks_freed()
 
     def on_locks_freed(self) -> None:
-        """Grant row locks to whoever stood first in their queues."""
+        """Grant free row locks."""
 
-    # The end of a group.
+    # End of a group.
 
     def finish(self, group: EventGroup, *, has_failed: bool) -> None:
-        """Let those after the group go on, or fail: an error is known before anybody is woken."""
+        """Publish the error, then wake successors."""
         if has_failed:
             self.on_error_known(group)
         group.has_failed = has_failed
@@ -139,28 +137,28 @@ class CommittingDriver(Driver):
         self.release(group)
 
     def on_error_known(self, group: EventGroup) -> None:
-        """Let every group of the domain that comes after, and has not begun, be skipped."""
+        """Skip later groups, unless begun."""
         group.entry.stop_on_error = min(group.entry.stop_on_error, group.sub_id)
 
     # Stopping.
 
     def on_stop(self) -> None:
-        """STOP SLAVE: in each domain what has begun, and all before it, is completed."""
+        """STOP SLAVE: complete each domain's begun groups."""
         self.is_stopping = True
         for entry in self.entries.values():
             entry.stop_after = self.stop_point(entry)
 
     def stop_point(self, entry: Entry) -> int:
-        """Return the last group that is completed."""
+        """Return the last group to complete."""
         return min(entry.stop_after, entry.largest_started)
 
     def must_skip(self, group: EventGroup) -> bool:
-        """Return whether the group comes after the stop point, or after an error."""
+        """Return whether a stop or error precedes it."""
         entry = group.entry
         return group.sub_id > min(entry.stop_after, entry.stop_on_error)
 
     def on_stopped(self) -> None:
-        """Stand still: no worker has anything to do."""
+        """Record the stop."""
         self.is_stopping = False
         self.recorder.record(
             EventKind.STOPPED, member=MEMBER, gtid_set=str(self.position), members=(SOURCE,),

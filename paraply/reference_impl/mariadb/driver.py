@@ -1,4 +1,4 @@
-"""The SQL driver thread: reads the relay log, decides batches, deals groups to the worker pool."""
+"""The SQL driver thread: reads the log, decides batches, deals groups."""
 
 from __future__ import annotations
 
@@ -18,37 +18,35 @@ from paraply.vocabulary.write_set import Item
 
 MEMBER = "r1"
 SOURCE = "source"
-"""Whose log is applied; it has no events."""
 ALL_DOMAINS = -1
-"""The one entry of a mode that knows no domains."""
+"""The single entry without domains."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Server variables, and how often things happen that nobody needs for progress."""
+    """Server variables, and limits of optional steps."""
 
     rules: Rules
     workers: int = 2
-    """slave_parallel_threads: the pool of all domains."""
+    """slave_parallel_threads."""
     domain_workers: int = 0
-    """slave_domain_parallel_threads; 0 for the whole pool."""
+    """slave_domain_parallel_threads; 0: whole pool."""
     queued_max: int = 2
-    """Groups that a worker's queue holds (slave_parallel_max_queued, in bytes, on servers)."""
+    """slave_parallel_max_queued, in groups (bytes on servers)."""
     retries_max: int = 10
     """slave_transaction_retries."""
     is_eager: bool = False
-    """Steps that only open what comes next are taken at once: see ``take_silent_steps``."""
+    """See ``take_silent_steps``."""
     reads: int = 0
     stops: int = 0
-    """STOP SLAVE, with START SLAVE after it."""
+    """STOP SLAVE with START SLAVE."""
     failures: int = 0
-    """Errors from outside that stop the replica until it is started again."""
     timeouts: int = 0
-    """Temporary errors from outside (innodb_lock_wait_timeout)."""
+    """Temporary outside errors (innodb_lock_wait_timeout)."""
 
 
 class Driver:
-    """What the driver thread knows: the rest of the log, entries by domain, workers' queues."""
+    """State of the driver thread."""
 
     def __init__(
         self,
@@ -60,13 +58,11 @@ class Driver:
         extra_locks: dict[TransactionId, Item] | None = None,
     ) -> None:
         self.log = tuple(log)
-        """The source's transactions, each with GTID, domain, commit id and flags."""
         self.recorder = recorder
         self.settings = settings
         self.rules = settings.rules
         self.store = store
         self.extra_locks = extra_locks or {}
-        """Rows that a transaction locks beside those it writes."""
         self.reads_left, self.stops_left = settings.reads, settings.stops
         self.failures_left, self.timeouts_left = settings.failures, settings.timeouts
         self.rest: deque[Transaction] = deque(self.log)
@@ -75,29 +71,28 @@ class Driver:
             number: deque() for number in range(1, settings.workers + 1)
         }
         self.owners: dict[int, tuple[int, int]] = {}
-        """Worker -> the domain and the slot that hold it while it has something to do."""
+        """Busy worker -> its domain and slot."""
         self.position = MariadbPosition()
         self.executed: list[TransactionId] = []
         self.is_stopping = False
         self.has_failed = False
-        """An error that came from the log stopped the replica for good."""
+        """Whether the log caused a final error."""
         self.sub_id = 0
         self.source_run = 0
-        """The source's run, from 0, that the last group dealt belongs to."""
 
     @property
     def under_way(self) -> list[EventGroup]:
-        """Return the groups that were given to workers and are not done, in the log's order."""
+        """Return unfinished groups in log order."""
         groups = [group for queue in self.queues.values() for group in queue]
         return sorted(groups, key=lambda group: group.sub_id)
 
     @property
     def is_idle(self) -> bool:
-        """Return whether no worker has anything to do."""
+        """Return whether all queues are empty."""
         return not any(self.queues.values())
 
     def driver_steps(self) -> Iterator[Step]:
-        """Yield: give the next group to a worker, if its domain's next worker has room."""
+        """Yield the next deal, if possible."""
         if self.is_stopping or not self.rest or self.must_drain(self.rest[0]):
             return
         entry, worker = self.entry_of(self.rest[0]), None
@@ -107,15 +102,14 @@ class Driver:
             yield Step("queue", lambda: self.on_queue(entry, worker))
 
     def must_drain(self, transaction: Transaction) -> bool:
-        """Return whether the source restarted here and somebody is still at work.
+        """Return whether a source restart must wait for workers.
 
-        A format description event with a creation time waits for all workers: what comes after it
-        may bear the commit ids of what comes before.
+        Its format description event waits: commit ids may repeat.
         """
         return transaction.clock != self.source_run and not self.is_idle
 
     def entry_of(self, transaction: Transaction) -> Entry:
-        """Return the scheduling entry of the transaction's domain."""
+        """Return the transaction's scheduling entry."""
         key = self.key_of(transaction)
         if key not in self.entries:
             limit = self.settings.domain_workers or self.settings.workers
@@ -124,12 +118,12 @@ class Driver:
         return self.entries[key]
 
     def key_of(self, transaction: Transaction) -> int:
-        """Return the domain, as far as the mode looks at it."""
+        """Return the domain, or ALL_DOMAINS."""
         domain = transaction.domain
         return ALL_DOMAINS if domain is None or not self.rules.has_domains else domain
 
     def worker_for(self, entry: Entry) -> int | None:
-        """Return the worker whose turn it is, or an idle one for a slot that has none."""
+        """Return the slot's or an idle worker."""
         worker = entry.slots[entry.next_slot]
         if worker is not None:
             has_room = len(self.queues[worker]) < self.settings.queued_max
@@ -138,7 +132,7 @@ class Driver:
         return next(idle, None)
 
     def on_queue(self, entry: Entry, worker: int) -> None:
-        """Decide about the next group of the log and put it into the worker's queue."""
+        """Decide and queue the next group."""
         transaction = self.rest.popleft()
         self.sub_id += 1
         self.source_run = transaction.clock
@@ -157,7 +151,7 @@ class Driver:
         self.record(EventKind.SCHEDULED, group)
 
     def release(self, group: EventGroup) -> None:
-        """Take a group that is done off its worker; a worker with nothing left joins the pool."""
+        """Remove a group; free an empty worker."""
         group.stage = Stage.DONE
         queue = self.queues[group.worker]
         queue.remove(group)
@@ -166,7 +160,7 @@ class Driver:
             self.entries[key].slots[slot] = None
 
     def resume(self) -> None:
-        """Go back to the earliest domain's place; what the position covers is not read again."""
+        """Reread from the earliest domain's position."""
         reached = {gtid.domain: str(gtid) for gtid in self.position}
         rest: deque[Transaction] = deque()
         for transaction in self.log:
@@ -179,12 +173,12 @@ class Driver:
         self.entries.clear()
 
     def advance(self, transaction: Transaction) -> None:
-        """Move the position of the transaction's domain."""
+        """Advance the domain's position."""
         if transaction.gtid:
             self.position = self.position.advance(parse_mariadb_gtid(transaction.gtid))
 
     def record(self, kind: EventKind, group: EventGroup, /, **fields: Any) -> None:
-        """Record an event of a group."""
+        """Record a group's event."""
         self.recorder.record(
             kind, member=MEMBER, worker=group.worker, transaction=group.id, attempt=group.attempt,
             **fields,

@@ -1,7 +1,7 @@
 """Row locks against commit order: waits, deadlock kills, rollback and retry.
 
-A row lock is granted to whoever stood first in its queue. The engine reports each wait; where the
-waiter comes first in the domain's order, the holder can never commit before it and is killed.
+Row queues are first in, first out. The engine reports each wait and kills a holder that follows its
+waiter in the domain's order.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from paraply.vocabulary.write_set import Item
 
 
 class KillRequest(NamedTuple):
-    """Who is to be rolled back, and for whose sake."""
+    """The victim and the waiter."""
 
     victim: EventGroup
     attempt: int
@@ -29,30 +29,29 @@ _KILLABLE = (Stage.APPLYING, Stage.ENDED, Stage.COMMITTING)
 
 
 class LockingDriver(CommittingDriver):
-    """Attempts that wait for rows, and attempts that are undone."""
+    """Driver with row waits and rollbacks."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.waiters: list[EventGroup] = []
-        """Who waits for a row, in the order in which they came."""
         self.kills: list[KillRequest] = []
-        """Asked for, and not yet delivered by the background thread."""
+        """Undelivered requests."""
 
     # Locks.
 
     def lock_beside(self, group: EventGroup) -> bool:
-        """Take the lock beside the rows, if the group has one and has not begun with its rows."""
+        """Take the extra lock first."""
         item = self.extra_locks.get(group.id)
         if item is None or group.next_row:
             return True
         return self.lock(group, item)
 
     def lock_row(self, group: EventGroup, row: RowWrite) -> bool:
-        """Take the lock of the row to change."""
+        """Lock the row to change."""
         return self.lock(group, item_of(row))
 
     def lock(self, group: EventGroup, item: Item) -> bool:
-        """Return whether the group has the lock now; else it stands in the row's queue."""
+        """Lock an item, or queue."""
         holder = self.store.lock(group.id, item)
         if holder is None:
             return True
@@ -67,14 +66,14 @@ class LockingDriver(CommittingDriver):
         return False
 
     def holder_for(self, group: EventGroup) -> EventGroup | None:
-        """Return the group that holds the row that another one waits for."""
+        """Return the awaited row's holder."""
         if group.waits_for_row is None:
             return None
         holder = self.store.holders.get(group.waits_for_row)
         return next((one for one in self.under_way if one.id == holder), None)
 
     def on_locks_freed(self) -> None:
-        """Give each free row to the first who waits for it; report whom the others wait for."""
+        """Grant free rows; report other waits."""
         for waiter in list(self.waiters):
             assert waiter.waits_for_row is not None
             if waiter.waits_for_row not in self.store.holders:
@@ -87,7 +86,7 @@ class LockingDriver(CommittingDriver):
     # Deadlock kills.
 
     def on_wait_reported(self, waiter: EventGroup) -> None:
-        """Have the holder killed, or let the engine resolve a cycle of row waits by itself."""
+        """Kill the holder or a cycle's victim."""
         holder = self.holder_for(waiter)
         if holder is None:
             return
@@ -100,17 +99,16 @@ class LockingDriver(CommittingDriver):
                 self.kills.append(request)
 
     def must_kill(self, holder: EventGroup, waiter: EventGroup) -> bool:
-        """Return whether the holder can only commit after the waiter, or may have to.
+        """Return whether the holder must, or might, commit later.
 
-        In another domain nobody can tell; a holder that speculates there is killed as well
-        (MDEV-33798).
+        Domains have no common order; a speculating holder dies too (MDEV-33798).
         """
         if holder.entry is waiter.entry:
             return waiter.sub_id < holder.sub_id
         return holder.speculation is Speculation.OPTIMISTIC
 
     def cycle_victim(self, waiter: EventGroup) -> EventGroup | None:
-        """Return who is rolled back where row waits close a cycle: the latest in it."""
+        """Return a row cycle's latest group."""
         cycle = [waiter]
         while (holder := self.holder_for(cycle[-1])) is not None and holder not in cycle:
             cycle.append(holder)
@@ -119,24 +117,24 @@ class LockingDriver(CommittingDriver):
         return max(cycle, key=lambda group: group.sub_id)
 
     def kill_steps(self) -> Iterator[Step]:
-        """Yield: the background thread delivers the next kill."""
+        """Yield the next kill's delivery."""
         if self.kills:
             yield Step("deadlock kill", self.on_kill)
 
     def on_kill(self) -> None:
-        """Mark the victim killed, unless its attempt is over or its commit is certain."""
+        """Kill the victim, unless too late."""
         victim, attempt, waiter = self.kills.pop(0)
         if victim.attempt == attempt and victim.stage in _KILLABLE:
             victim.killed_by = waiter.id
 
     def on_killed(self, group: EventGroup) -> None:
-        """Notice the kill, at the next event or in the wait for a row or for those before."""
+        """Handle the kill at an event or wait."""
         self.on_temporary_error(group, "deadlock kill")
 
     # Rollback and retry.
 
     def on_temporary_error(self, group: EventGroup, note: str) -> None:
-        """Take the commit start back, before the rollback frees the rows; then roll back."""
+        """Revoke the commit start, then roll back."""
         if group.attempt > self.settings.retries_max:
             self.on_error(group, note)
             return
@@ -148,13 +146,13 @@ class LockingDriver(CommittingDriver):
         group.stage = Stage.UNDOING
 
     def on_rollback(self, group: EventGroup) -> None:
-        """Undo the attempt; its rows go to whoever waits."""
+        """Undo the attempt."""
         self.record(EventKind.ROLLED_BACK, group, note=group.undone_because, other=group.killed_by)
         self.roll_back(group)
         group.stage = Stage.RETRYING
 
     def roll_back(self, group: EventGroup) -> None:
-        """Undo the group's changes and leave every lock queue."""
+        """Undo changes and leave lock queues."""
         if group in self.waiters:
             self.waiters.remove(group)
         group.waits_for_row = None
@@ -162,12 +160,12 @@ class LockingDriver(CommittingDriver):
         self.on_locks_freed()
 
     def may_retry(self, group: EventGroup) -> bool:
-        """Return whether no kill of the last attempt is pending, and all before have ended."""
+        """Return whether kills and earlier groups ended."""
         is_awaited = any(request.victim is group for request in self.kills)
         return self.prior_is_done(group) and not is_awaited
 
     def on_retry(self, group: EventGroup) -> None:
-        """Begin again, at no risk now; after an error among those before there is no retry."""
+        """Retry, unless an earlier group failed."""
         if self.prior_has_failed(group):
             group.has_failed, group.stage = True, Stage.FAILING
             return
@@ -177,11 +175,11 @@ class LockingDriver(CommittingDriver):
         self.record(EventKind.BEGUN, group)
 
     def on_error(self, group: EventGroup, note: str = "") -> None:
-        """Give the group up for good."""
+        """Give up for good."""
         raise NotImplementedError
 
     def record_row(self, group: EventGroup, row: RowWrite, outcome: Outcome) -> None:
-        """Record how a row change ended."""
+        """Record a row change's result."""
         self.record(
             EventKind.ROW_APPLIED, group, outcome=outcome, row=group.next_row,
             items=frozenset({item_of(row)}),

@@ -1,4 +1,4 @@
-"""The five parallel modes, and the decision about a group that the SQL driver thread has read."""
+"""The five parallel modes and their batch decisions."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from paraply.vocabulary.transactions import Transaction
 
 
 class Mode(IntEnum):
-    """slave_parallel_mode; a greater one dares more."""
+    """slave_parallel_mode, by rising risk."""
 
     NONE = 0
-    """The driver applies everything itself."""
+    """The driver applies everything."""
     MINIMAL = 1
     """Only commits overlap."""
     CONSERVATIVE = 2
-    """What committed as one group on the source runs at once."""
+    """Shared commit ids run concurrently."""
     OPTIMISTIC = 3
-    """Everything runs at once, but for what is marked; conflicts are found and undone."""
+    """Unmarked groups run concurrently."""
     AGGRESSIVE = 4
-    """Marks do not matter, unless a rollback is impossible."""
+    """Ignores marks where rollback is possible."""
 
 
 class Decision(NamedTuple):
-    """Where a group goes, and what is known about it."""
+    """A group's batch and its speculation."""
 
     batch: Batch
     speculation: Speculation
@@ -35,17 +35,17 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How a mode puts groups into batches; a mutant overrides one rule."""
+    """A mode's batch rules."""
 
     mode: Mode
 
     @property
     def has_domains(self) -> bool:
-        """Return whether domains run beside each other: GTID mode, and more than minimal."""
+        """Return whether domains overlap (GTID mode)."""
         return self.mode > Mode.MINIMAL
 
     def decide(self, entry: Entry, transaction: Transaction) -> Decision:
-        """Put a group into the present batch of its entry, or into a new one behind it."""
+        """Return a group's batch and speculation."""
         batch = entry.batch
         if batch is None:
             return self.new_batch(entry, transaction)
@@ -61,16 +61,16 @@ class Rules:
         return self.new_batch(entry, transaction)
 
     def new_batch(self, entry: Entry, transaction: Transaction) -> Decision:
-        """Open a batch that waits until everything queued so far has started to commit."""
+        """Open a batch behind all queued groups."""
         entry.batch = Batch(entry.queued_count, is_closed=self.is_ddl(transaction))
         return Decision(entry.batch, Speculation.NO)
 
     def is_ddl(self, transaction: Transaction) -> bool:
-        """Return whether the group must be alone."""
+        """Return whether the group runs alone."""
         return DDL in transaction.flags
 
     def is_of_one_commit(self, before: Transaction | None, transaction: Transaction) -> bool:
-        """Return whether the group committed together with the one before it in its domain."""
+        """Return whether it shares its predecessor's commit id."""
         return (
             self.mode > Mode.MINIMAL
             and before is not None
@@ -79,7 +79,7 @@ class Rules:
         )
 
     def speculation_of(self, transaction: Transaction) -> Speculation:
-        """Return whether a group may run although nobody knows what it conflicts with."""
+        """Return a group's speculation."""
         if TRANSACTIONAL not in transaction.flags:
             return Speculation.WAIT
         is_marked = WAITED in transaction.flags or ALLOW_PARALLEL not in transaction.flags

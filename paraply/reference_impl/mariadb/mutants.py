@@ -1,7 +1,6 @@
-"""Replicas with one fault each in what may run beside what: batches, marks, domains, stops.
+"""Replicas with one fault in batches, marks, domains or stops.
 
-Every class overrides one decision. Those of kills, retries, errors and commits are in
-``commit_mutants``.
+``commit_mutants`` has the other faults.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def parallel_mutant(
     store: type[RowStore] = RowStore,
     **options: OptionValue,
 ) -> Mutant:
-    """Register a replica with one of its parts replaced; it runs undisturbed unless told."""
+    """Register a replica with one replaced part."""
     options = {"reads": 0, "stops": 0, "ddl": 0, "marks": 0, "extra_locks": "none", **options}
     parts = Parts(replica=replica, rules=rules, source=log, store=store)
     return register_mutant(Mutant(
@@ -53,35 +52,35 @@ def parallel_mutant(
 
 
 class NoBarrier(Rules):
-    """A new batch waits for nobody."""
+    """A new batch waits for no group."""
 
     def new_batch(self, entry: Entry, transaction: Transaction) -> Decision:
-        """Count nobody."""
+        """Require no commit start."""
         return Decision(Batch(0, is_closed=self.is_ddl(transaction)), Speculation.NO)
 
 
 class BarrierOneShort(Rules):
-    """A new batch does not wait for the last group before it."""
+    """A new batch ignores its direct predecessor."""
 
     def new_batch(self, entry: Entry, transaction: Transaction) -> Decision:
-        """Count one less."""
+        """Require one commit start less."""
         decision = super().new_batch(entry, transaction)
         decision.batch.wait_count = max(0, decision.batch.wait_count - 1)
         return decision
 
 
 class MixedForOneGroup(Rules):
-    """MULTI_BATCH is forgotten with the next group."""
+    """The next group clears MULTI_BATCH."""
 
     def decide(self, entry: Entry, transaction: Transaction) -> Decision:
-        """Take the batch for one commit group again."""
+        """Reset the batch."""
         if entry.batch is not None:
             entry.batch.is_mixed = False
         return super().decide(entry, transaction)
 
 
 class DdlJoins(Rules):
-    """A DDL is taken for any other group."""
+    """A DDL shares batches."""
 
     def is_ddl(self, transaction: Transaction) -> bool:
         """Return False."""
@@ -89,15 +88,15 @@ class DdlJoins(Rules):
 
 
 class MarksIgnored(Rules):
-    """The default mode speculates with transactions that had waited on the source."""
+    """The default mode ignores marks."""
 
     def speculation_of(self, transaction: Transaction) -> Speculation:
-        """Do as aggressive does."""
+        """Use aggressive's rule."""
         return Rules(Mode.AGGRESSIVE).speculation_of(transaction)
 
 
 class EverythingSpeculates(Rules):
-    """Whether a group can be rolled back is not asked."""
+    """Speculation ignores impossible rollbacks."""
 
     def speculation_of(self, transaction: Transaction) -> Speculation:
         """Return OPTIMISTIC."""
@@ -105,7 +104,7 @@ class EverythingSpeculates(Rules):
 
 
 class DomainsInMinimal(Rules):
-    """Minimal looks at domains too."""
+    """Minimal uses domains too."""
 
     @property
     def has_domains(self) -> bool:
@@ -114,7 +113,7 @@ class DomainsInMinimal(Rules):
 
 
 class StartedAtBegin(ParallelReplica):
-    """A group counts as committing when it begins."""
+    """A begun group counts as committing."""
 
     def note_started(self, group: EventGroup) -> None:
         """Open the barrier."""
@@ -123,15 +122,15 @@ class StartedAtBegin(ParallelReplica):
 
 
 class WakesOnceOnly(ParallelReplica):
-    """The barrier lets groups pass at the one moment when the count is reached."""
+    """The barrier opens only at equality."""
 
     def may_enter_batch(self, group: EventGroup) -> bool:
-        """Compare for equality; later members of a batch find that the count has gone on."""
+        """Require equality."""
         return group.entry.committing_count == group.batch.wait_count
 
 
 class NoDrain(ParallelReplica):
-    """A restart of the source is passed over."""
+    """The driver ignores source restarts."""
 
     def must_drain(self, transaction: Transaction) -> bool:
         """Return False."""
@@ -139,22 +138,22 @@ class NoDrain(ParallelReplica):
 
 
 class StopTestApart(ParallelReplica):
-    """The stop test and the record of what has started are two steps."""
+    """Stop test and start record are separate."""
 
     def note_started(self, group: EventGroup) -> None:
-        """Leave it for later."""
+        """Do nothing yet."""
 
     def on_begin(self, group: EventGroup) -> None:
-        """Record it now."""
+        """Record the start."""
         super().note_started(group)
         super().on_begin(group)
 
 
 class FarthestDomain(ParallelReplica):
-    """After a stop, reading goes on from the place of the most advanced domain."""
+    """Reading resumes at the most advanced domain."""
 
     def resume(self) -> None:
-        """Forget what comes before it, whatever its domain."""
+        """Skip everything before it."""
         super().resume()
         gtids = {str(gtid) for gtid in self.position}
         reached = max((one.id for one in self.log if one.gtid in gtids), default=0)
@@ -163,7 +162,7 @@ class FarthestDomain(ParallelReplica):
 
 
 class WholePool(ParallelReplica):
-    """slave_domain_parallel_threads is not looked at."""
+    """The driver ignores slave_domain_parallel_threads."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -171,26 +170,26 @@ class WholePool(ParallelReplica):
 
 
 class NoDdlFlag(GroupCommitSource):
-    """A DDL-like statement is logged without the flag."""
+    """DDL-like statements lack their flag."""
 
     def logged_flags(self, flags: set[str]) -> set[str]:
-        """Drop it."""
+        """Drop the flag."""
         return flags - {DDL}
 
 
 class OneCommitId(GroupCommitSource):
-    """All groups bear one commit id."""
+    """All groups share one commit id."""
 
     def commit_id(self, draft: Draft, size: int) -> CommitId | None:
-        """Return the same for all."""
+        """Return one id."""
         return CommitId(1)
 
 
 class DomainByTurn(GroupCommitSource):
-    """The domain of a transaction has nothing to do with what it writes."""
+    """Domains do not depend on rows."""
 
     def draft(self, schedule: Schedule, number: TransactionId, drafts: Any) -> Draft:
-        """Give even transactions another domain."""
+        """Move even transactions to another domain."""
         made = super().draft(schedule, number, drafts)
         domain = 20 + number % 2
         place = sum(1 for one in drafts if one.transaction.domain == domain) + 1
@@ -199,10 +198,10 @@ class DomainByTurn(GroupCommitSource):
 
 
 class IdempotentStore(RowStore):
-    """slave_exec_mode=IDEMPOTENT: a row that is not there is passed over, without a lock."""
+    """slave_exec_mode=IDEMPOTENT: skips missing rows without a lock."""
 
     def apply(self, transaction: TransactionId, row: RowWrite) -> Applied:
-        """Report success whatever was found."""
+        """Return success."""
         applied = super().apply(transaction, row)
         if applied.outcome is Outcome.MISSING_BEFORE_IMAGE:
             if self.value_for(transaction, item_of(row)) is not None:

@@ -1,8 +1,7 @@
-"""A MariaDB replica with parallel workers, on a schedule of choices: one history per run.
+"""A MariaDB replica with parallel workers, on a schedule of choices.
 
-Every step is atomic: the driver deals a group, a worker executes one event of its group, the thread
-for deadlock kills delivers one, a leader writes a commit group, the engine commits one of it, a
-reader takes a snapshot, STOP SLAVE.
+Every step is atomic: deal, event, deadlock kill, commit group write, engine commit, snapshot, STOP
+SLAVE.
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ from paraply.reference_impl.recorder import FROM_OUTSIDE, LOCK_WAIT_TIMEOUT
 from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.schedule import Schedule
 
-"""Note of a failure that has nothing to do with the log: a full disk, say."""
+"""Note of an outside failure."""
 _SILENT = (Stage.QUEUED, Stage.ADMITTED, Stage.RETRYING)
 _WRONG = (Outcome.MISSING_BEFORE_IMAGE, Outcome.DUPLICATE_KEY)
 
 
 class ParallelReplica(LockingDriver):
-    """One replica, from START SLAVE until everything is applied or it has failed."""
+    """One replica, from START SLAVE on."""
 
-    # The run.
+    # Run.
 
     def run(self, schedule: Schedule) -> None:
-        """Apply the log; a run that gets stuck ends without STOPPED or FAILED."""
+        """Apply the log; a stuck run lacks STOPPED and FAILED."""
         self.on_start()
         while progress := self.next_steps():
             step = schedule.choose([*progress, *self.other_steps()], "step")
@@ -40,17 +39,15 @@ class ParallelReplica(LockingDriver):
         self.on_end()
 
     def next_steps(self) -> list[Step]:
-        """Return what can move now."""
+        """Return the possible steps."""
         if self.settings.is_eager:
             self.take_silent_steps()
         return list(self.progress_steps())
 
     def take_silent_steps(self) -> None:
-        """Deal groups, begin and queue for the commit without asking when.
+        """Deal, begin and queue groups without choices.
 
-        None of these takes anything from another step, and to come late is left to the step after
-        it. So every order of row changes, commit starts, kills, syncs and engine commits remains,
-        in a much smaller number of runs; where STOP SLAVE strikes, some orders are lost.
+        These steps disable no other. Far fewer runs keep all other orders; STOP SLAVE loses some.
         """
         while True:
             acts = [step.act for step in self.driver_steps()]
@@ -64,18 +61,18 @@ class ParallelReplica(LockingDriver):
             acts[0]()
 
     def on_start(self) -> None:
-        """START SLAVE: go on from the position of each domain."""
+        """START SLAVE from each domain's position."""
         self.resume()
         self.recorder.record(EventKind.STARTED, member=MEMBER, gtid_set=str(self.position))
 
     def on_end(self) -> None:
-        """Look at everything once more, and stop in good order, if all is applied."""
+        """Read everything and stop, if complete."""
         if self.is_idle and not self.rest and not self.has_failed:
             self.read(AUDITOR)
             self.on_stopped()
 
     def progress_steps(self) -> Iterator[Step]:
-        """Yield what moves the replica forward."""
+        """Yield required steps."""
         if self.is_stopping and self.is_idle:
             if not self.has_failed:
                 yield Step("stopped and started again", self.on_stopped_and_started)
@@ -89,7 +86,7 @@ class ParallelReplica(LockingDriver):
         yield from self.commit_steps()
 
     def other_steps(self) -> Iterator[Step]:
-        """Yield what may happen beside."""
+        """Yield optional steps."""
         if self.reads_left and self.executed:
             yield Step("read", self.on_read)
         if self.stops_left and not self.is_stopping and not self.is_idle:
@@ -101,10 +98,10 @@ class ParallelReplica(LockingDriver):
                 if self.failures_left and not self.is_stopping:
                     yield Step("failure", partial(self.on_failure, queue[0]))
 
-    # A worker.
+    # Workers.
 
     def step_of(self, group: EventGroup) -> Callable[[], None] | None:
-        """Return what a worker does next with its group; None while it must wait."""
+        """Return a worker's next step."""
         act = None
         match group.stage:
             case Stage.QUEUED if self.may_enter_batch(group):
@@ -134,11 +131,11 @@ class ParallelReplica(LockingDriver):
         return None if act is None else partial(act, group)
 
     def must_wait(self, group: EventGroup) -> bool:
-        """Return whether the group may begin only when all before it have committed."""
+        """Return whether earlier commits come first."""
         return group.speculation is Speculation.WAIT or group.is_statement
 
     def on_gtid_event(self, group: EventGroup) -> None:
-        """Decide whether the group runs at all: in one step with saying that it has started."""
+        """Skip the group or record its start."""
         if self.must_skip(group):
             group.is_skipped = True
             group.has_failed = group.sub_id > group.entry.stop_on_error
@@ -148,11 +145,11 @@ class ParallelReplica(LockingDriver):
             group.stage = Stage.ADMITTED
 
     def note_started(self, group: EventGroup) -> None:
-        """Let a STOP SLAVE from now on complete the group."""
+        """Protect the group from STOP SLAVE."""
         group.entry.largest_started = max(group.entry.largest_started, group.sub_id)
 
     def on_begin(self, group: EventGroup) -> None:
-        """Begin the first attempt; who waited for those before learns how they ended."""
+        """Begin, unless an awaited group failed."""
         if self.must_wait(group) and self.prior_has_failed(group):
             self.on_prior_failed(group)
             return
@@ -160,7 +157,7 @@ class ParallelReplica(LockingDriver):
         self.record(EventKind.BEGUN, group)
 
     def on_row(self, group: EventGroup) -> None:
-        """Execute the next event: a lock, a row, or a statement that commits by itself."""
+        """Execute a lock, row or statement."""
         if group.is_statement:
             self.on_statement(group)
             return
@@ -179,11 +176,11 @@ class ParallelReplica(LockingDriver):
         if group.row is None:
             group.stage = Stage.ENDED
             if not group.is_transactional:
-                # What such an engine changed is there at once, for everybody and for good.
+                # A non-transactional change is visible and final at once.
                 self.engine_commit(group, note="non-transactional")
 
     def on_statement(self, group: EventGroup) -> None:
-        """Execute a DDL: it commits by itself, and is logged by itself."""
+        """Execute, log and commit a DDL."""
         self.groups_made += 1
         for kind in (EventKind.FLUSHED, EventKind.SYNCED):
             self.record(kind, group, group=self.groups_made)
@@ -194,14 +191,14 @@ class ParallelReplica(LockingDriver):
     # Errors.
 
     def on_row_error(self, group: EventGroup, note: str = "") -> None:
-        """Take the error of a speculative attempt for a conflict; else give up for good."""
+        """Retry a speculative attempt, or give up."""
         if group.speculation is Speculation.OPTIMISTIC:
             self.on_temporary_error(group, note or "speculation failed")
         else:
             self.on_error(group, note)
 
     def on_error(self, group: EventGroup, note: str = "") -> None:
-        """Give the group up: roll back, take the commit start back, and stop the replica."""
+        """Roll back and stop the replica."""
         is_from_outside = note == FROM_OUTSIDE or group.has_timed_out
         self.has_failed = self.has_failed or not is_from_outside
         self.revoke_commit_start(group)
@@ -214,7 +211,7 @@ class ParallelReplica(LockingDriver):
                 entry.stop_after = self.stop_point(entry)
 
     def on_prior_failed(self, group: EventGroup) -> None:
-        """Roll back: the group before failed, and this one must not commit without it."""
+        """Roll back after a failed predecessor."""
         self.revoke_commit_start(group)
         if group.stage is not Stage.ADMITTED and group.is_transactional:
             self.record(EventKind.ROLLED_BACK, group, note=PRIOR_COMMIT_FAILED)
@@ -222,39 +219,39 @@ class ParallelReplica(LockingDriver):
         group.has_failed, group.stage = True, Stage.FAILING
 
     def on_failing(self, group: EventGroup) -> None:
-        """End a group that did not commit: it fails if the one before failed, too."""
+        """End a group; spread its predecessor's failure."""
         self.finish(group, has_failed=group.has_failed or self.prior_has_failed(group))
 
-    # What happens beside.
+    # Optional steps.
 
     def on_read(self) -> None:
-        """Let a reader take a snapshot."""
+        """Take a reader's snapshot."""
         self.reads_left -= 1
         self.read(READER)
 
     def read(self, session: str) -> None:
-        """Record what a session sees in one snapshot."""
+        """Record a session's snapshot."""
         self.recorder.record(
             EventKind.READ, member=MEMBER, session=session, observed=self.store.snapshot()
         )
 
     def on_stop_command(self) -> None:
-        """STOP SLAVE."""
+        """Execute STOP SLAVE."""
         self.stops_left -= 1
         self.on_stop()
 
     def on_timeout(self, group: EventGroup) -> None:
-        """A lock wait timeout strikes the attempt."""
+        """Simulate a lock wait timeout."""
         self.timeouts_left -= 1
         group.has_timed_out = True
         self.on_temporary_error(group, LOCK_WAIT_TIMEOUT)
 
     def on_failure(self, group: EventGroup) -> None:
-        """Something outside of the log makes the attempt fail."""
+        """Simulate an outside failure."""
         self.failures_left -= 1
         self.on_row_error(group, FROM_OUTSIDE)
 
     def on_stopped_and_started(self) -> None:
-        """Stand still, then START SLAVE."""
+        """Stop, then START SLAVE."""
         self.on_stopped()
         self.on_start()

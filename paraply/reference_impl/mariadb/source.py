@@ -1,7 +1,7 @@
-"""What a MariaDB source logs: event groups with a domain, a commit id and flags.
+"""A MariaDB source's event groups, with domain, commit id and flags.
 
-Transactions that share a commit id were prepared together with their row locks held, so they share
-no row. Rows of different domains are never shared: that is the promise of whoever sets the domain.
+Transactions with one commit id held their locks together, so they share no row. The user who sets
+domains guarantees disjoint rows.
 """
 
 from __future__ import annotations
@@ -22,41 +22,40 @@ from paraply.vocabulary.transactions import Transaction, TransactionId, Transact
 from paraply.vocabulary.write_set import share_items
 
 TRANSACTIONAL, ALLOW_PARALLEL, WAITED, DDL = "transactional", "allow_parallel", "waited", "ddl"
-"""Flags of an event group, as the adapters of binary logs spell them."""
+"""Flags in the adapters' spelling."""
 
 SERVER_ID = 1
 NORMAL_DOMAIN, LONG_RUNNING_DOMAIN = 1, 2
 SCHEMAS = ("sales", "hr")
 FIRST_SCHEMA_DOMAIN, SCHEMA_DOMAINS = 20, 10
-"""The text's example: ten domains from 20 on, chosen by a hash of the schema."""
+"""The document's example."""
 LONG_RUNNING_ROWS: tuple[str, ...] = ("big1", "big2")
-"""What a maintenance statement over a large table changes; nothing else writes there."""
+"""Rows of a long maintenance statement."""
 
 
 def domain_of_schema(schema: int) -> int:
-    """Return the domain of a schema: a hash of its name."""
+    """Return a schema's hashed domain."""
     return FIRST_SCHEMA_DOMAIN + crc32(SCHEMAS[schema].encode()) % SCHEMA_DOMAINS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSettings:
-    """What the source may do beside plain transactions of rows."""
+    """Limits of optional source actions."""
 
     domains: str = "one"
-    """``one``, ``schema``, or ``long_running``: a statement of its own domain beside the rest."""
+    """``one``, ``schema``, or ``long_running``: one statement in a separate domain."""
     ddl: int = 0
-    """How many DDLs there may be."""
     non_transactional: int = 0
-    """How many changes of tables without transactions there may be."""
+    """Changes of non-transactional tables."""
     marks: int = 0
-    """How many may have waited for a row lock, or be set not to be applied in parallel."""
+    """Transactions that waited, or must run alone."""
     restarts: int = 0
-    """How often the source may restart: its commit ids begin again, as query ids do."""
+    """Restarts, which repeat commit ids."""
     commit_groups: bool = True
 
 
 class Draft(NamedTuple):
-    """A transaction before it is known who shares its commit group."""
+    """A transaction without its commit group."""
 
     transaction: Transaction
     group: int
@@ -64,7 +63,7 @@ class Draft(NamedTuple):
 
 
 class GroupCommitSource(Source):
-    """Executes transactions one by one and decides which of them committed as one group."""
+    """Executes transactions and chooses commit groups."""
 
     def __init__(self, rows: Sequence[str], settings: GroupSettings) -> None:
         nothing = SourceSettings(
@@ -75,14 +74,12 @@ class GroupCommitSource(Source):
         self.left = {DDL: settings.ddl, "non_transactional": settings.non_transactional}
         self.marks_left, self.restarts_left = settings.marks, settings.restarts
         self.groups_of_run: dict[int, list[int]] = {}
-        """First transaction of a run -> the leaders of its commit groups."""
         self.first_of_run = 1
-        """The first transaction since the source started."""
         self.sequence: dict[int, int] = {}
         self.has_run_long = False
 
     def write(self, schedule: Schedule, recorder: Recorder, count: int) -> tuple[Transaction, ...]:
-        """Log ``count`` transactions, list them, and return them."""
+        """Log, list and return ``count`` transactions."""
         drafts: list[Draft] = []
         for number in range(1, count + 1):
             if self.restarts_left and drafts and schedule.choose(2, "source restarts"):
@@ -100,13 +97,13 @@ class GroupCommitSource(Source):
         return log
 
     def on_restart(self, number: TransactionId) -> None:
-        """Go on in a new binary log, with transaction ``number``."""
+        """Begin a new binary log."""
         self.restarts_left -= 1
         self.clock += 1
         self.first_of_run = number
 
     def commit_id(self, draft: Draft, size: int) -> CommitId | None:
-        """Return the id that the log has, counted in its run; a group of one has none."""
+        """Return the run's commit id; None if alone."""
         if size == 1:
             return None
         groups = self.groups_of_run.setdefault(draft.first_of_run, [])
@@ -144,11 +141,11 @@ class GroupCommitSource(Source):
         return Draft(transaction, group, self.first_of_run)
 
     def logged_flags(self, flags: set[str]) -> set[str]:
-        """Return the flags that the log shows."""
+        """Return the logged flags."""
         return flags
 
     def choose_kind(self, schedule: Schedule) -> str:
-        """Return what sort of statement is next."""
+        """Return the next statement's kind."""
         kind = schedule.choose(
             ["rows", *(name for name, left in self.left.items() if left)], "kind"
         )
@@ -157,7 +154,7 @@ class GroupCommitSource(Source):
         return kind
 
     def choose_rows(self, schedule: Schedule, kind: str) -> tuple[int, tuple[str, ...]]:
-        """Return the domain, and the rows in the order of the statements."""
+        """Return domain and rows, in order."""
         rule = self.group_settings.domains
         if rule == "long_running" and kind == "rows" and not self.has_run_long:
             self.has_run_long = bool(schedule.choose(2, "long-running"))
@@ -180,13 +177,13 @@ class GroupCommitSource(Source):
         return domain, items
 
     def row_sets(self, rows: dict[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
-        """Return the sets of rows to choose from; of twins the first few."""
+        """Return row sets without symmetric ones."""
         return write_sets(rows)
 
     def group_of(
         self, schedule: Schedule, transaction: Transaction, drafts: Sequence[Draft]
     ) -> int:
-        """Return the commit group: that of the transaction before, or one of its own."""
+        """Return the predecessor's or a new group."""
         may_join = self.group_settings.commit_groups and TRANSACTIONAL in transaction.flags
         if may_join and transaction.id > self.first_of_run:
             group = drafts[-1].group
@@ -197,7 +194,7 @@ class GroupCommitSource(Source):
         return transaction.id
 
     def may_share(self, member: Transaction, transaction: Transaction) -> bool:
-        """Return whether two transactions can be prepared at one time."""
+        """Return whether they can share a group."""
         return TRANSACTIONAL in member.flags and not share_items(
             member.write_set, transaction.write_set
         )

@@ -1,4 +1,4 @@
-"""MariaDB's parallel modes as one subject: a dialect is a mode with a rule for domains."""
+"""MariaDB's parallel modes as one subject: a dialect is a mode with a domain rule."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from paraply.vocabulary.write_set import Item
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """A mode, how the source sets domains, and whether its tables can all roll back."""
+    """A mode with a domain rule."""
 
     mode: Mode
     domains: str = "one"
@@ -48,12 +48,12 @@ DIALECTS = {
     "aggressive_non_transactional": Dialect(mode=Mode.AGGRESSIVE, non_transactional=2),
     "conservative_non_transactional": Dialect(mode=Mode.CONSERVATIVE, non_transactional=2),
 }
-"""The default mode since 10.5 comes first."""
+"""The default comes first (since 10.5)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What a mutant replaces."""
+    """Parts that a mutant replaces."""
 
     replica: type[ParallelReplica] = ParallelReplica
     rules: type[Rules] = Rules
@@ -63,7 +63,7 @@ class Parts:
 
 _SPECULATION = frozenset({"rows_apply_as_logged", "commit_groups_never_overlap"})
 _MARKS = frozenset({"marked_transactions_wait_for_all_before"})
-"""Only optimistic looks at the marks; elsewhere the batch barrier opens at the commit *start*."""
+"""Marks matter only in optimistic; otherwise the barrier opens at commit *start*."""
 _SEEN_AT_ONCE = frozenset(
     {
         "irreversible_changes_wait_for_all_before",
@@ -74,7 +74,7 @@ _SEEN_AT_ONCE = frozenset(
         "reads_never_go_back",
     }
 )
-"""A change without transaction is there when it is executed, past the barrier: see _MARKS."""
+"""Non-transactional changes are visible before the commit."""
 
 _ONE_DOMAIN = frozenset({"domains_overtake_each_other"})
 _NO_SPECULATION = frozenset({"speculation_meets_a_conflict"})
@@ -206,7 +206,7 @@ class ParallelModesSubject(Subject):
         ),
     )
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
-        # No crash and no client sessions here; conflicts are not told by LC and SN.
+        # No crash, no client sessions; LC and SN do not define conflicts.
         "": frozenset(
             {
                 "starts_respect_last_committed",
@@ -239,7 +239,7 @@ class ParallelModesSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Let a source write a log, then apply it until nothing can move."""
+        """Apply a source's log."""
         rules = DIALECTS[dialect]
         source = self.parts.source(
             workload.row_names,
@@ -266,7 +266,7 @@ class ParallelModesSubject(Subject):
         recorder: Recorder,
         locks: dict[TransactionId, Item] | None = None,
     ) -> ParallelReplica:
-        """Return a replica at the beginning of its relay log."""
+        """Return a replica with its log."""
         mode, workers = DIALECTS[dialect].mode, int(options["workers"])
         numbers = (
             "domain_workers",
@@ -281,7 +281,7 @@ class ParallelModesSubject(Subject):
             log,
             recorder,
             Settings(
-                # Without a pool the driver applies everything itself, whatever the mode.
+                # Without a pool the driver applies everything in every mode.
                 rules=self.parts.rules(mode if workers else Mode.NONE),
                 workers=max(1, workers),
                 is_eager=bool(options["eager"]),
@@ -295,10 +295,10 @@ class ParallelModesSubject(Subject):
 def extra_locks(
     schedule: Schedule, log: Sequence[Transaction], workload: Workload, rule: str
 ) -> dict[TransactionId, Item]:
-    """Choose for each transaction a row that it locks beside those it writes, or none.
+    """Choose an extra row lock, or none, per transaction.
 
-    Such a lock (of a secondary index, or an index that the replica alone has) is in no write set,
-    so that transactions of one commit group may wait for each other.
+    The write sets omit such a lock (of a secondary or replica-only index), so members of one commit
+    group may block each other.
     """
     chosen: dict[TransactionId, Item] = {}
     if rule == "none":

@@ -1,4 +1,4 @@
-"""A replica whose group commit waits at the wrong place for the order of the log."""
+"""A replica whose group commit checks the log order too late."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from paraply.reference_impl.mariadb.replica import ParallelReplica
 
 
 class AsksAfterEnrolling(ParallelReplica):
-    """The leader of a commit group waits for the one before it, which may be its follower."""
+    """A leader may wait for its follower."""
 
     def may_queue(self, group: EventGroup) -> bool:
-        """Return True: the order is asked for later."""
+        """Return True: the check comes later."""
         return True
 
     def commit_steps(self) -> Iterator[Step]:
-        """Let the leader begin once the one before it has committed."""
+        """Delay the leader."""
         for step in super().commit_steps():
             is_leader = self.binlog_queue and step.act == self.on_group_flushed
             if not is_leader or self.prior_is_done(self.binlog_queue[0]):
