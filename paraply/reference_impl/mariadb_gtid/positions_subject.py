@@ -1,4 +1,4 @@
-"""One replica and where it keeps its position, as a subject under test."""
+"""A replica and its position store as a subject."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from paraply.vocabulary.schedule import Schedule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A way to keep the position: the store, and how the replica logs."""
+    """A position store and the replica's log settings."""
 
     store: type[PositionStore] = PositionStore
     logs_updates: bool = True
     syncs_binlog: bool = True
     has_unsafe_changes: bool = False
-    """The source's log has DDL and changes of engines without transactions."""
+    """Include DDL and nontransactional changes."""
 
 
 METHODS = {
@@ -50,7 +50,7 @@ METHODS = {
     "binlog_with_ddl": Method(store=BinlogPosition, has_unsafe_changes=True),
     "relay_log_info": Method(store=RelayLogInfo),
 }
-"""The dialects: method 2 of the text, a table, comes first; method 1 is the binary log."""
+"""Dialects; the default is method 2 of the text, method 1 the binary log."""
 
 _TWICE = frozenset({"position_covers_all_that_is_applied", "no_event_is_applied_twice"})
 _LOST = frozenset({"position_covers_only_what_is_applied", "no_event_is_lost"})
@@ -66,7 +66,7 @@ _READS = frozenset(
         "replica_reads_fit_one_order",
     }
 )
-"""Readers look at positions only."""
+"""Readers read positions only."""
 _CONFLICTS = frozenset(
     {
         "conflicting_transactions_are_applied",
@@ -78,7 +78,6 @@ _CONFLICTS = frozenset(
 
 
 def _unreachable(name: str, method: Method) -> frozenset[str]:
-    """Return the properties whose situation no run with a method can reach."""
     found = frozenset() if method.has_unsafe_changes else _CONFLICTS
     if name == "single_row":
         return found | {"one_group_has_two_of_a_domain"}
@@ -87,7 +86,7 @@ def _unreachable(name: str, method: Method) -> frozenset[str]:
 
 
 class PositionsSubject(Subject):
-    """A replica; a mutant is another class of replica or of store."""
+    """A replica; mutants replace its class or its store's."""
 
     name = "gtid_positions"
     meaning = "a MariaDB replica that commits in groups, crashes, and starts from its position"
@@ -157,7 +156,7 @@ class PositionsSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Let a source write a log, and apply it until nothing can move."""
+        """Write a source log and apply it until no step remains."""
         self.replica(schedule, workload, dialect, options, recorder).run(schedule)
         return (MEMBER,)
 
@@ -169,7 +168,7 @@ class PositionsSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> PositionReplica:
-        """Return a replica at the beginning of a log that the schedule has made."""
+        """Return a replica at the start of a scheduled log."""
         method = METHODS[dialect]
         source = PositionSource(
             domains=int(options["domains"]),

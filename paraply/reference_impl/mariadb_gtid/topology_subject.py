@@ -1,4 +1,4 @@
-"""Servers that replicate by MariaDB GTID as a subject under test: the dialect is a set of rules."""
+"""Servers that replicate by MariaDB GTID as a subject; dialects are rules."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from paraply.vocabulary.history import OptionValue
 from paraply.vocabulary.schedule import Schedule
 
 OWN_DOMAIN_STEP = 10
-"""Domains of servers lie so far apart that a hash of the schema fits between them."""
+"""Distance between server domains, for schema hashes."""
 SCHEMAS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """A topology: its servers, who may write at first, and who follows whom, as server numbers."""
+    """A topology: servers, first writers and links, by number."""
 
     network: type[Network]
     servers: int
@@ -55,16 +55,16 @@ ANY = "any"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What a dialect stands for."""
+    """Rules of a dialect."""
 
     is_strict: bool = True
     warns: bool = False
     shares_domain: bool = False
-    """Several writers write in one domain, which the text forbids."""
+    """Writers share a domain, against the text."""
     is_out_of_order: bool = False
-    """Replicas apply schemas in any order without domains of their own, as MySQL 5.6 does."""
+    """Replicas reorder schemas within a domain, as MySQL 5.6 does."""
     goes_back: bool = False
-    """Sessions set sequence numbers below the last one."""
+    """Sessions set smaller sequence numbers."""
 
 
 RULES = {
@@ -77,12 +77,12 @@ RULES = {
     "out_of_order": Rules(is_strict=False, is_out_of_order=True),
     "going_back": Rules(is_strict=False, goes_back=True),
 }
-"""gtid_strict_mode comes first; ``warning`` is the text, ``silent`` what was shipped without it."""
+"""``warning`` follows the text, ``silent`` the shipped server without gtid_strict_mode."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """The classes that a run is made of; a mutant replaces one."""
+    """Classes of a run; a mutant replaces one."""
 
     server: type[Server] = Server
     binlog: type[Binlog] = Binlog
@@ -100,7 +100,7 @@ _NEVER_SMALLER = _UNNOTICED | {"a_smaller_number_arrives"}
 
 
 class TopologySubject(Subject):
-    """Servers, their links and their clients."""
+    """Servers, links and clients."""
 
     name = "gtid_topology"
     meaning = "MariaDB servers that replicate by GTID: fail-over, rings, several sources, restore"
@@ -166,7 +166,7 @@ class TopologySubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Let clients write, replicas follow and sources be lost until nothing can move."""
+        """Write, replicate and lose sources until no step remains."""
         network = self.network(schedule, workload, dialect, options, recorder)
         network.run(schedule)
         return tuple(server.name for server in network.servers)
@@ -179,7 +179,7 @@ class TopologySubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> Network:
-        """Return the servers of a topology before anything has happened."""
+        """Return a topology's servers before any step."""
         rules = RULES[dialect]
         name = str(options["topology"])
         if name == ANY:
