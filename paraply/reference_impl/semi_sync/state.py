@@ -1,7 +1,6 @@
-"""Everything that is at a moment: what the source, its replicas and its clients have.
+"""The cluster's whole state, for forks and comparison.
 
-A state can be forked and named: two states with one name go on alike, whatever led to them. The
-name leaves out how replicas are called, so that what differs in that alone can be taken for one.
+States with equal names have equal futures. Names omit replica names, so symmetric states are equal.
 """
 
 from __future__ import annotations
@@ -22,30 +21,30 @@ from paraply.vocabulary.transactions import TransactionId
 SOURCE = "source"
 
 _PLAIN = frozenset({bool, int, str, type(None)})
-"""Types of attributes that are their own name."""
+"""Attribute types that need no conversion."""
 
 
 @dataclass
 class ClusterState:
-    """The state of everything."""
+    """State of source, replicas and clients."""
 
     settings: Settings
     recorder: Recorder
     waiting: list[TransactionId]
-    """Clients that have not asked to commit yet."""
+    """Clients before their commit."""
     replicas: list[ReplicaState] = field(default_factory=list)
     binlog: BinaryLog = field(default_factory=BinaryLog)
     queue: list[TransactionId] = field(default_factory=list)
-    """Prepared transactions that wait for a leader."""
+    """Prepared transactions without a leader."""
     groups: list[Group] = field(default_factory=list)
     visible: list[TransactionId] = field(default_factory=list)
-    """What the source's engine has committed, in that order."""
+    """Engine commits in order."""
     held_back: list[TransactionId] = field(default_factory=list)
-    """Recovered transactions that no replica has yet (Recovery.WAITS)."""
+    """Recovered, unacknowledged transactions (Recovery.WAITS)."""
     is_on: bool = True
-    """Whether semi-sync is on: groups wait."""
+    """Semi-sync is on."""
     is_switched_off: bool = False
-    """Whether somebody switched it off, so that it does not come back by itself."""
+    """An administrator switched it off; replies do not restore it."""
     is_open: bool = True
     is_rotating: bool = False
     is_stopping: bool = False
@@ -63,18 +62,18 @@ class ClusterState:
         self.heard = self.new_acknowledgements()
 
     def new_acknowledgements(self) -> Acknowledgements:
-        """Return an empty count of replies, as after a start of the source."""
+        """Return an empty acknowledgement count."""
         kind = AckContainer if self.settings.staging.is_mysql else Acknowledgements
         return kind(self.settings.acknowledgements)
 
     # What is held, and by whom.
 
     def holder(self, *stages: Stage) -> Group | None:
-        """Return the group that holds the mutex of the stages."""
+        """Return the group that holds the stages' mutex."""
         return next((group for group in self.groups if group.stage in stages), None)
 
     def lock_log_is_free(self) -> bool:
-        """Return whether nobody writes the binary log or rotates it."""
+        """Return whether no write or rotation holds LOCK_log."""
         holding = (Stage.FLUSH,) if self.settings.staging.is_mysql else (Stage.FLUSH, Stage.SYNC)
         return not self.is_rotating and self.holder(*holding) is None
 
@@ -87,12 +86,12 @@ class ClusterState:
     # What is recorded.
 
     def record_group(self, kind: EventKind, group: Group) -> None:
-        """Record an event for each transaction of a group."""
+        """Record an event per transaction."""
         for transaction in group.transactions:
             self.recorder.record(kind, member=SOURCE, transaction=transaction, group=group.number)
 
     def show(self, transaction: TransactionId, group: int | None = None) -> None:
-        """Commit in the engine; from here on readers see it."""
+        """Commit in the engine, visible to readers."""
         self.visible.append(transaction)
         self.recorder.record(
             EventKind.ENGINE_COMMITTED, member=SOURCE, transaction=transaction, group=group
@@ -101,7 +100,7 @@ class ClusterState:
     # States as such.
 
     def fork(self) -> Self:
-        """Return an equal state that goes its own way; its recorder begins with nothing."""
+        """Return an independent copy with an empty recorder."""
         twin = copy(self)
         twin.recorder = Recorder()
         twin.waiting, twin.queue = self.waiting.copy(), self.queue.copy()
@@ -115,9 +114,9 @@ class ClusterState:
         return twin
 
     def name(self) -> Hashable:
-        """Return a value that is equal for states that go on alike, their replicas apart.
+        """Return a hashable identity, except replicas.
 
-        Groups go by their contents. What a subclass has beside must be plain values.
+        Groups compare by content; subclass attributes must be plain values.
         """
         return (
             tuple(self.waiting), tuple(self.queue), tuple(self.visible), tuple(self.held_back),
@@ -134,5 +133,5 @@ class ClusterState:
         )  # fmt: skip
 
     def name_of(self, replica: ReplicaState) -> tuple[Hashable, ...]:
-        """Return a value that is equal for replicas that go on alike, whatever they are called."""
+        """Return a replica's identity without its name."""
         return (*replica.state(), self.heard.of(replica.name), replica is self.promoted)
