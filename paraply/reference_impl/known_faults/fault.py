@@ -1,4 +1,4 @@
-"""One fault of a real server, as bug reports, release notes and measurements tell it."""
+"""A fault of a real server."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownFault:
-    """One entry: its bug numbers, what went wrong, and the mutants that do the same.
+    """Bug numbers, the fault and its mutants.
 
-    ``instead`` says what stands for it where no mutant does.
+    ``instead`` names the substitute where no mutant exists.
     """
 
     known_as: str

@@ -138,7 +138,7 @@ class Cluster(Faults):
         )  # fmt: skip
 
     def snapshot_position(self) -> str:
-        """Return binlog_snapshot_position in transactions; MySQL has none."""
+        """Return binlog_snapshot_position in transactions, or "" for MySQL."""
         if self.settings.staging.is_mysql:
             return ""
         return str(sum(one in self.visible for one in self.binlog.written))

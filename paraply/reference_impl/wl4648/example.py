@@ -1,7 +1,7 @@
 """Henrik's example of WL#4648: four updates, discarded where the row is newer.
 
-Two rows with two columns each, all zero. The example writes the rows in turn; a replica with four
-workers and no order of commits can show T3 without T2, a state that the source never was in.
+It writes two rows of two columns in turn, from zero. Four workers without commit order can show T3
+without T2, a state the source never had.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from paraply.vocabulary.transactions import INITIAL_STATE, RowWrite, Transaction
 ROWS = ("t1", "t2")
 ZERO = (0, 0)
 UPDATES = (("t1", (1, 2)), ("t2", (3, 4)), ("t1", (5, 6)), ("t2", (7, 8)))
-"""Row and its columns f1 and f2, in the source's order; the timestamp is the place."""
+"""Row and columns f1, f2, in source order; the index is the timestamp."""
 NEVER_EXISTED = (5, 6, 0, 0)
 
 Columns = tuple[int, ...]
@@ -34,7 +34,7 @@ def state_of(observed: Sequence[Observation]) -> Columns:
 
 
 def states_of_the_source() -> tuple[Columns, ...]:
-    """Return the states that the source went through."""
+    """Return the source's states."""
     rows = dict.fromkeys(ROWS, ZERO)
     states: list[Columns] = [(*rows["t1"], *rows["t2"])]
     for row, columns in UPDATES:
@@ -44,7 +44,7 @@ def states_of_the_source() -> tuple[Columns, ...]:
 
 
 def log_of(recorder: Recorder) -> RelayLog:
-    """Return the relay log of the example and list its transactions."""
+    """Return the example's relay log, and record its transactions."""
     log = RelayLog()
     rows = dict.fromkeys(ROWS, ZERO)
     for row, columns in UPDATES:
@@ -62,16 +62,16 @@ def log_of(recorder: Recorder) -> RelayLog:
 
 
 def fill(store: RowStore) -> None:
-    """Put the two rows there, all zero."""
+    """Insert the two rows with zeros."""
     store.versions.clear()
     for row in ROWS:
         store.versions[row] = [Version(INITIAL_STATE, ZERO)]
 
 
 def never_existed_on_the_source(*, workers: int) -> tuple[int, frozenset[Columns]]:
-    """Enumerate every run of the example; return how many, and the states that are none's.
+    """Enumerate all runs; return their number and the states foreign to the source.
 
-    In every one of them the replica ends in the source's last state; ``AssertionError`` if not.
+    Raises ``AssertionError`` if a run does not end in the source's last state.
     """
     workload = Workload(rows=len(ROWS), options={"workers": workers, "reads": 0})
     exploration = Exploration()

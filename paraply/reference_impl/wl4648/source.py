@@ -1,4 +1,4 @@
-"""What the source of WL#4648 logs: row events, in an order of rows that a statement chooses."""
+"""The source of WL#4648: row events in statement order."""
 
 from __future__ import annotations
 
@@ -16,24 +16,23 @@ from paraply.vocabulary.write_set import Item
 
 
 class RowSource(Source):
-    """A source of row events only: no logical clock, which this design is older than.
+    """A source of row events without a logical clock, which is newer.
 
-    ``conflicts`` lets a row be written more than once; without it every transaction writes rows
-    that none wrote before, as LOAD DATA and bulk inserts do, given as many rows as transactions.
-    ``deletes`` lets rows be deleted and inserted again.
+    Without ``conflicts``, each transaction writes fresh rows, like LOAD DATA; this needs as many
+    rows as transactions. ``deletes`` allows deletes and new inserts of rows.
     """
 
     conflicts = True
     deletes = True
 
     def execute(self, schedule: Schedule, recorder: Recorder, count: int) -> RelayLog:
-        """Run ``count`` transactions and return the relay log that holds them."""
+        """Run ``count`` transactions and return their relay log."""
         self.left = count
         self.marks: dict[str, tuple[int, ...]] = dict.fromkeys(self.writers, ())
         return super().execute(schedule, recorder, count)
 
     def choose_writes(self, schedule: Schedule) -> Writes:
-        """Return rows in any order; where nothing tells rows apart, in one order."""
+        """Return rows in any order; equivalent orders count once."""
         self.left -= 1
         fresh: dict[str, tuple[int, ...]] = {
             row: () for row, marks in self.marks.items() if not marks
@@ -51,11 +50,10 @@ class RowSource(Source):
         return Writes(TransactionKind.ROWS, chosen)
 
     def row_sets(self, rows: dict[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
-        """Return the sets of rows to choose from; of twins the first few."""
+        """Return the possible row sets; equivalent sets count once."""
         return write_sets(rows)
 
     def _is_plain(self, order: Sequence[str]) -> bool:
-        """Return whether twins, rows that renaming makes equal, stand by name."""
         return all(
             one < other
             for place, one in enumerate(order)
@@ -64,10 +62,10 @@ class RowSource(Source):
         )
 
     def choose_operation(self, schedule: Schedule) -> Operation:
-        """Return what is done to a row that is there."""
+        """Return the operation on an existing row."""
         return super().choose_operation(schedule) if self.deletes else Operation.UPDATE
 
     def stamp(self, kind: TransactionKind, items: Sequence[Item]) -> LogicalTimestamp | None:
-        """Return None: conflicts are found by the replica, from the rows."""
+        """Return None: replicas detect conflicts by rows."""
         del kind, items
         return None
