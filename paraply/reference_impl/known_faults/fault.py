@@ -7,10 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownFault:
-    """Bug numbers, the fault and its mutants.
-
-    ``instead`` names the substitute where no mutant exists.
-    """
+    """Bug numbers, fault and mutants; ``instead`` names a substitute."""
 
     known_as: str
     server: str

@@ -1,7 +1,7 @@
 """MariaDB faults by survey number: parallel replication, positions, GTIDs.
 
-``paraply.reference_impl.semi_sync.known_faults`` has group commit and semi-sync, under the same bug
-numbers.
+``paraply.reference_impl.semi_sync.known_faults`` repeats the bug numbers of group commit and
+semi-sync.
 """
 
 from __future__ import annotations
@@ -175,4 +175,4 @@ MARIADB_FAULTS = {
 """By entry number."""
 
 FIRST_TWENTY = (2, 3, 5, 6, 8, 9, 11, 12, 15, 18, 20, 22, 26, 28, 33, 41, 42, 43, 46, 49)
-"""The first entries: small, each with another mechanism."""
+"""The first entries: small, with different mechanisms."""

@@ -184,4 +184,4 @@ ALGORITHM_FAULTS = (
                mutants=("joiner_starts_before_recovery_is_done",
                         "recovery_stops_before_the_view_change")),
 )  # fmt: skip
-"""Slips in WL#8440 and the coordinator; several repeat released faults above."""
+"""Slips in WL#8440 and the coordinator; some repeat released faults."""

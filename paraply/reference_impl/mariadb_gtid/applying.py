@@ -1,4 +1,4 @@
-"""Apply event groups in parallel and commit them in order, in groups.
+"""Apply event groups in parallel and commit them in ordered groups.
 
 Mutants override methods.
 """
@@ -20,7 +20,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(eq=False)
 class ApplyingReplica:
-    """A replica with workers, position rows and commit groups."""
+    """A replica that applies in parallel."""
 
     log: tuple[EventGroup, ...]
     recorder: Recorder
@@ -33,14 +33,13 @@ class ApplyingReplica:
     """sync_binlog=1."""
     workers: list[Worker] = field(default_factory=list)
     queue: list[Worker] = field(default_factory=list)
-    """The commit group, in commit order."""
+    """Commit group in order."""
     group_is_logged: bool = False
     groups_made: int = 0
     binlog: list[EventGroup] = field(default_factory=list)
     synced: int = 0
-    """Length of the durable part of the binary log."""
+    """Durable length of ``binlog``."""
     partial_group: EventGroup | None = None
-    """Group that a crash cut off."""
     data: list[TransactionId] = field(default_factory=list)
     """Engine commits, repeats included."""
     position: MariadbPosition = field(default_factory=MariadbPosition)
@@ -48,10 +47,10 @@ class ApplyingReplica:
     is_stopping: bool = False
     is_stopped: bool = False
     has_unrecorded: Worker | None = None
-    """Worker with a final change and no position record yet."""
+    """Its final change lacks a position record."""
     sub_id: int = 0
     rest: list[EventGroup] = field(default_factory=list)
-    """Received groups without a worker."""
+    """Groups without a worker."""
 
     @property
     def pending_rows(self) -> list[PositionRow]:
@@ -62,7 +61,7 @@ class ApplyingReplica:
 
     @property
     def may_dispatch(self) -> bool:
-        """Return whether the next group may begin; nontransactional groups run alone."""
+        """Return whether a group may begin; nontransactional groups run alone."""
         if self.is_stopping or not self.rest or len(self.workers) >= self.workers_max:
             return False
         is_alone = not self.workers
@@ -71,7 +70,7 @@ class ApplyingReplica:
         )
 
     def on_dispatch(self) -> None:
-        """Assign the next group and sub_id to an idle worker."""
+        """Assign the next group and sub_id."""
         busy = {worker.number for worker in self.workers}
         number = next(n for n in range(1, self.workers_max + 1) if n not in busy)
         worker = Worker(number, self.rest.pop(0), self.next_sub_id())
@@ -86,7 +85,7 @@ class ApplyingReplica:
     # A worker.
 
     def step_of(self, worker: Worker) -> Callable[[], None] | None:
-        """Return the worker's next step, or None while it waits."""
+        """Return the worker's next step, or None."""
         if worker is self.has_unrecorded:
             return lambda: self.on_recorded_apart(worker)
         if worker.stage is Stage.BEGUN:
@@ -110,13 +109,13 @@ class ApplyingReplica:
         return PositionRow(worker.sub_id, worker.group.gtid, worker.group.engine)
 
     def may_record(self, worker: Worker) -> bool:
-        """Return whether the worker waits for no row lock."""
+        """Return whether no row lock blocks the worker."""
         return worker.waits_for not in self.pending_rows
 
     def on_record(self, worker: Worker) -> None:
         """Write the position row, or wait for its lock.
 
-        A later transaction in the way rolls back.
+        Roll back a later transaction in the way.
         """
         row = self.new_row(worker)
         held = self.store.holder(row, self.pending_rows)
@@ -138,7 +137,7 @@ class ApplyingReplica:
             self.on_record(worker)
 
     def on_temporary_error(self, worker: Worker) -> None:
-        """Roll back after a temporary error and retry."""
+        """Roll back and retry."""
         self.budget.retries -= 1
         self.roll_back(worker)
         self.on_begun_again(worker)
@@ -163,7 +162,7 @@ class ApplyingReplica:
     # DDL and engines without transactions.
 
     def on_unsafe_change(self, worker: Worker) -> None:
-        """Apply a final change; a separate transaction records its position."""
+        """Apply a change before its separate position record."""
         items = frozenset({f"row{worker.group.transaction}"})
         self.record(EventKind.ROW_APPLIED, worker, outcome=Outcome.OK, items=items)
         self.data.append(worker.group.transaction)
@@ -196,7 +195,7 @@ class ApplyingReplica:
             yield Step("engine commit", self.on_engine_commit)
 
     def ready(self) -> list[Worker]:
-        """Return the prepared transactions without an unprepared predecessor."""
+        """Return prepared transactions whose predecessors are prepared."""
         blocked: set[int] = set()
         ready = []
         for worker in sorted(self.workers, key=lambda one: one.sub_id):
@@ -207,7 +206,7 @@ class ApplyingReplica:
         return ready
 
     def on_group(self) -> None:
-        """Write all ready transactions to the binary log as one group."""
+        """Write ready transactions to the binary log as a group."""
         self.queue = self.ready()
         self.groups_made += 1
         self.group_is_logged = not (self.logs_updates and self.syncs_binlog)
@@ -225,7 +224,7 @@ class ApplyingReplica:
             self.record(EventKind.SYNCED, worker, group=self.groups_made)
 
     def on_engine_commit(self) -> None:
-        """Commit the group's next transaction with its position row."""
+        """Commit the next transaction with its position row."""
         worker = self.queue.pop(0)
         self.data.append(worker.group.transaction)
         self.record(EventKind.ENGINE_COMMITTED, worker, group=self.groups_made)

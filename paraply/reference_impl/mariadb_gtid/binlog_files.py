@@ -1,4 +1,4 @@
-"""Binary log files with GTID lists, and a replica's start place in them.
+"""Binary log files and the start place of replicas.
 
 Source: the text, "On extensions to mysqlbinlog" and "On CHANGE MASTER TO syntax"; facts on MariaDB,
 section 2, start position lookup.
@@ -21,7 +21,7 @@ class Logged(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A place: file index from 0, and number of groups before it."""
+    """File index from 0, and groups before the place."""
 
     file: int
     offset: int
@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class BinlogFile:
-    """A file: its GTID_LIST state and its groups."""
+    """GTID_LIST state and groups."""
 
     listed: MariadbBinlogState
     groups: list[Logged] = field(default_factory=list)
@@ -37,16 +37,16 @@ class BinlogFile:
 
 @dataclass(slots=True)
 class Cursor:
-    """A source's read place and last skipped GTID by domain."""
+    """Read place and last skipped GTID by domain."""
 
     place: Place
     skipping: dict[int, MariadbGtid]
     unknown: set[int] = field(default_factory=set)
-    """Domains unknown at connect; their first group triggers a second check."""
+    """Domains unknown at connect, checked again later."""
 
 
 class Refused(NamedTuple):
-    """Error 1236: the source rejects the start position."""
+    """Error 1236."""
 
     reason: str
 
@@ -72,15 +72,15 @@ class Binlog:
         self.files[-1].groups.append(group)
 
     def rotate(self, state: MariadbBinlogState) -> None:
-        """Begin a file with the state as its GTID list.
+        """Begin a file with the state as GTID list.
 
-        The list omits counters: after a rewind, a restart continues from the smaller number
+        The list omits counters, so a restart after a rewind continues from the smaller number
         (measured on 10.11.19).
         """
         self.files.append(BinlogFile(MariadbBinlogState(state)))
 
     def scan(self) -> MariadbBinlogState:
-        """Rebuild the state from the newest file (crash recovery)."""
+        """Rebuild the state from the newest file."""
         state = self.files[-1].listed
         for group in self.files[-1].groups:
             state = state.log(group.gtid)
@@ -91,10 +91,7 @@ class Binlog:
     def find_start(
         self, asked: MariadbPosition, state: MariadbBinlogState, own: MariadbPosition
     ) -> Cursor | Refused:
-        """Return the start place, or a refusal.
-
-        ``own`` is the server's ``gtid_slave_pos``, logged or not.
-        """
+        """Return the start place or a refusal; ``own`` is ``gtid_slave_pos``."""
         for gtid in asked:
             if not self.accepts(gtid, state, own):
                 return Refused(f"{gtid} is not in the binary log")
@@ -107,9 +104,9 @@ class Binlog:
         return Refused(f"what follows {asked or 'the empty position'} is purged")
 
     def accepts(self, gtid: MariadbGtid, state: MariadbBinlogState, own: MariadbPosition) -> bool:
-        """Return whether the server accepts a requested GTID.
+        """Return whether the server accepts a GTID.
 
-        It accepts a logged GTID, its own last applied GTID, and any unknown domain.
+        It accepts logged GTIDs, its last applied GTID, and unknown domains.
         """
         is_own = gtid.domain in own and own[gtid.domain] == gtid
         return state.has_logged(gtid) or is_own or not self.is_known(gtid.domain, state)
@@ -119,7 +116,7 @@ class Binlog:
         return any(entry.domain == domain for entry in state)
 
     def is_still_accepted(self, group: Logged, cursor: Cursor, state: MariadbBinlogState) -> bool:
-        """Check the request again at the first group of an unknown domain."""
+        """Check the request again at an unknown domain's first group."""
         if group.gtid.domain not in cursor.unknown:
             return True
         cursor.unknown.discard(group.gtid.domain)
@@ -127,7 +124,7 @@ class Binlog:
         return asked is None or state.has_logged(asked)
 
     def may_start_in(self, listed: MariadbBinlogState, asked: MariadbPosition) -> bool:
-        """Return whether files from this list on contain all missing groups."""
+        """Return whether files from here have all missing groups."""
         for entry in listed:
             if entry.domain not in asked:
                 return False
@@ -138,7 +135,7 @@ class Binlog:
         return True
 
     def is_last_listed(self, listed: MariadbBinlogState, gtid: MariadbGtid) -> bool:
-        """Return whether the list ends its domain with the GTID."""
+        """Return whether the GTID ends its listed domain."""
         position = listed.position
         return gtid.domain in position and position[gtid.domain] == gtid
 
@@ -147,7 +144,7 @@ class Binlog:
     ) -> dict[int, MariadbGtid]:
         """Return the last GTID to skip by domain.
 
-        It omits GTIDs that end the list or were never logged here.
+        Listed last GTIDs and GTIDs never logged here need no skipping.
         """
         logged = {group.gtid for group in self.groups}
         return {
@@ -157,7 +154,7 @@ class Binlog:
         }
 
     def read(self, cursor: Cursor) -> Logged | None:
-        """Return the next group, or None at the end."""
+        """Return the next group, or None."""
         while cursor.place.offset >= len(self.files[cursor.place.file].groups):
             if cursor.place.file + 1 >= len(self.files):
                 return None
@@ -169,7 +166,7 @@ class Binlog:
     def is_skipped(self, group: Logged, cursor: Cursor) -> bool:
         """Return whether the replica already has the group.
 
-        The requested GTID, or a greater number of its server (a hole), ends the skipping.
+        The requested GTID, or a greater one of its server (a hole), ends skipping.
         """
         asked = cursor.skipping.get(group.gtid.domain)
         if asked is None:
@@ -182,7 +179,7 @@ class Binlog:
     # Conversion from file and offset.
 
     def position_at(self, place: Place) -> MariadbPosition:
-        """Convert file and offset to a GTID position."""
+        """Convert file and offset to a position."""
         position = self.files[place.file].listed.position
         for group in self.files[place.file].groups[: place.offset]:
             position = position.advance(group.gtid)

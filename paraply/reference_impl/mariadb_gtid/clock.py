@@ -1,7 +1,6 @@
 """Measure commits per group and lock waits on a simulated clock.
 
-Each tick gives every worker one step. A group sync takes ``SYNC_TICKS``; engine commits follow in
-the next tick.
+Each worker takes a step per tick. A sync takes ``SYNC_TICKS``; engine commits follow a tick later.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.schedule import RecordedSchedule
 
 SYNC_TICKS = 4
-"""Sync time in worker steps; real disks need about a hundred times more."""
+"""In worker steps; disks need a hundred times more."""
 TICKS_MAX = 100_000
 
 
@@ -28,12 +27,11 @@ class GroupTiming:
     groups: int
     transactions: int
     lock_waits: int
-    """Transactions that waited for another's position row."""
     rollbacks: int
 
     @property
     def commits_per_group(self) -> float:
-        """Return the mean number of transactions per sync."""
+        """Return mean transactions per sync."""
         return self.transactions / self.groups
 
 
@@ -64,7 +62,7 @@ class _Clock:
 
 
 def group_timing(dialect: str, *, workers: int, transactions: int) -> GroupTiming:
-    """Return the time to apply transactions of one domain without errors."""
+    """Return the timing of one domain's transactions without errors."""
     recorder = Recorder()
     quiet = dict.fromkeys(("crashes", "stops", "retries", "reads", "cleanups"), 0)
     workload = Workload(

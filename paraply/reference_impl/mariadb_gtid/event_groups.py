@@ -12,9 +12,9 @@ from paraply.vocabulary.transactions import Transaction, TransactionId, Transact
 
 SOURCE_SERVER_ID = 1
 NON_TRANSACTIONAL = "non_transactional"
-"""Flag: the engine cannot roll back (MyISAM)."""
+"""Flag of MyISAM transactions."""
 SET_BY_SESSION = "gtid_seq_no"
-"""Flag: the session set the sequence number."""
+"""Flag of session sequence numbers."""
 
 
 class EventGroup(NamedTuple):
@@ -23,9 +23,8 @@ class EventGroup(NamedTuple):
     transaction: TransactionId
     gtid: MariadbGtid
     is_transactional: bool = True
-    """False for DDL and nontransactional engines."""
+    """False for DDL and MyISAM."""
     engine: int = 0
-    """Engine number, from 0."""
 
     @property
     def domain(self) -> int:
@@ -35,10 +34,9 @@ class EventGroup(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class PositionSource:
-    """Writes a replica's source log without conflicts.
+    """Writes a source log without conflicts.
 
-    ``rewinds`` bounds how often a GTID returns to a smaller number (gtid_seq_no or a second server,
-    without strict mode).
+    ``rewinds`` bounds smaller GTIDs (gtid_seq_no or a second server, without strict mode).
     """
 
     domains: int
@@ -79,7 +77,7 @@ class PositionSource:
 
 
 def groups_after(log: tuple[EventGroup, ...], position: MariadbPosition) -> list[EventGroup]:
-    """Return each domain's groups after its GTID in the position."""
+    """Return each domain's groups after the position."""
     skipping = {gtid.domain: gtid for gtid in position}
     rest = []
     for group in log:

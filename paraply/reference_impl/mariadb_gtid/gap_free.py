@@ -1,6 +1,6 @@
-"""The MySQL 5.6 rule: a server's state is its gap-free executed GTID set.
+"""MySQL 5.6 state: a gap-free executed GTID set.
 
-s1 writes; s2 and r1 follow with auto-position, and r1 filters one schema. s2 replaces the lost s1.
+s1 writes; s2 and r1 follow with auto-position, and r1 filters a schema. s2 replaces the lost s1.
 Source: the text, "On holes"; facts on gtid_executed and gtid_purged.
 """
 
@@ -19,7 +19,7 @@ from paraply.vocabulary.schedule import Schedule
 from paraply.vocabulary.transactions import Transaction, TransactionId
 
 OPEN_MAX = 2
-"""Open transactions at a source: one may fail after the other takes a number."""
+"""One may fail after another takes a number."""
 FILTERED_SCHEMA = "db1"
 REFUSED = "1236"
 FILTERED = "filtered"
@@ -38,12 +38,12 @@ class Open(NamedTuple):
 
     schema: str
     early: Executed | None
-    """The numbered transaction under early allocation."""
+    """The numbered transaction (``allocates_early``)."""
 
 
 @dataclass(eq=False)
 class GtidServer:
-    """A server with a binary log and ``gtid_executed``."""
+    """A server with ``gtid_executed``."""
 
     name: str
     source: GtidSource
@@ -54,16 +54,15 @@ class GtidServer:
     """``gtid_purged``."""
     log: list[Executed] = field(default_factory=list)
     passed: set[TransactionId] = field(default_factory=set)
-    """Executed or filtered transactions."""
+    """Executed or filtered."""
     data: list[TransactionId] = field(default_factory=list)
     last_number: int = 0
     follows: GtidServer | None = None
     is_connected: bool = False
     is_refused: bool = False
     to_come: list[Executed] = field(default_factory=list)
-    """Transactions to receive on this connection."""
     seen: int = 0
-    """Source log entries checked on this connection."""
+    """Read length of the source's log."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,15 +77,14 @@ class GapBudget:
 
 @dataclass(eq=False)
 class GapFreeServers:
-    """Three servers; ``run`` makes one history and mutants override methods."""
+    """Three servers; mutants override methods."""
 
     recorder: Recorder
     budget: GapBudget
     to_write: int
     allocates_early: bool = False
-    """Allocate numbers at begin instead of at logging."""
+    """Allocate numbers at begin."""
     logs_empty: bool = True
-    """Log an empty transaction for a filtered one."""
 
     def __post_init__(self) -> None:
         uuids = (f"{letter * 8}-0000-0000-0000-000000000000" for letter in "ab9")
@@ -102,7 +100,7 @@ class GapFreeServers:
     # The run.
 
     def run(self, schedule: Schedule) -> None:
-        """Run all steps and record the executed sets."""
+        """Run and record the executed sets."""
         for server in self.servers:
             self.recorder.record(EventKind.STARTED, member=server.name)
         while progress := list(self.progress_steps(schedule)):
@@ -132,7 +130,7 @@ class GapFreeServers:
                     yield Step(server.name, act)
 
     def other_steps(self) -> Iterator[Step]:
-        """Yield failures, restarts, purges and the loss of the source."""
+        """Yield failures, restarts, purges and the source's loss."""
         if self.budget.failures:
             for one in self.open:
                 yield Step("fail", partial(self.on_failure, one))
@@ -147,16 +145,16 @@ class GapFreeServers:
     # The source.
 
     def on_begin(self, schedule: Schedule) -> None:
-        """Begin a client transaction in one of two schemas."""
+        """Begin a transaction in one of two schemas."""
         self.to_write -= 1
         schema = schedule.choose(("db0", FILTERED_SCHEMA), "schema")
         self.open.append(Open(schema, self.numbered(schema) if self.allocates_early else None))
 
     def numbered(self, schema: str) -> Executed:
-        """Return the transaction with its source's next number.
+        """Return the transaction with the next number.
 
-        Servers fill holes (smallest free number, measured on 9.7); here a lost number stays lost,
-        as in the text.
+        Servers fill holes (smallest free number, measured on 9.7). Here lost numbers stay lost, as
+        in the text.
         """
         self.source.last_number += 1
         gtid = Gtid(self.source.source, self.source.last_number)
@@ -168,12 +166,12 @@ class GapFreeServers:
         return Executed(number, gtid, schema)
 
     def on_commit(self, one: Open) -> None:
-        """Number, log and commit a transaction under the lock."""
+        """Number, log and commit under the lock."""
         self.open.remove(one)
         self.on_committed(self.source, one.early or self.numbered(one.schema))
 
     def on_failure(self, one: Open) -> None:
-        """Fail to log a transaction; its number is lost."""
+        """Fail a transaction and lose its number."""
         self.budget.failures -= 1
         self.open.remove(one)
         if one.early is not None:
@@ -186,7 +184,7 @@ class GapFreeServers:
         self.record(EventKind.ENGINE_COMMITTED, server, one)
 
     def on_logged(self, server: GtidServer, one: Executed) -> None:
-        """Write to the binary log and the executed set."""
+        """Write to the log and executed set."""
         server.log.append(one)
         server.executed = server.executed.add(one.gtid)
         server.passed.add(one.transaction)
@@ -209,7 +207,7 @@ class GapFreeServers:
         return server.seen < len(source.log)
 
     def on_connect(self, server: GtidServer, source: GtidServer) -> None:
-        """Request all transactions outside the replica's executed set."""
+        """Request transactions outside the executed set."""
         needed = source.executed - server.executed
         server.is_refused = not needed.isdisjoint(source.purged)
         server.is_connected = not server.is_refused
@@ -221,7 +219,7 @@ class GapFreeServers:
         )  # fmt: skip
 
     def on_received(self, server: GtidServer, source: GtidServer) -> None:
-        """Read the next source transaction; apply it unless executed."""
+        """Read a transaction; apply it unless executed."""
         one = source.log[server.seen]
         server.seen += 1
         if one.gtid in server.executed:
@@ -236,7 +234,7 @@ class GapFreeServers:
             self.on_logged(server, self.empty_for(one))
 
     def empty_for(self, one: Executed) -> Executed:
-        """Return the empty transaction, with the same GTID."""
+        """Return an empty transaction with its GTID."""
         return one
 
     # What happens beside.
@@ -247,7 +245,7 @@ class GapFreeServers:
         self.replica.is_connected = False
 
     def purgeable(self, server: GtidServer) -> int:
-        """Return how many transactions every replica has passed."""
+        """Return the length that every replica has passed."""
         others = [other for other in self.servers if other.is_up]
         count = 0
         for one in server.log:
@@ -257,7 +255,7 @@ class GapFreeServers:
         return count
 
     def on_purge(self, server: GtidServer) -> None:
-        """Purge the log up to the slowest replica."""
+        """Purge up to the slowest replica."""
         self.budget.purges -= 1
         count = self.purgeable(server)
         for one in server.log[:count]:
@@ -269,7 +267,7 @@ class GapFreeServers:
         self.recorder.record(EventKind.RELAY_ROTATED, member=server.name, note="purge")
 
     def on_lost(self) -> None:
-        """Lose the source; s2 accepts writes and r1 follows it."""
+        """Replace the lost source by s2."""
         self.budget.losses -= 1
         self.recorder.record(EventKind.CRASHED, member=self.source.name, note="lost for good")
         self.source.is_up = False

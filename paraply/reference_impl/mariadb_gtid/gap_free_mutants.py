@@ -12,7 +12,7 @@ HOLES = "executed_sets_close_their_holes"
 
 
 class EmptyGetsOwnGtid(GapFreeServers):
-    """The replica gives empty transactions its own GTIDs."""
+    """Empty transactions get the replica's GTIDs."""
 
     def empty_for(self, one: Executed) -> Executed:
         """Use the replica's next number."""

@@ -1,4 +1,4 @@
-"""Servers that write, replicate and crash, one atomic step at a time.
+"""Servers that write, replicate and crash in atomic steps.
 
 Topologies define writers, links and fail-over.
 """
@@ -21,12 +21,12 @@ from paraply.vocabulary.schedule import Schedule
 from paraply.vocabulary.transactions import Transaction
 
 ROUNDS_MAX = 3
-"""Commits of one transaction at one server before a circling run ends."""
+"""Commits of a transaction at a server before a circling run ends."""
 RELAY_MAX = 2
-"""Two relayed groups suffice to reorder them."""
+"""Two groups suffice for reordering."""
 SLAVE_POS, CURRENT_POS, BINLOG_POS = "gtid_slave_pos", "gtid_current_pos", "gtid_binlog_pos"
 REFUSED, OUT_OF_ORDER = "1236", "1950"
-"""Error numbers that begin a note."""
+"""Prefixes of notes."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,30 +36,29 @@ class NetworkBudget:
     crashes: int
     rotations: int
     holes: int
-    """Sequence numbers left out (gtid_seq_no)."""
+    """Sequence numbers left out."""
     losses: int
-    """Sources lost or replaced."""
 
 
 @dataclass(eq=False)
 class Network:
-    """Servers and links; topologies and mutants override methods."""
+    """Servers and links; subclasses define topologies."""
 
     recorder: Recorder
     budget: NetworkBudget
     to_write: int
     schemas: int
-    """Number of independent schemas."""
+    """Independent schemas."""
     has_schema_domains: bool = True
-    """Domains hash the schema; otherwise the server sets them."""
+    """Domains include a schema hash."""
     applies_out_of_order: bool = False
-    """Replicas reorder transactions of different schemas."""
+    """Replicas reorder schemas."""
     goes_back: bool = False
-    """Sessions may set smaller numbers (no strict mode)."""
+    """Sessions may set smaller numbers."""
     servers: list[Server] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     is_circling: bool = False
-    """A transaction circles without its server."""
+    """A transaction's server left the ring."""
 
     # The run.
 
@@ -150,7 +149,7 @@ class Network:
         self.on_committed(server, Logged(number, gtid))
 
     def choose_gtid(self, gtid: MariadbGtid, schedule: Schedule) -> MariadbGtid:
-        """Return the next GTID, or a session's: after a hole, or inside one."""
+        """Return the next GTID, or one that makes or fills a hole."""
         options = [gtid]
         if self.budget.holes:
             options.append(MariadbGtid(gtid.domain, gtid.server, gtid.sequence + 1))
@@ -163,7 +162,7 @@ class Network:
         return chosen
 
     def domain_of(self, server: Server, schema: int) -> int:
-        """Return the server's domain, plus the schema hash."""
+        """Return the server's domain plus schema hash."""
         return server.domain + (schema if self.has_schema_domains else 0)
 
     def schema_of(self, group: Logged) -> str:
@@ -214,7 +213,7 @@ class Network:
         self.record_start(link)
 
     def on_refused(self, link: Link, reason: str) -> None:
-        """Record error 1236; the replica retries when the source's log grows."""
+        """Record error 1236; the source's growth triggers a retry."""
         position = link.asked
         link.disconnect()
         link.refused_at = len(link.source.binlog.groups)
@@ -231,7 +230,7 @@ class Network:
         )  # fmt: skip
 
     def on_receive(self, link: Link) -> None:
-        """Read the next group that the replica lacks."""
+        """Read the next missing group."""
         assert link.cursor is not None
         source = link.source
         group = source.binlog.read(link.cursor)
@@ -244,9 +243,9 @@ class Network:
             self.record(EventKind.DELIVERED, link.replica, group)
 
     def next_in_relay(self, link: Link) -> list[int]:
-        """Return the relay log indexes that may be applied next.
+        """Return the applicable relay log indexes.
 
-        They are the first of each domain, or of each schema when applied out of order.
+        They are the first of each domain, or of each schema.
         """
         key = self.schema_of if self.applies_out_of_order else _domain
         first: dict[object, int] = {}
@@ -255,12 +254,12 @@ class Network:
         return list(first.values())
 
     def may_begin(self, link: Link, group: Logged) -> bool:
-        """Return whether no other link applies the domain (gtid_ignore_duplicates)."""
+        """Return whether no other link applies the domain."""
         owner = link.replica.owners.get(group.gtid.domain)
         return owner in (None, link) or not link.replica.ignores_duplicates
 
     def on_begun(self, link: Link, place: int) -> None:
-        """Begin a relayed group, or pass over it."""
+        """Begin or pass over a relayed group."""
         group = link.relay.pop(place)
         server = link.replica
         if server.is_own(group.gtid):
@@ -280,7 +279,7 @@ class Network:
         self.record(EventKind.SKIPPED, server, group, note=why)
 
     def on_applied(self, link: Link) -> None:
-        """Log and commit, unless strict mode rejects the group."""
+        """Log and commit, unless strict mode rejects it."""
         group, server = link.applying, link.replica
         assert group is not None
         link.applying = None
@@ -296,9 +295,9 @@ class Network:
     # Crashes and rotations.
 
     def on_crash(self, server: Server, schedule: Schedule) -> None:
-        """Crash and restart: relay logs are lost, positions remain.
+        """Crash and restart without relay logs.
 
-        A source's log may end with half a group.
+        Half a group may end a source's log.
         """
         self.budget.crashes -= 1
         self.recorder.record(EventKind.CRASHED, member=server.name)

@@ -1,7 +1,7 @@
-"""Position stores: a table, the replica's binary log, or a file.
+"""Position stores: a table, the binary log, or a file.
 
-The table is ``rpl_slave_state`` of the text, ``mysql.gtid_slave_pos`` as shipped. It has one row
-per transaction with key (domain_id, sub_id). A domain's highest sub_id is its position.
+The table is ``rpl_slave_state`` of the text, ``mysql.gtid_slave_pos`` as shipped. Its key is
+(domain_id, sub_id). A domain's highest sub_id is its position.
 """
 
 from __future__ import annotations
@@ -17,17 +17,16 @@ class PositionRow(NamedTuple):
     """A row of ``rpl_slave_state``."""
 
     sub_id: int
-    """Counter in source log order."""
+    """Source log order."""
     gtid: MariadbGtid
     engine: int = 0
-    """Engine of its table (gtid_pos_auto_engines)."""
+    """Number of its engine (gtid_pos_auto_engines)."""
 
 
 class PositionStore:
     """The table with one row per transaction."""
 
     needs_row = True
-    """Transactions write their own position."""
 
     def __init__(self, log: Sequence[EventGroup]) -> None:
         self.log = log
@@ -35,7 +34,7 @@ class PositionStore:
         """Committed rows only."""
 
     def holder(self, row: PositionRow, pending: Collection[PositionRow]) -> PositionRow | None:
-        """Return the uncommitted row that blocks the insert: None here."""
+        """Return the row that blocks the insert: None."""
         del row, pending
         return None
 
@@ -57,7 +56,7 @@ class PositionStore:
         """Lose data that is not durable."""
 
     def load(self, binlog: Sequence[EventGroup]) -> MariadbPosition:
-        """Return the position at server start; ``binlog`` is the replica's."""
+        """Return the position at start; ``binlog`` is the replica's."""
         del binlog
         return MariadbPosition(row.gtid for row in self.newest_of(self.rows).values())
 
@@ -71,7 +70,7 @@ class PositionStore:
         return newest
 
     def is_newer(self, row: PositionRow, other: PositionRow) -> bool:
-        """Return whether a row has the higher sub_id."""
+        """Return whether the row has a higher sub_id."""
         return row.sub_id > other.sub_id
 
     @property
@@ -80,7 +79,7 @@ class PositionStore:
         return max((row.sub_id for row in self.rows), default=0)
 
     def old_rows(self, pending: Collection[PositionRow]) -> list[PositionRow]:
-        """Return the deletable rows: all but each domain's newest committed row."""
+        """Return committed rows except each domain's newest."""
         del pending
         return self.all_but_newest(self.rows)
 
@@ -90,13 +89,13 @@ class PositionStore:
         return [row for row in rows if self.is_newer(newest[row.gtid.domain], row)]
 
     def delete_old(self, pending: Collection[PositionRow]) -> None:
-        """Delete old rows, as the background thread does."""
+        """Delete old rows (background thread)."""
         old = self.old_rows(pending)
         self.rows = [row for row in self.rows if row not in old]
 
 
 class SingleRowTable(PositionStore):
-    """``bad_rpl_slave_state`` of the text: one row per domain."""
+    """``bad_rpl_slave_state`` of the text: a row per domain."""
 
     def holder(self, row: PositionRow, pending: Collection[PositionRow]) -> PositionRow | None:
         """Return the domain's uncommitted row."""
@@ -109,7 +108,7 @@ class SingleRowTable(PositionStore):
 
 
 class BinlogPosition(PositionStore):
-    """Method 1 of the text: the end of the replica's binary log."""
+    """Method 1 of the text: the binary log's end."""
 
     needs_row = False
 
@@ -122,16 +121,15 @@ class BinlogPosition(PositionStore):
 
 
 class RelayLogInfo(PositionStore):
-    """A file with one unsynced source log place for all domains."""
+    """A file with an unsynced source log place."""
 
     needs_row = False
 
     def __init__(self, log: Sequence[EventGroup]) -> None:
         super().__init__(log)
         self.written = 0
-        """Number of applied groups in the file."""
+        """Applied groups in the file."""
         self.durable = 0
-        """The number after a crash."""
 
     def on_engine_commit(self, group: EventGroup, row: PositionRow | None) -> None:
         """Write the place after the group."""

@@ -23,11 +23,11 @@ from paraply.vocabulary.schedule import Schedule
 AHEAD, BEHIND = "position_covers_only_what_is_applied", "position_covers_all_that_is_applied"
 TWICE, LOST = "no_event_is_applied_twice", "no_event_is_lost"
 SUB_ID_MODULUS = 4
-"""Stands for 2**32, where early sub_ids wrapped."""
+"""Stands for 2**32."""
 
 
 class ForgetsRowOnRetry(PositionReplica):
-    """A retry writes no position (gtid_pending stays unset)."""
+    """Retries write no position (gtid_pending unset)."""
 
     def on_execute(self, worker: Worker) -> None:
         """Treat the row as written."""
@@ -57,7 +57,7 @@ class HighestSequence(PositionStore):
 
 
 class CleanupCountsUncommitted(PositionStore):
-    """Cleanup treats an uncommitted row as the newest."""
+    """Cleanup counts uncommitted rows as newest."""
 
     def old_rows(self, pending: Collection[PositionRow]) -> list[PositionRow]:
         """Include uncommitted rows when selecting the newest."""
@@ -130,7 +130,7 @@ class SubIdsByExecution(PositionReplica):
 
 
 class RecordsAfterCommit(PositionReplica):
-    """A separate transaction writes the row at the next commit."""
+    """The next commit writes the row separately."""
 
     unrecorded: Worker | None = None
 
@@ -198,7 +198,7 @@ class CountsPartialGroup(PositionReplica):
 
 
 class ResumesAtFurthest(PositionReplica):
-    """A start uses the most advanced domain's place."""
+    """The most advanced domain sets the start."""
 
     def resume(self, position: MariadbPosition) -> list[EventGroup]:
         """Return groups after the position's last GTID."""
@@ -207,7 +207,7 @@ class ResumesAtFurthest(PositionReplica):
 
 
 class ResumesAtEarliest(PositionReplica):
-    """A start uses the least advanced domain's place."""
+    """The least advanced domain sets the start."""
 
     def resume(self, position: MariadbPosition) -> list[EventGroup]:
         """Return groups after the position's first GTID."""
@@ -216,7 +216,7 @@ class ResumesAtEarliest(PositionReplica):
 
 
 class StopSkipsFirst(PositionReplica):
-    """STOP SLAVE drops the first open transaction only."""
+    """STOP SLAVE drops the first open transaction."""
 
     def on_stop(self) -> None:
         """Drop the transaction."""
@@ -228,7 +228,7 @@ class StopSkipsFirst(PositionReplica):
 
 
 class LoadsOneTable(PositionStore):
-    """A start reads only the default engine's table."""
+    """A start reads the default engine's table."""
 
     def load(self, binlog: Sequence[EventGroup]) -> MariadbPosition:
         """Read the default table."""

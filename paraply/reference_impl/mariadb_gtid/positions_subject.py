@@ -30,13 +30,12 @@ from paraply.vocabulary.schedule import Schedule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A position store and the replica's log settings."""
+    """Position store and log settings."""
 
     store: type[PositionStore] = PositionStore
     logs_updates: bool = True
     syncs_binlog: bool = True
     has_unsafe_changes: bool = False
-    """Include DDL and nontransactional changes."""
 
 
 METHODS = {
@@ -50,7 +49,7 @@ METHODS = {
     "binlog_with_ddl": Method(store=BinlogPosition, has_unsafe_changes=True),
     "relay_log_info": Method(store=RelayLogInfo),
 }
-"""Dialects; the default is method 2 of the text, method 1 the binary log."""
+"""The first is method 2 of the text; method 1 is ``binlog``."""
 
 _TWICE = frozenset({"position_covers_all_that_is_applied", "no_event_is_applied_twice"})
 _LOST = frozenset({"position_covers_only_what_is_applied", "no_event_is_lost"})
@@ -66,7 +65,6 @@ _READS = frozenset(
         "replica_reads_fit_one_order",
     }
 )
-"""Readers read positions only."""
 _CONFLICTS = frozenset(
     {
         "conflicting_transactions_are_applied",
@@ -74,7 +72,6 @@ _CONFLICTS = frozenset(
         "domains_apply_without_conflict",
     }
 )
-"""Transactions write different rows."""
 
 
 def _unreachable(name: str, method: Method) -> frozenset[str]:
@@ -86,7 +83,7 @@ def _unreachable(name: str, method: Method) -> frozenset[str]:
 
 
 class PositionsSubject(Subject):
-    """A replica; mutants replace its class or its store's."""
+    """A replica with a position store."""
 
     name = "gtid_positions"
     meaning = "a MariaDB replica that commits in groups, crashes, and starts from its position"
@@ -156,7 +153,7 @@ class PositionsSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Write a source log and apply it until no step remains."""
+        """Run until no step remains."""
         self.replica(schedule, workload, dialect, options, recorder).run(schedule)
         return (MEMBER,)
 
@@ -168,7 +165,7 @@ class PositionsSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> PositionReplica:
-        """Return a replica at the start of a scheduled log."""
+        """Return a replica at the log's start."""
         method = METHODS[dialect]
         source = PositionSource(
             domains=int(options["domains"]),

@@ -1,6 +1,6 @@
 """A replica with reads, restarts, failures and crashes.
 
-Engine commits, prepared transactions and synced log survive a crash.
+Engine commits, prepared transactions and the synced log survive crashes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class PositionReplica(ApplyingReplica):
     # The run.
 
     def run(self, schedule: Schedule) -> None:
-        """Apply the log until no step remains, and stop cleanly."""
+        """Apply the log and stop cleanly."""
         self.on_start()
         while progress := list(self.progress_steps()):
             step = schedule.choose([*progress, *self.other_steps()], "step")
@@ -99,7 +99,7 @@ class PositionReplica(ApplyingReplica):
         self.store.delete_old(self.pending_rows)
 
     def on_failure(self, worker: Worker) -> None:
-        """Fail a transaction; its domain commits no later one."""
+        """Fail a transaction and block its domain."""
         self.budget.failures -= 1
         self.recorder.record(
             EventKind.FAILED,
@@ -129,7 +129,7 @@ class PositionReplica(ApplyingReplica):
         self.report(EventKind.STOPPED)
 
     def on_start(self) -> None:
-        """START SLAVE: read the source log from the position."""
+        """START SLAVE: read from the position."""
         self.is_stopped = False
         self.position = self.store.load(self.binlog)
         self.rest = self.resume(self.position)
@@ -142,7 +142,7 @@ class PositionReplica(ApplyingReplica):
     # Crash and recovery.
 
     def on_crash(self, schedule: Schedule) -> None:
-        """Lose volatile state, decide prepared transactions and load the position."""
+        """Lose volatile state, decide prepared transactions, load the position."""
         self.budget.crashes -= 1
         self.recorder.record(EventKind.CRASHED, member=MEMBER)
         unsynced = len(self.binlog) - self.synced
@@ -166,7 +166,7 @@ class PositionReplica(ApplyingReplica):
         self.on_start()
 
     def is_decided(self, worker: Worker) -> bool:
-        """Return whether the binary log has the prepared XID."""
+        """Return whether the log has the XID."""
         return self.logs_updates and worker.group in self.binlog[-len(self.workers) :]
 
     def recovered_position(self) -> MariadbPosition:

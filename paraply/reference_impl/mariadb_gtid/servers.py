@@ -1,4 +1,4 @@
-"""A server with a binary log and a position, and a replication link."""
+"""A server with a GTID position, and a replication link."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Server:
     is_strict: bool = True
     """gtid_strict_mode."""
     warns: bool = False
-    """Warn of smaller numbers without strict mode, as in the text."""
+    """Warn without strict mode, as in the text."""
     ignores_duplicates: bool = False
     """gtid_ignore_duplicates."""
     filters: frozenset[int] = frozenset()
@@ -39,7 +39,7 @@ class Server:
     """``gtid_slave_pos``, crash-safe here."""
     data: list[TransactionId] = field(default_factory=list)
     owners: dict[int, Link] = field(default_factory=dict)
-    """The applying link by domain (gtid_ignore_duplicates)."""
+    """Applying links by domain."""
 
     @property
     def name(self) -> str:
@@ -51,11 +51,11 @@ class Server:
         return MariadbGtid(domain, self.number, self.state.next_sequence(domain))
 
     def refuses(self, gtid: MariadbGtid) -> bool:
-        """Return whether strict mode rejects the GTID (error 1950)."""
+        """Return whether strict mode rejects it (error 1950)."""
         return self.is_strict and self.state.is_out_of_order(gtid)
 
     def warning(self, gtid: MariadbGtid) -> str:
-        """Return the warning of a smaller number, or ""."""
+        """Return the warning of a smaller number."""
         if not (self.warns and self.state.is_out_of_order(gtid)):
             return ""
         return f"warning: not above {self.state.position[gtid.domain]}"
@@ -83,7 +83,7 @@ class Server:
         return gtid.server == self.number
 
     def restart(self, half_written: MariadbGtid | None) -> None:
-        """Restart with the newest file's state; ignore the cut-off ``half_written`` group."""
+        """Restart with the newest file's state, without the ``half_written`` group."""
         del half_written
         self.state = self.binlog.scan()
         self.owners.clear()
@@ -96,7 +96,7 @@ class Link:
     source: Server
     replica: Server
     uses_current_position: bool = False
-    """MASTER_USE_GTID=current_pos instead of slave_pos."""
+    """MASTER_USE_GTID=current_pos."""
     cursor: Cursor | None = None
     """None while disconnected."""
     relay: list[Logged] = field(default_factory=list)
@@ -105,7 +105,7 @@ class Link:
     error: str = ""
     """Permanent error."""
     refused_at: int = -1
-    """Source log length at the last refusal; growth triggers a retry."""
+    """Source log length at the refusal."""
 
     @property
     def asked(self) -> MariadbPosition:
@@ -115,7 +115,7 @@ class Link:
 
     @property
     def is_drained(self) -> bool:
-        """Return whether no received group can be applied."""
+        """Return whether applying has ended."""
         return bool(self.error) or not (self.relay or self.applying)
 
     def disconnect(self) -> None:

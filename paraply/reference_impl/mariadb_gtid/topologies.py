@@ -13,13 +13,12 @@ from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.schedule import Schedule
 
 ELECTED = "elected"
-"""Note of an elected successor's start."""
 
 
 class Failover(Network):
-    """s1 writes; s2 or s3 replaces it after its loss.
+    """s1 writes; s2 or s3 replaces it.
 
-    The successor first reads missing groups from the other: each may lead in some domain.
+    The successor first reads missing groups: each may lead in some domain.
     """
 
     successor: Server | None = None
@@ -31,7 +30,7 @@ class Failover(Network):
             yield Step("s1 is lost", partial(self.lose, self.servers[0]))
 
     def topology_steps(self, schedule: Schedule) -> Iterator[Step]:
-        """Yield the election after the relay logs are drained, then the promotion."""
+        """Yield the election after draining, then the promotion."""
         first, *others = self.servers
         if first.is_up or any(server.is_writable for server in others):
             return
@@ -43,7 +42,7 @@ class Failover(Network):
             yield Step("promote", partial(self.on_promoted, self.successor))
 
     def on_elected(self, successor: Server) -> None:
-        """Connect the successor to every server with missing groups."""
+        """Connect the successor to servers with missing groups."""
         self.successor = successor
         self.links = [
             Link(other, successor)
@@ -52,11 +51,11 @@ class Failover(Network):
         ]
 
     def is_ahead(self, server: Server, of: Server) -> bool:
-        """Return whether a server leads in some domain."""
+        """Return whether it leads in some domain."""
         return not server.state.position <= of.state.position
 
     def has_caught_up(self, link: Link) -> bool:
-        """Return whether the replica has all or has failed."""
+        """Return whether the replica is complete or failed."""
         return bool(link.error) or link.source.state.position <= link.replica.state.position
 
     def on_promoted(self, successor: Server) -> None:
@@ -73,7 +72,7 @@ class Failover(Network):
 
 
 class Ring(Network):
-    """Each server writes and follows its predecessor; a lost server leaves the ring."""
+    """Servers follow their predecessors; a lost one leaves the ring."""
 
     def loss_steps(self, schedule: Schedule) -> Iterator[Step]:
         """Yield the loss of s1."""
@@ -82,7 +81,7 @@ class Ring(Network):
             yield Step("s1 is lost", partial(self.lose, self.servers[0]))
 
     def lose(self, server: Server) -> None:
-        """Connect the lost server's follower to its predecessor."""
+        """Connect the follower to the lost server's predecessor."""
         super().lose(server)
         before = next(link.source for link in self.links if link.replica is server)
         after = next(link for link in self.links if link.source is server)
@@ -91,7 +90,7 @@ class Ring(Network):
 
 
 class MultiSource(Network):
-    """s1 and s2 write, s3 follows both, s4 follows s3 and replaces it."""
+    """s4 replaces s3, which follows writers s1 and s2."""
 
     def loss_steps(self, schedule: Schedule) -> Iterator[Step]:
         """Yield the loss of s3."""
@@ -107,7 +106,7 @@ class MultiSource(Network):
 
 
 class Diamond(Network):
-    """s2 and s3 follow s1, s4 follows both (gtid_ignore_duplicates)."""
+    """s4 follows s2 and s3, which follow s1."""
 
 
 class SwitchOver(Network):
@@ -122,7 +121,7 @@ class SwitchOver(Network):
             yield Step("switch over", self.on_switch)
 
     def on_switch(self) -> None:
-        """Stop writes so that the replica catches up."""
+        """Stop writes until the replica catches up."""
         self.budget.losses -= 1
         self.is_switching = True
         self.source.is_writable = False
@@ -141,7 +140,7 @@ class SwitchOver(Network):
             yield Step("change places", self.on_changed_places)
 
     def on_changed_places(self) -> None:
-        """Connect the old source to the new one from its ``gtid_current_pos``."""
+        """Connect the old source from its ``gtid_current_pos``."""
         link = self.links[0]
         link.replica.is_writable = True
         self.links = [Link(link.replica, link.source, uses_current_position=True)]

@@ -18,7 +18,7 @@ from paraply.vocabulary.mariadb_gtid import MariadbBinlogState, MariadbGtid, Mar
 TWICE, LOST = "no_event_is_applied_twice", "no_event_is_lost"
 ONE, RISE = "gtids_name_one_transaction", "sequences_rise_within_a_domain"
 NUMBER_MODULUS = 4
-"""Stands for 2**32, where short numbers wrap."""
+"""Stands for 2**32."""
 
 
 class StartsAtTheGtid(Binlog):
@@ -64,7 +64,7 @@ class RefusesLast(Binlog):
 
 
 class ForgetsToAskAgain(Binlog):
-    """The source never checks an unknown domain again."""
+    """Unknown domains are never checked again."""
 
     def is_still_accepted(self, group: Logged, cursor: Cursor, state: MariadbBinlogState) -> bool:
         """Return True."""
@@ -81,7 +81,7 @@ class ChoosesFileByOneDomain(Binlog):
 
 
 class MissesEndOfList(Binlog):
-    """The source searches the file for a listed GTID."""
+    """The source searches for a listed GTID."""
 
     def to_skip(
         self, listed: MariadbBinlogState, asked: MariadbPosition, own: MariadbPosition
@@ -233,7 +233,7 @@ class OwnServerIdOutside(Restore):
 
 
 class StatesEveryServer(Ring):
-    """Positions list a GTID per domain and server."""
+    """Positions list GTIDs per server."""
 
     def stated_position(self, server: Server) -> str:
         """Return the binlog state."""
@@ -260,7 +260,7 @@ class ElectedAsItIs(Failover):
 
 
 class RenumbersReplicated(Failover):
-    """Replicas log new GTIDs, as without GTID replication."""
+    """Replicas log new GTIDs."""
 
     def on_applied(self, link: Link) -> None:
         """Replace the GTID."""

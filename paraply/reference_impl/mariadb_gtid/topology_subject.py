@@ -23,19 +23,19 @@ from paraply.vocabulary.history import OptionValue
 from paraply.vocabulary.schedule import Schedule
 
 OWN_DOMAIN_STEP = 10
-"""Distance between server domains, for schema hashes."""
+"""Leaves space for schema hashes."""
 SCHEMAS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """A topology: servers, first writers and links, by number."""
+    """Servers, first writers and links by number."""
 
     network: type[Network]
     servers: int
     writers: tuple[int, ...]
     links: tuple[tuple[int, int], ...]
-    """Pairs of source and replica."""
+    """Source and replica."""
 
 
 SHAPES = {
@@ -60,11 +60,10 @@ class Rules:
     is_strict: bool = True
     warns: bool = False
     shares_domain: bool = False
-    """Writers share a domain, against the text."""
+    """Against the text."""
     is_out_of_order: bool = False
-    """Replicas reorder schemas within a domain, as MySQL 5.6 does."""
+    """Replicas reorder schemas, as MySQL 5.6 does."""
     goes_back: bool = False
-    """Sessions set smaller sequence numbers."""
 
 
 RULES = {
@@ -77,12 +76,12 @@ RULES = {
     "out_of_order": Rules(is_strict=False, is_out_of_order=True),
     "going_back": Rules(is_strict=False, goes_back=True),
 }
-"""``warning`` follows the text, ``silent`` the shipped server without gtid_strict_mode."""
+"""``warning`` follows the text, ``silent`` the shipped server."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """Classes of a run; a mutant replaces one."""
+    """Replaceable classes of a run."""
 
     server: type[Server] = Server
     binlog: type[Binlog] = Binlog
@@ -166,7 +165,7 @@ class TopologySubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Write, replicate and lose sources until no step remains."""
+        """Run until no step remains."""
         network = self.network(schedule, workload, dialect, options, recorder)
         network.run(schedule)
         return tuple(server.name for server in network.servers)

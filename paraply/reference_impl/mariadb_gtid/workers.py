@@ -12,7 +12,7 @@ from paraply.reference_impl.mariadb_gtid.position_store import PositionRow
 
 MEMBER = "r1"
 SOURCE = "source"
-"""Name of the logged server, which records no events."""
+"""The logged server, which records no events."""
 
 
 class Stage(Enum):
@@ -32,13 +32,13 @@ class Worker:
     number: int
     group: EventGroup
     sub_id: int
-    """Number in source log order."""
+    """Source log order."""
     stage: Stage = Stage.BEGUN
     attempt: int = 1
     row: PositionRow | None = None
     """Uncommitted position row."""
     waits_for: PositionRow | None = None
-    """Uncommitted row whose lock blocks it."""
+    """Locked row that blocks it."""
 
 
 class Step(NamedTuple):

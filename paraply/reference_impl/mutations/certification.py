@@ -54,7 +54,7 @@ def mutate(
 
 
 class VersionWithoutOwnGtid(Certifier):
-    """Stored versions omit the own GTID, as in the text."""
+    """Stored versions omit their GTID, as in the text."""
 
     def version_of(self, request: CertificationRequest, gtid: Gtid) -> GtidSet:
         return request.snapshot_version

@@ -15,7 +15,7 @@ from paraply.vocabulary.write_set import Item, sorted_items
 
 
 class CollectsInChunks(Certifier):
-    """Collection takes half the items and opens the window one transaction later."""
+    """The window opens a transaction after partial collection."""
 
     is_between_chunks = False
 
@@ -49,7 +49,7 @@ mutate(
 
 
 class LooksAtTheWriterOnly(Certifier):
-    """Collection checks the writer instead of its version."""
+    """Collection checks the writer, not its version."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)

@@ -37,7 +37,7 @@ def mutate(
     survives_because: str = "",
     **options: OptionValue,
 ) -> None:
-    """Register a mutant of a stable group with frequent collection."""
+    """Register a mutant with frequent collection."""
     settings: dict[str, OptionValue] = {
         "broadcasts": 3 * members,
         "joins": 0,
@@ -216,7 +216,7 @@ mutate(
 
 
 class RunNumberZero(Certifier):
-    """Collection checks each version only once."""
+    """Collection skips fresh versions."""
 
     def is_collectable(self, stored: StoredVersion) -> bool:
         return super().is_collectable(stored) and len(stored.version) > 1

@@ -65,7 +65,7 @@ mutate(
 
 
 class ExecutedBeforeItCommits(Member):
-    """Execution and unlocking happen at the binary log write."""
+    """The binary log write executes and unlocks."""
 
     def apply(self, entry: RelayEntry) -> None:
         if entry.gtid not in self.executed:

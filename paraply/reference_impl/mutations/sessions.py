@@ -19,7 +19,7 @@ from paraply.vocabulary.write_set import Item
 def mutate(
     name: str, source: str, fault: str, caught_by: str, member: type[Member], **options: OptionValue
 ) -> None:
-    """Register a member mutant with delayed session commits."""
+    """Register a mutant with delayed commits."""
     calm: dict[str, OptionValue] = {
         "joins": 0, "departures": 0, "broadcasts": 0, "barriers": False,
         "sessions_commit_apart": True,

@@ -284,7 +284,7 @@ mutate(
 
 
 def without_marker(dialect: Dialect) -> Dialect:
-    """Give the first remote transaction its own number."""
+    """Number the first remote transaction normally."""
     return replace(dialect, marks_first_remote=False)
 
 

@@ -90,7 +90,7 @@ mutate(
 
 
 class NoBlockingTransaction(CommitOrderTracker):
-    """REPAIR TABLE and similar statements do not block."""
+    """REPAIR TABLE does not block."""
 
     def compute_commit_order_parent(self, transaction: TrackedTransaction) -> int:
         transaction.is_blocking = False
@@ -107,7 +107,7 @@ mutate(
 
 
 class ForgetsWithoutStart(WritesetTracker):
-    """A full history is cleared without a new start."""
+    """Clearing the history leaves its start."""
 
     def exchange_writers(self, items: WriteSet, number: int, has_room: bool) -> int:
         last_writer = super().exchange_writers(items, number, True)

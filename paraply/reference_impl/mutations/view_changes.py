@@ -21,7 +21,7 @@ FAMILY = "view changes"
 
 
 def group_of(member: type[Member]) -> type[Group]:
-    """Return a group class with the given members."""
+    """Return a group of given members."""
     return type(f"GroupOf{member.__name__}", (Group,), {"member_class": member})
 
 
@@ -37,7 +37,7 @@ def mutate(
     dialect: str = "",
     **options: OptionValue,
 ) -> None:
-    """Register a mutant of a group with a joiner."""
+    """Register a mutant with a joiner."""
     settings: dict[str, OptionValue] = {"absent": 1, "departures": 0, "barriers": False}
     register_mutant(
         Mutant(
@@ -156,7 +156,7 @@ mutate(
 
 
 class CrossesTheView(Group):
-    """A transaction crosses the view at one member."""
+    """A transaction crosses a member's view change."""
 
     def deliver_next(self, member: Member) -> None:
         here = member.next_message
@@ -224,7 +224,7 @@ mutate(
 
 
 class WritesAtOnce(Member):
-    """New primaries and members accept writes before their backlog ends."""
+    """New primaries and members write during backlogs."""
 
     def on_online(self, message: object) -> None:
         super().on_online(message)  # type: ignore[arg-type]

@@ -38,7 +38,7 @@ def mutate(
 
 
 class RawBytes(ItemComposer):
-    """Hashes use raw text instead of sort keys."""
+    """Hashes use text without sort keys."""
 
     def value_text(self, column: Column, value: object) -> bytes:
         return str(value).encode()

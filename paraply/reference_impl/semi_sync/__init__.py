@@ -1,4 +1,4 @@
-"""Group commit with semi-synchronous acknowledgement, crash and fail-over.
+"""Group commit with semi-sync, crash and fail-over.
 
-Source: MDEV-162, MDEV-181; ``settings`` select shipped servers' behaviour.
+Source: MDEV-162, MDEV-181; ``settings`` select shipped behaviour.
 """

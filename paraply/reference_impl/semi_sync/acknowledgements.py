@@ -1,6 +1,6 @@
 """Count acknowledgements at the source.
 
-``Acknowledgements`` is the specification, ``AckContainer`` MySQL's faster algorithm.
+``AckContainer`` is MySQL's faster algorithm.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Acknowledgements:
     reported: dict[str, int] = field(default_factory=dict)
     """Last reported positions."""
     released: int = 0
-    """Highest position that N replicas reported, or 0."""
+    """Highest position of N replicas, or 0."""
 
     def report(self, replica: str, position: int) -> None:
         """Count a reply for everything before ``position``."""
@@ -49,7 +49,7 @@ class AckContainer(Acknowledgements):
     slots: dict[str, int] = field(default_factory=dict)
 
     def report(self, replica: str, position: int) -> None:
-        """Update the replica's slot, or release a position."""
+        """Update the slot, or release a position."""
         self.reported[replica] = position
         if position <= self.released:
             return
@@ -73,5 +73,5 @@ class AckContainer(Acknowledgements):
         return self.reported.get(replica), self.slots.get(replica)
 
     def least_of(self, position: int) -> int:
-        """Return the least of the slots and a position."""
+        """Return the least position."""
         return min([position, *self.slots.values()])

@@ -10,7 +10,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(slots=True)
 class BinaryLog:
-    """Transactions in log order; those before ``synced`` are durable."""
+    """Ordered transactions, durable before ``synced``."""
 
     written: list[TransactionId] = field(default_factory=list)
     synced: int = 0
@@ -39,14 +39,14 @@ class BinaryLog:
 
 @dataclass(slots=True)
 class ReplicaState:
-    """A replica: relay log (received) and engine commits (applied)."""
+    """A replica's relay log and applied transactions."""
 
     name: str
     received: list[TransactionId] = field(default_factory=list)
     applied: int = 0
     is_connected: bool = True
     is_missed: bool = False
-    """The source detected the disconnect; a power loss closes no connection."""
+    """The source detected the disconnect."""
 
     @property
     def position(self) -> int:
@@ -54,11 +54,11 @@ class ReplicaState:
         return len(self.received)
 
     def follows(self, log: list[TransactionId]) -> bool:
-        """Return whether the relay log is a prefix of ``log``; otherwise error 1236."""
+        """Return whether ``log`` begins with the relay log; otherwise error 1236."""
         return self.received == log[: self.position]
 
     def restart(self, *, keeps_relay_log: bool) -> None:
-        """Restart with the relay log, or only applied transactions."""
+        """Restart with or without the relay log."""
         if not keeps_relay_log:
             del self.received[self.applied :]
         self.is_connected, self.is_missed = True, False

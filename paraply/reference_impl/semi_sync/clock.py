@@ -1,4 +1,4 @@
-"""The source on a simulated clock: steps take time, the earliest is next.
+"""The source on a simulated clock.
 
 Durations are given in microseconds; unlisted steps take none. Clients commit without pause.
 """
@@ -22,13 +22,13 @@ class Durations:
     """Durations in microseconds."""
 
     round_trip: int
-    """Time from a sync to its acknowledgement at the source."""
+    """From sync to acknowledgement."""
     sync: int
-    """Time to sync a group of any size."""
+    """For any group size."""
     engine_commit: int
-    """Time per transaction, in memory."""
+    """Per transaction."""
     stagger: int = 0
-    """Delay between first commits of successive clients."""
+    """Between first commits of clients."""
 
 
 @dataclass
@@ -39,12 +39,11 @@ class TimedCluster(Cluster):
         round_trip=1_000, sync=200, engine_commit=10))  # fmt: skip
     clients: int = 1
     begun: dict[str, int] = field(default_factory=dict)
-    """Start time of each possible step, by label."""
+    """Start times of possible steps."""
     queued: dict[str, list[int]] = field(default_factory=dict)
-    """Groups in the queue at that time, for the leader, by label."""
+    """Groups behind the step's leader."""
     sent_at: dict[TransactionId, int] = field(default_factory=dict)
     received_at: dict[tuple[str, int], int] = field(default_factory=dict)
-    """Receipt time by replica and position."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -55,7 +54,7 @@ class TimedCluster(Cluster):
         }
 
     def run(self, schedule: Schedule) -> None:
-        """Take steps by time; break ties by schedule."""
+        """Take steps by time; the schedule breaks ties."""
         self.on_start()
         while steps := list(self.progress_steps()):
             due = [self.due(step) for step in steps]
@@ -71,7 +70,7 @@ class TimedCluster(Cluster):
         self.recorder.record(EventKind.STOPPED, member=SOURCE, note="at rest")
 
     def replica_steps(self) -> Iterator[Step]:
-        """Yield replica steps except applying, which blocks no client."""
+        """Yield replica steps except nonblocking applies."""
         return (step for step in super().replica_steps() if not step.label.endswith("applies"))
 
     def due(self, step: Step) -> int:
@@ -105,7 +104,7 @@ class TimedCluster(Cluster):
         self.sent_at.update(dict.fromkeys(group.transactions, self.recorder.now))
 
     def followers_of(self, leader: Group) -> list[Group]:
-        """Return the groups that queued before the leader's sync."""
+        """Return groups queued before the leader's sync."""
         queued = self.queued.get(f"group {leader.number}: syncs", [])
         is_syncing = leader.stage is Stage.SYNC_QUEUE
         return [
@@ -127,7 +126,7 @@ class TimedCluster(Cluster):
         self.note(replica.name, position)
 
     def on_answered(self, group: Group) -> None:
-        """Answer the clients, which begin their next transactions."""
+        """Answer the clients, which continue."""
         super().on_answered(group)
         for _ in group.transactions:
             if self.later:

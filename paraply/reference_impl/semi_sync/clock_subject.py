@@ -1,4 +1,4 @@
-"""Group commit on a simulated clock as a subject; it counts round trips per commit."""
+"""Timed group commit as a subject: round trips per commit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 
 
 class SemiSyncClockSubject(Subject):
-    """A source and one replica with durations; the dialect selects the staging."""
+    """A timed source and replica; dialects set staging."""
 
     name = "semi_sync_clock"
     meaning = "group commit with semi-sync acknowledgement, on a simulated clock in microseconds"
@@ -116,7 +116,7 @@ class SemiSyncClockSubject(Subject):
 
 
 def dialect_of_semi_sync(dialect: str) -> str:
-    """Return the untimed dialect with the same staging."""
+    """Return the corresponding untimed dialect."""
     return "after_sync" if dialect == Staging.CHAINED.value else dialect
 
 

@@ -1,4 +1,4 @@
-"""A source, commit groups and replicas, one atomic step at a time.
+"""A source, commit groups and replicas in atomic steps.
 
 Groups pass FLUSH, SYNC, ACK and COMMIT under LOCK_log, LOCK_enhanced_semisync and
 LOCK_commit_ordered. They wait once, for their last position. Mutants override methods.
@@ -24,10 +24,10 @@ class Cluster(Faults):
     """The whole cluster; ``run`` makes one history."""
 
     applying_is_private: ClassVar[bool] = True
-    """Applying is unobservable while replicas retain relay logs."""
+    """Applying is unobservable with retained relay logs."""
 
     def run(self, schedule: Schedule) -> None:
-        """Take steps until none remains; a stalled run records no STOPPED."""
+        """Take all steps; stalled runs record no STOPPED."""
         self.on_start()
         while steps := self.steps():
             self.take(schedule.choose(steps, "step"))
@@ -51,7 +51,7 @@ class Cluster(Faults):
             self.recorder.record(EventKind.STOPPED, member=SOURCE, note="at rest")
 
     def steps(self) -> list[Step]:
-        """Return all possible steps, or none without progress left."""
+        """Return possible steps; none without progress."""
         progress = list(self.progress_steps())
         return [*progress, *self.other_steps()] if progress else []
 
@@ -74,7 +74,7 @@ class Cluster(Faults):
             yield from self.succession_steps()
 
     def succession_steps(self) -> Iterator[Step]:
-        """Yield steps after the loss of the source."""
+        """Yield steps after the source's loss."""
         if self.promoted is None:
             if self.may_promote():
                 yield Step("promote", self.on_promoted)
@@ -103,7 +103,7 @@ class Cluster(Faults):
             yield from self.loss_steps()
 
     def replica_crash_steps(self) -> Iterator[Step]:
-        """Yield replica crashes, with and without detection if that matters."""
+        """Yield replica crashes, detected or not."""
         for replica in self.replicas:
             if not replica.is_connected:
                 continue
@@ -114,7 +114,7 @@ class Cluster(Faults):
                 yield Step(f"{replica.name} loses power", act)
 
     def steps_of_others(self) -> Iterator[Step]:
-        """Yield steps of readers, administrators and the clock."""
+        """Yield reads, administration and time-outs."""
         if self.budget.reads and self.is_open and self.visible:
             yield Step("read", self.on_read)
         if self.budget.rotations and not self.is_rotating and self.lock_log_is_free():
@@ -138,7 +138,7 @@ class Cluster(Faults):
         )  # fmt: skip
 
     def snapshot_position(self) -> str:
-        """Return binlog_snapshot_position in transactions, or "" for MySQL."""
+        """Return binlog_snapshot_position in transactions; "" for MySQL."""
         if self.settings.staging.is_mysql:
             return ""
         return str(sum(one in self.visible for one in self.binlog.written))

@@ -21,7 +21,7 @@ class Faults(Replication):
     """Fault and administration steps."""
 
     def source_steps(self) -> Iterator[Step]:
-        """Yield the ends of rotation, recovery and shutdown."""
+        """Yield ends of rotation, recovery and shutdown."""
         if self.is_stopped:
             yield Step("source starts", self.on_started)
             return
@@ -42,14 +42,14 @@ class Faults(Replication):
         self.is_rotating = True
 
     def on_rotated(self) -> None:
-        """End the rotation, without a wait under MDEV-181."""
+        """End the rotation (MDEV-181: without waits)."""
         self.is_rotating = False
         self.recorder.record(EventKind.RELAY_ROTATED, member=SOURCE)
 
     # Crash and recovery.
 
     def on_source_crash(self, kept: int) -> None:
-        """Crash and restart as source; ``kept`` unsynced transactions survive."""
+        """Crash and restart; ``kept`` unsynced transactions survive."""
         self.budget.source_crashes -= 1
         self.recorder.record(EventKind.CRASHED, member=SOURCE)
         self.forget(kept)
@@ -98,7 +98,7 @@ class Faults(Replication):
     # Shutdown.
 
     def on_shutdown(self) -> None:
-        """SHUTDOWN: admit no client; end waits unless configured otherwise."""
+        """SHUTDOWN: stop admission and, by default, waits."""
         self.budget.shutdowns -= 1
         self.is_stopping = True
         self.queue.clear()
@@ -106,7 +106,7 @@ class Faults(Replication):
             self.give_up_all(Abandon.SHUTDOWN)
 
     def may_stop(self) -> bool:
-        """Return whether all commits, and awaited replicas, have finished."""
+        """Return whether commits and awaited replicas have finished."""
         following = [one for one in self.replicas if one.is_connected]
         all_sent = all(one.position >= self.sendable() for one in following)
         return not self.groups and (all_sent or not self.settings.shutdown_waits)
@@ -125,7 +125,7 @@ class Faults(Replication):
     # Loss, fail-over and return.
 
     def loss_steps(self) -> Iterator[Step]:
-        """Yield losses of the source, with possible replica losses."""
+        """Yield losses of the source and replicas."""
         together = self.settings.loses_replicas
         if together < len(self.replicas):
             for lost in combinations(self.replicas, together):
@@ -144,7 +144,7 @@ class Faults(Replication):
             self.recorder.record(EventKind.CRASHED, member=replica.name, note="lost")
 
     def may_promote(self) -> bool:
-        """Return whether all survivors are up and drained."""
+        """Return whether survivors are up and drained."""
         return all(one.is_connected and one.applied == one.position for one in self.replicas)
 
     def on_promoted(self) -> None:
@@ -161,7 +161,7 @@ class Faults(Replication):
         return max(self.replicas, key=lambda replica: (replica.position, replica.name))
 
     def on_returned(self, kept: int) -> None:
-        """Recover the old source and connect it as a replica, if accepted."""
+        """Recover the old source; connect it if accepted."""
         self.has_returned = True
         self.binlog.crash(kept)
         if self.settings.truncates:
@@ -172,13 +172,13 @@ class Faults(Replication):
             self.recorder.record(EventKind.STOPPED, member=SOURCE, note="refused")
 
     def truncate(self) -> None:
-        """Cut the binary log after the last engine commit."""
+        """Cut the log after the last engine commit."""
         log = self.binlog
         while log.written and log.written[-1] not in self.visible:
             del log.written[-1]
         log.synced = len(log.written)
 
     def is_welcome(self) -> bool:
-        """Return whether the new source has the old one's whole log."""
+        """Return whether the new source has its log."""
         assert self.promoted is not None
         return self.binlog.written == self.promoted.received[: len(self.binlog.written)]

@@ -24,7 +24,7 @@ class Stage(Enum):
 
 @dataclass(slots=True)
 class Group:
-    """A commit group; ``committed`` lists its engine commits."""
+    """A commit group; ``committed`` are engine commits."""
 
     number: int
     transactions: list[TransactionId]
@@ -32,11 +32,10 @@ class Group:
     committed: list[TransactionId] = field(default_factory=list)
     has_given_up: bool = False
     has_lost_its_clients: bool = False
-    """KILL closed the client connections."""
 
     @property
     def last(self) -> TransactionId:
-        """Return the last transaction, which sets the wait position."""
+        """Return the last, awaited transaction."""
         return self.transactions[-1]
 
     def fork(self) -> Group:

@@ -1,7 +1,7 @@
-"""Faults of real servers in group commit and semi-sync, with their mutants.
+"""Group commit and semi-sync faults of real servers.
 
 Entries follow the project's survey of bug reports, release notes and measurements. A test requires
-a caught mutant, or a stated reason, for each entry.
+a caught mutant or a reason for each.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class WaitsForFirstPosition(Cluster):
 
 
 class SendsBeforeSync(Cluster):
-    """Replicas receive unsynced transactions (sync_binlog other than 1)."""
+    """Replicas receive unsynced transactions (sync_binlog=0)."""
 
     def sendable(self) -> int:
         """Return the file end."""
@@ -48,7 +48,7 @@ class SendsBeforeSync(Cluster):
 
 
 class RotationWaits(Cluster):
-    """Rotation keeps LOCK_log, which the dump thread needs, until commits finish."""
+    """Rotation holds LOCK_log until commits finish."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -65,7 +65,7 @@ class CommitsInReverse(Cluster):
 
 
 class SkipsSync(Cluster):
-    """Groups wait for unsynced, and so unsent, transactions."""
+    """Groups wait for unsynced, unsent transactions."""
 
     def steps_of(self, group: Group) -> Iterator[Step]:
         """Skip SYNC."""
@@ -89,7 +89,7 @@ class TakesBeforeReleasing(Cluster):
     """Stages overlap their mutexes without a queue."""
 
     def queue_steps(self, group: Group, name: str) -> Iterator[Step]:
-        """Hold each mutex until the next is taken."""
+        """Hold mutexes until the next acquisition."""
         if group.stage is Stage.FLUSH and self.holder(Stage.SYNC) is None:
             yield Step(f"{name}: syncs", lambda: self.on_queue_synced(group))
         elif group.stage is Stage.SYNC and self.holder(Stage.ACK, Stage.COMMIT) is None:
@@ -107,7 +107,7 @@ class FollowersGoFirst(Cluster):
 
 
 class WriteFails(Cluster):
-    """A group continues after a failed write (disk full)."""
+    """Groups ignore a failed write (disk full)."""
 
     def write(self, transaction: TransactionId, group: int) -> None:
         """Skip the log's second transaction."""
@@ -121,7 +121,7 @@ class WriteFails(Cluster):
 
 
 class StaleSnapshotPlace(Cluster):
-    """Snapshots keep the last file's end after rotation."""
+    """Rotation leaves an old snapshot position."""
 
     place: str | None = None
 
@@ -136,7 +136,7 @@ class StaleSnapshotPlace(Cluster):
 
 
 class DumpSkips(Cluster):
-    """The dump thread skips a transaction after rotation."""
+    """Rotation makes the dump thread skip."""
 
     applying_is_private = False
     skips = False

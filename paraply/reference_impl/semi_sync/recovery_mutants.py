@@ -63,7 +63,7 @@ class RecoveryKeepsUnsynced(Cluster):
 
 
 class GtidsStartAgain(Cluster):
-    """A crash after rotation resets the GTID counter."""
+    """Rotation and crash reset the GTID counter."""
 
     has_rotated = False
     forgotten = 0
@@ -100,7 +100,7 @@ class ReleasesLastFirst(Cluster):
 
 
 class DiscardsRelayLog(Cluster):
-    """A restart drops the replica's unapplied relay log."""
+    """Replica restarts drop the relay log."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -108,7 +108,7 @@ class DiscardsRelayLog(Cluster):
 
 
 class PromotesUnapplied(Cluster):
-    """Promotion drops the relay log (STOP SLAVE; START SLAVE)."""
+    """Promotion drops the relay log (STOP SLAVE)."""
 
     applying_is_private = False
 
@@ -135,7 +135,7 @@ class AsksTooFew(Cluster):
         return [replica for replica in self.replicas if replica.is_connected]
 
     def may_promote(self) -> bool:
-        """Return whether connected replicas have drained relay logs."""
+        """Return whether connected replicas are drained."""
         at_hand = self.at_hand()
         return bool(at_hand) and all(one.applied == one.position for one in at_hand)
 
@@ -145,7 +145,7 @@ class AsksTooFew(Cluster):
 
 
 class PromotesEarly(Cluster):
-    """The promoted replica answers reads before it applies all."""
+    """The promoted replica answers reads too early."""
 
     applying_is_private = False
 
@@ -166,7 +166,7 @@ class TruncatesThoughItStays(Cluster):
 
 
 class IsNotFenced(Cluster):
-    """The old source returns with its whole log."""
+    """The old source returns untruncated."""
 
     def truncate(self) -> None:
         """Keep everything."""

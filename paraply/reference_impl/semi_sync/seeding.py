@@ -17,7 +17,6 @@ TOLD = "confirmed_only_after_acknowledgement"
 AHEAD, CAUSE = "replicas_are_never_ahead", "waits_are_abandoned_only_for_cause"
 
 CALM: dict[str, Any] = {"source_crashes": 0, "loses_source": False, "rotations": 0}
-"""No faults at the source."""
 
 
 def semi_sync_mutant(
@@ -32,7 +31,7 @@ def semi_sync_mutant(
     members: int = 3,
     **options: OptionValue,
 ) -> Mutant:
-    """Register a cluster with a scope that shows its fault."""
+    """Register a cluster with a revealing scope."""
     return register_mutant(
         Mutant(
             name=name,

@@ -10,20 +10,20 @@ class WaitPoint(Enum):
     """Place of a group's wait."""
 
     AFTER_SYNC = "after_sync"
-    """Before the engine commit (rpl_semi_sync_master_wait_before_commit=1)."""
+    """rpl_semi_sync_master_wait_before_commit=1."""
     AFTER_COMMIT = "after_commit"
-    """After it, before the answer."""
+    """Before the client's answer."""
 
 
 class Recovery(Enum):
     """Recovery of unacknowledged transactions."""
 
     WAITS = "waits"
-    """Wait for a replica (first remedy of MDEV-162)."""
+    """For a replica (first remedy of MDEV-162)."""
     BARRED = "barred"
-    """Commit; admit no client before a replica catches up (second remedy)."""
+    """Commit, then wait before opening (second remedy)."""
     COMMITS = "commits"
-    """Commit and open, as stock servers do: the hole of the text."""
+    """Commit and open, as stock servers do."""
 
 
 class Staging(Enum):
@@ -34,12 +34,9 @@ class Staging(Enum):
     GLOBAL_MUTEX = "global_mutex"
     """prepare_commit_mutex covers all stages."""
     MYSQL_ORDERED = "mysql_ordered"
-    """FLUSH, SYNC and COMMIT queues merge groups, which wait under LOCK_commit.
-
-    binlog_order_commits=ON.
-    """
+    """Queues merge groups, which wait under LOCK_commit (binlog_order_commits=ON)."""
     MYSQL_UNORDERED = "mysql_unordered"
-    """Transactions wait and commit alone (binlog_order_commits=OFF)."""
+    """Transactions commit alone (binlog_order_commits=OFF)."""
 
     @property
     def is_mysql(self) -> bool:
@@ -48,22 +45,21 @@ class Staging(Enum):
 
 
 class Abandon(Enum):
-    """Why a wait ends early; values are event notes."""
+    """Why a wait ends early; event note."""
 
     TIME_OUT = "time-out"
-    """rpl_semi_sync_*_timeout frees every waiter and switches semi-sync off."""
+    """rpl_semi_sync_*_timeout ends all waits and semi-sync."""
     KILL_QUERY = "KILL QUERY"
-    """Kill the leader; its clients receive OK."""
+    """Clients receive OK."""
     KILL_CONNECTION = "KILL CONNECTION"
-    """Kill the leader and its clients' connections."""
+    """Clients lose their connections."""
     SWITCHED_OFF = "switched off"
-    """SET GLOBAL rpl_semi_sync_*_enabled=0 frees every waiter."""
+    """SET GLOBAL rpl_semi_sync_*_enabled=0 ends all waits."""
     TOO_FEW_REPLICAS = "too few replicas"
-    """Too few connections remain (wait_no_slave=0)."""
+    """Too few connections (wait_no_slave=0)."""
     ASYNCHRONOUS = "asynchronous"
     """Semi-sync was already off."""
     SHUTDOWN = "shutdown"
-    """The shutdown ends the wait."""
 
 
 BY_HAND = {
@@ -77,10 +73,10 @@ BY_HAND = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Settings of a cluster, and bounds of a run."""
+    """Settings and bounds."""
 
     clients: int
-    """Transactions, one per client."""
+    """One transaction each."""
     replicas: int
     wait_point: WaitPoint
     recovery: Recovery
@@ -88,42 +84,39 @@ class Settings:
     acknowledgements: int
     """wait_for_slave_count."""
     keeps_relay_log: bool
-    """A restart retains unapplied transactions."""
     rotation_waits: bool
-    """Rotation holds LOCK_log while prepared transactions are pending (bug 44058).
+    """Rotation waits under LOCK_log for prepared transactions (bug 44058).
 
-    As in MySQL 5.6, groups in an AFTER_COMMIT wait are pending.
+    As in MySQL 5.6, these include AFTER_COMMIT waits.
     """
     dump_takes_lock_log: bool
-    """The dump thread needs LOCK_log (before binlog_end_pos)."""
+    """Servers before binlog_end_pos."""
     sync_binlog: int
-    """1 sends synced transactions; 0 sends written ones."""
+    """1 sends synced, 0 written transactions."""
     waits_without_replicas: bool
     """rpl_semi_sync_master_wait_no_slave."""
     replicas_return: bool
     silent_crashes: bool
-    """Replica crashes close no connection (power loss)."""
+    """Power losses, without closed connections."""
     shutdown_waits: bool
-    """SHUTDOWN WAIT FOR ALL SLAVES: waiters and dump thread remain."""
+    """SHUTDOWN WAIT FOR ALL SLAVES."""
     truncates: bool
-    """A returning source cuts its prepared tail (MDEV-21117, --init-rpl-role=SLAVE)."""
+    """Cut the prepared tail on return (MDEV-21117, --init-rpl-role=SLAVE)."""
     reads: int
     source_crashes: int
     replica_crashes: int
     rotations: int
     abandons: int
-    """Bound on early ends of waits."""
     abandon_by: str
     """``any``, or a key of ``BY_HAND``."""
     shutdowns: int
     loses_source: bool
-    """The run may lose the source and promote a replica."""
     loses_replicas: int
-    """Replicas lost with the source."""
+    """Lost with the source."""
     source_returns: bool
-    """The old source may return as a replica."""
+    """The old source may return as replica."""
 
     @property
     def abandoning(self) -> tuple[Abandon, ...]:
-        """Return the allowed early ends of a wait."""
+        """Return the allowed reasons."""
         return tuple(BY_HAND.values()) if self.abandon_by == "any" else (BY_HAND[self.abandon_by],)

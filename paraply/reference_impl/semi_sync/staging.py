@@ -17,7 +17,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass
 class Staging(Waiting):
-    """Moves groups from the queue to the engine."""
+    """Moves groups to the engine."""
 
     def on_prepare(self) -> None:
         """Prepare a transaction and queue it."""
@@ -26,13 +26,13 @@ class Staging(Waiting):
         self.recorder.record(EventKind.PREPARED, member=SOURCE, transaction=transaction)
 
     def may_flush(self) -> bool:
-        """Return whether LOCK_log is available to the next group."""
+        """Return whether a group may take LOCK_log."""
         if self.settings.staging is Design.GLOBAL_MUTEX:
             return not self.groups and not self.is_rotating
         return self.lock_log_is_free()
 
     def on_flush(self) -> None:
-        """Take LOCK_log and write the queue as one group."""
+        """Take LOCK_log; write the queue as a group."""
         self.groups_made += 1
         size = 1 if self.settings.staging is Design.GLOBAL_MUTEX else len(self.queue)
         group = Group(self.groups_made, self.queue[:size])
@@ -76,7 +76,7 @@ class Staging(Waiting):
     # Chained mutexes.
 
     def on_sync(self, group: Group) -> None:
-        """Sync the log up to the group's end, if configured."""
+        """Sync up to the group's end, if configured."""
         group.stage = Stage.SYNC
         if self.settings.sync_binlog:
             self.binlog.sync(self.end_of(group.last))
@@ -114,11 +114,11 @@ class Staging(Waiting):
         return self.holder(group.stage) is group
 
     def on_queued(self, group: Group, stage: Stage) -> None:
-        """Enter the next queue, then release the mutex."""
+        """Enter the next queue; release the mutex."""
         group.stage = stage
 
     def become_one(self, leader: Group) -> None:
-        """Merge the queue into its leader, in order."""
+        """Merge the queue into its leader."""
         for follower in self.followers_of(leader):
             leader.transactions += follower.transactions
             self.groups.remove(follower)
@@ -133,14 +133,14 @@ class Staging(Waiting):
         self.on_sync(group)
 
     def on_queue_leads(self, group: Group) -> None:
-        """Take LOCK_commit and wait for the queue's last position."""
+        """Take LOCK_commit; wait for the queue's last position."""
         self.become_one(group)
         self.on_enter_ack(group)
 
     # The engine commit, and the answer.
 
     def may_enter_commit(self, group: Group) -> bool:
-        """Return whether the wait is over and LOCK_commit_ordered free."""
+        """Return whether wait and LOCK_commit_ordered are over."""
         waits = self.settings.wait_point is WaitPoint.AFTER_SYNC
         is_alone = self.settings.staging is Design.MYSQL_UNORDERED
         is_free = is_alone or self.holder(Stage.COMMIT) is None
@@ -151,7 +151,7 @@ class Staging(Waiting):
         group.stage = Stage.COMMIT
 
     def committable(self, group: Group) -> list[TransactionId]:
-        """Return the next committable transactions: the first, or any."""
+        """Return the first remaining transaction, or all."""
         left = [one for one in group.transactions if one not in group.committed]
         return left if self.settings.staging is Design.MYSQL_UNORDERED else left[:1]
 
@@ -165,7 +165,7 @@ class Staging(Waiting):
                 self.begin_wait(group)
 
     def may_answer(self, group: Group) -> bool:
-        """Return whether the group's clients may receive answers."""
+        """Return whether clients may receive answers."""
         waits = self.settings.wait_point is WaitPoint.AFTER_COMMIT
         return not waits or self.wait_is_over(group)
 

@@ -1,6 +1,6 @@
-"""The cluster's whole state, for forks and comparison.
+"""The cluster's state, for forks and comparison.
 
-States with equal names have equal futures. Names omit replica names, so symmetric states are equal.
+Equally named states have equal futures. Names omit replica names, so symmetric states are equal.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from paraply.vocabulary.transactions import TransactionId
 SOURCE = "source"
 
 _PLAIN = frozenset({bool, int, str, type(None)})
-"""Attribute types that need no conversion."""
+"""Types without conversion."""
 
 
 @dataclass
@@ -31,20 +31,20 @@ class ClusterState:
     settings: Settings
     recorder: Recorder
     waiting: list[TransactionId]
-    """Clients before their commit."""
+    """Clients before commit."""
     replicas: list[ReplicaState] = field(default_factory=list)
     binlog: BinaryLog = field(default_factory=BinaryLog)
     queue: list[TransactionId] = field(default_factory=list)
-    """Prepared transactions without a leader."""
+    """Transactions without a leader."""
     groups: list[Group] = field(default_factory=list)
     visible: list[TransactionId] = field(default_factory=list)
-    """Engine commits in order."""
+    """Engine commits."""
     held_back: list[TransactionId] = field(default_factory=list)
-    """Recovered, unacknowledged transactions (Recovery.WAITS)."""
+    """Unacknowledged after recovery (Recovery.WAITS)."""
     is_on: bool = True
     """Semi-sync is on."""
     is_switched_off: bool = False
-    """An administrator switched it off; replies do not restore it."""
+    """Replies do not restore semi-sync."""
     is_open: bool = True
     is_rotating: bool = False
     is_stopping: bool = False
@@ -69,11 +69,11 @@ class ClusterState:
     # What is held, and by whom.
 
     def holder(self, *stages: Stage) -> Group | None:
-        """Return the group that holds the stages' mutex."""
+        """Return the group with the stages' mutex."""
         return next((group for group in self.groups if group.stage in stages), None)
 
     def lock_log_is_free(self) -> bool:
-        """Return whether no write or rotation holds LOCK_log."""
+        """Return whether LOCK_log is free."""
         holding = (Stage.FLUSH,) if self.settings.staging.is_mysql else (Stage.FLUSH, Stage.SYNC)
         return not self.is_rotating and self.holder(*holding) is None
 
@@ -100,7 +100,7 @@ class ClusterState:
     # States as such.
 
     def fork(self) -> Self:
-        """Return an independent copy with an empty recorder."""
+        """Return an independent copy, without records."""
         twin = copy(self)
         twin.recorder = Recorder()
         twin.waiting, twin.queue = self.waiting.copy(), self.queue.copy()
@@ -114,9 +114,9 @@ class ClusterState:
         return twin
 
     def name(self) -> Hashable:
-        """Return a hashable identity, except replicas.
+        """Return a hashable identity without replicas.
 
-        Groups compare by content; subclass attributes must be plain values.
+        Subclass attributes must be plain values.
         """
         return (
             tuple(self.waiting), tuple(self.queue), tuple(self.visible), tuple(self.held_back),

@@ -38,13 +38,13 @@ DIALECTS: dict[str, tuple[WaitPoint, Recovery, Staging]] = {
     "mysql_ordered": (WaitPoint.AFTER_SYNC, Recovery.WAITS, Staging.MYSQL_ORDERED),
     "mysql_unordered": (WaitPoint.AFTER_SYNC, Recovery.WAITS, Staging.MYSQL_UNORDERED),
 }
-"""Each differs from the first in one setting."""
+"""Each differs from the first once."""
 
 
 class SemiSyncSubject(Subject):
-    """Source and replicas; the dialect sets the design.
+    """Source and replicas; dialects set the design.
 
-    ``changes`` are settings beyond the dialects, such as AFTER_COMMIT with stock recovery.
+    ``changes`` are settings outside the dialects.
     """
 
     name = "semi_sync"
@@ -173,7 +173,7 @@ class SemiSyncSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Run commits, crashes, rotations and source losses by schedule."""
+        """Run until no step remains."""
         cluster = self.start(workload, dialect, options, recorder)
         members = (SOURCE, *(replica.name for replica in cluster.replicas))
         cluster.run(schedule)
@@ -200,7 +200,7 @@ class SemiSyncSubject(Subject):
     def settings(
         self, dialect: str, workload: Workload, options: Mapping[str, OptionValue]
     ) -> Settings:
-        """Return the settings of a dialect and options."""
+        """Return a dialect's settings with options."""
         wait_point, recovery, staging = DIALECTS[dialect]
         values: dict[str, Any] = {
             "wait_point": wait_point,

@@ -36,7 +36,7 @@ class ComparesAsText(Cluster):
 
 
 class LastSmallerSlot(AckContainer):
-    """The last smaller slot counts as the least."""
+    """The last smaller slot counts as least."""
 
     def least_of(self, position: int) -> int:
         """Return the last smaller slot."""
@@ -53,7 +53,7 @@ class ReleasesLastSmaller(Cluster):
 
 
 class ConnectCounts(Cluster):
-    """A connection at the log end acknowledges it."""
+    """Connections at the log end acknowledge it."""
 
     def on_restarted(self, replica: ReplicaState) -> None:
         """Count the requested position."""
@@ -71,7 +71,7 @@ class ConnectIsIgnored(Cluster):
 
 
 class HearsLate(Cluster):
-    """The source reads replies only before it sends."""
+    """Replies wait for the next send."""
 
     def may_hear(self, replica: ReplicaState) -> bool:
         """Require unsent transactions."""
@@ -142,7 +142,7 @@ class StaysOff(Cluster):
 
 
 class LeavesWhenOneIsGone(Cluster):
-    """A wait ends at the first closed connection."""
+    """Any closed connection ends waits."""
 
     def may_leave(self) -> bool:
         """Return whether any replica is missed."""

@@ -21,9 +21,9 @@ class Waiting(ClusterState):
     # Replies.
 
     def may_hear(self, replica: ReplicaState) -> bool:
-        """Return whether the replica sends a reply: at receipt or connect.
+        """Return whether a reply is due: at receipt or connect.
 
-        The source rejects replicas with transactions outside its log.
+        The source rejects replicas with foreign transactions.
         """
         is_up = replica.is_connected and not (self.is_lost or self.is_stopped)
         is_new = self.heard.reported.get(replica.name, 0) < replica.position
@@ -39,19 +39,19 @@ class Waiting(ClusterState):
         self.note(replica.name, replica.position)
 
     def note(self, name: str, position: int) -> None:
-        """Count a reply; one at the log end switches semi-sync on."""
+        """Count a reply; the log end restores semi-sync."""
         self.heard.report(name, position)
         if not self.is_switched_off and self.is_acknowledged(len(self.binlog.written)):
             self.is_on = True
 
     def is_acknowledged(self, position: int) -> bool:
-        """Return whether enough replicas have everything before ``position``."""
+        """Return whether enough replicas have the position."""
         return self.heard.released >= position
 
     # Waits.
 
     def position_of(self, group: Group) -> int:
-        """Return the position of the group's last transaction."""
+        """Return the last transaction's position."""
         return self.end_of(group.last)
 
     def end_of(self, transaction: TransactionId) -> int:
@@ -59,16 +59,16 @@ class Waiting(ClusterState):
         return self.binlog.end_of(transaction)
 
     def wait_is_over(self, group: Group) -> bool:
-        """Return whether the wait is acknowledged or abandoned."""
+        """Return whether it is acknowledged or abandoned."""
         return group.has_given_up or self.is_acknowledged(self.position_of(group))
 
     def is_waiting(self, group: Group) -> bool:
-        """Return whether the group is in its wait."""
+        """Return whether the group waits."""
         point = _WAITING_STAGE[self.settings.wait_point]
         return group.stage is point and not self.wait_is_over(group)
 
     def begin_wait(self, group: Group) -> None:
-        """Begin the wait, unless semi-sync is off or the source stops."""
+        """Wait, unless semi-sync is off or stopping."""
         if not self.is_waiting(group):
             return
         if self.is_stopping and not self.settings.shutdown_waits:
@@ -77,7 +77,7 @@ class Waiting(ClusterState):
             self.give_up(group, Abandon.ASYNCHRONOUS)
 
     def give_up(self, group: Group, why: Abandon) -> None:
-        """End a wait; unacknowledged transactions lose their guarantee."""
+        """End a wait and its guarantee."""
         group.has_given_up = True
         group.has_lost_its_clients = why in (Abandon.KILL_CONNECTION, Abandon.SHUTDOWN)
         for transaction in group.transactions:
@@ -96,7 +96,7 @@ class Waiting(ClusterState):
     # Ways of giving up.
 
     def on_abandon(self, group: Group, why: Abandon) -> None:
-        """Abandon a wait; time-out and switch end all waits."""
+        """Abandon a wait, or all by time-out and switch."""
         self.budget.abandons -= 1
         if why in (Abandon.TIME_OUT, Abandon.SWITCHED_OFF):
             self.is_on = False
@@ -106,6 +106,6 @@ class Waiting(ClusterState):
             self.give_up(group, why)
 
     def may_leave(self) -> bool:
-        """Return whether the source detects too few connections."""
+        """Return whether too few connections remain."""
         left = sum(not replica.is_missed for replica in self.replicas)
         return not self.settings.waits_without_replicas and left < self.settings.acknowledgements

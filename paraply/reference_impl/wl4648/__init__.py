@@ -1,4 +1,4 @@
-"""The appliers of WL#4648: job pool (P1), by table (P2), by row (P3).
+"""Appliers of WL#4648: job pool (P1), tables (P2), rows (P3).
 
 Shared parts are in :mod:`paraply.reference_impl.applier`.
 """

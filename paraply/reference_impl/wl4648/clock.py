@@ -1,4 +1,4 @@
-"""Timing of schemes by :mod:`paraply.reference_impl.applier.clock`.
+"""Timing by :mod:`paraply.reference_impl.applier.clock`.
 
 The coordinator causes no wait (internal requirement 1).
 """
@@ -20,16 +20,16 @@ from paraply.vocabulary.schedule import SeededSchedule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """Ticks to apply the log; a failed or stalled run has not finished."""
+    """Ticks; failed or stalled runs have not finished."""
 
     ticks: int
     has_finished: bool
 
 
 def timing(dialect: str, workload: Workload, *, seed: int = 0) -> Timing:
-    """Apply a seeded log, with one step per busy worker and tick.
+    """Apply a seeded log, a step per busy worker and tick.
 
-    The log is independent of the dialect, so schemes are comparable.
+    All dialects share the log.
     """
     options = WL4648.options_of(workload)
     recorder = Recorder()
@@ -45,7 +45,7 @@ def timing(dialect: str, workload: Workload, *, seed: int = 0) -> Timing:
 
 
 class SmallTransactions(RowSource):
-    """Transactions of one or two rows, since larger sets are too many."""
+    """Transactions of one or two rows, to bound the sets."""
 
     def row_sets(self, rows: dict[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
         """Return single rows and pairs of neighbours."""

@@ -1,6 +1,6 @@
-"""The coordinator R, its job list J, and conflict controls C0, C2, C3.
+"""Coordinator R, job list J, and conflict controls C0, C2, C3.
 
-C1, commits in source order, is ``CommitOrderQueue``.
+C1, source commit order, is ``CommitOrderQueue``.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 from paraply.vocabulary.write_set import Item
 
 JOBS_PER_WORKER = 2
-"""WL#4648, internal requirement 2: n <= |J| <= k * n, with k = 2."""
+"""WL#4648, internal requirement 2: n <= |J| <= k * n, k = 2."""
 
 
 class BlindCoordinator(Coordinator):
-    """C0: an idle worker takes the next job despite conflicts.
+    """C0: idle workers ignore conflicts.
 
-    ``job_list`` is J, in log order; ``jobs`` are popped jobs.
+    ``job_list`` is J; ``jobs`` are popped jobs.
     """
 
     def __init__(self, workers: int = 1) -> None:
@@ -45,7 +45,7 @@ class BlindCoordinator(Coordinator):
         return True
 
     def workers_for(self, transaction: Transaction, idle: Sequence[int]) -> Sequence[int]:
-        """Return the first idle worker, since idle workers are equivalent."""
+        """Return the first; idle workers are equivalent."""
         return idle[:1]
 
     def on_dispatched(self, transaction: Transaction, worker: int) -> None:
@@ -59,14 +59,14 @@ class BlindCoordinator(Coordinator):
         return True
 
     def is_done(self, transaction: TransactionId) -> bool:
-        """Return whether a job has committed since R's start."""
+        """Return whether it committed since R's start."""
         return any(job.is_done for job in self.jobs if job.transaction == transaction)
 
 
 class BreakingCoordinator(BlindCoordinator):
-    """C2: a break tag marks a job with an uncommitted conflict.
+    """C2: break tags mark jobs with uncommitted conflicts.
 
-    Workers stop at the tag until all earlier jobs commit.
+    Workers stop there until earlier jobs commit.
     """
 
     def __init__(self, workers: int = 1) -> None:
@@ -75,29 +75,28 @@ class BreakingCoordinator(BlindCoordinator):
         self.break_tags: set[TransactionId] = set()
 
     def append(self, transaction: Transaction) -> None:
-        """Tag a job that conflicts with an uncommitted one."""
+        """Tag a job with an uncommitted conflict."""
         if self.has_conflict(transaction):
             self.break_tags.add(transaction.id)
         self.read.append(transaction)
         super().append(transaction)
 
     def has_conflict(self, transaction: Transaction) -> bool:
-        """Return whether an uncommitted earlier job writes one of its rows."""
+        """Return whether an uncommitted job writes its rows."""
         return any(
             earlier.conflicts_with(transaction) and not self.is_done(earlier.id)
             for earlier in self.read
         )
 
     def may_dispatch(self, transaction: Transaction) -> bool:
-        """Return whether the job has no tag or all workers are idle."""
+        """Return whether it is untagged or all idle."""
         return transaction.id not in self.break_tags or self.is_idle
 
 
 class GraphCoordinator(BlindCoordinator):
-    """C3: a row event waits for its row's last writer to commit.
+    """C3: a row event waits for its row's last writer.
 
-    ``predecessors`` is the dependency graph, one edge per row event. All edges lead to earlier
-    jobs, so waits have no cycle.
+    ``predecessors`` has an edge per row event. Edges lead to earlier jobs, so waits are acyclic.
     """
 
     def __init__(self, workers: int = 1) -> None:
@@ -106,7 +105,7 @@ class GraphCoordinator(BlindCoordinator):
         self.predecessors: dict[tuple[TransactionId, Item], TransactionId] = {}
 
     def append(self, transaction: Transaction) -> None:
-        """Add an edge from each row to its last writer."""
+        """Add edges to the rows' last writers."""
         for item in transaction.write_set:
             if item in self.last_writer:
                 self.predecessors[transaction.id, item] = self.last_writer[item]
@@ -114,6 +113,6 @@ class GraphCoordinator(BlindCoordinator):
         super().append(transaction)
 
     def may_apply(self, transaction: TransactionId, item: Item) -> bool:
-        """Return whether the row event's predecessor is done."""
+        """Return whether the row's predecessor is done."""
         predecessor = self.predecessors.get((transaction, item))
         return predecessor is None or self.is_done(predecessor)

@@ -1,7 +1,7 @@
 """Henrik's example of WL#4648: four updates, discarded where the row is newer.
 
-It writes two rows of two columns in turn, from zero. Four workers without commit order can show T3
-without T2, a state the source never had.
+They write two rows of zeros in turn. Four workers without commit order can show T3 without T2,
+unlike the source.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from paraply.vocabulary.transactions import INITIAL_STATE, RowWrite, Transaction
 ROWS = ("t1", "t2")
 ZERO = (0, 0)
 UPDATES = (("t1", (1, 2)), ("t2", (3, 4)), ("t1", (5, 6)), ("t2", (7, 8)))
-"""Row and columns f1, f2, in source order; the index is the timestamp."""
+"""Row and f1, f2 in source order; indexes are timestamps."""
 NEVER_EXISTED = (5, 6, 0, 0)
 
 Columns = tuple[int, ...]
 
 
 def state_of(observed: Sequence[Observation]) -> Columns:
-    """Return t1.f1, t1.f2, t2.f1, t2.f2 of a snapshot."""
+    """Return a snapshot's t1.f1, t1.f2, t2.f1, t2.f2."""
     columns = {item: UPDATES[writer - 1][1] if writer else ZERO for item, writer in observed}
     return (*columns["t1"], *columns["t2"])
 
@@ -44,7 +44,7 @@ def states_of_the_source() -> tuple[Columns, ...]:
 
 
 def log_of(recorder: Recorder) -> RelayLog:
-    """Return the example's relay log, and record its transactions."""
+    """Return the example's log."""
     log = RelayLog()
     rows = dict.fromkeys(ROWS, ZERO)
     for row, columns in UPDATES:
@@ -69,9 +69,9 @@ def fill(store: RowStore) -> None:
 
 
 def never_existed_on_the_source(*, workers: int) -> tuple[int, frozenset[Columns]]:
-    """Enumerate all runs; return their number and the states foreign to the source.
+    """Enumerate runs; return their number and states foreign to the source.
 
-    Raises ``AssertionError`` if a run does not end in the source's last state.
+    Raises ``AssertionError`` for a wrong final state.
     """
     workload = Workload(rows=len(ROWS), options={"workers": workers, "reads": 0})
     exploration = Exploration()

@@ -1,7 +1,7 @@
-"""C4: reading combines small transactions into one job.
+"""C4: combine small transactions into one job at reading.
 
-It merges changes of the same row and commits all transactions at once, in order. Histories have
-events per transaction, at the same steps; BEGUN events name the whole job.
+The job writes each row once and commits all together, in order. Each transaction has its own events
+at the same steps; BEGUN names them all.
 """
 
 from __future__ import annotations
@@ -19,26 +19,24 @@ from paraply.vocabulary.transactions import RowWrite, Transaction, TransactionId
 from paraply.vocabulary.write_set import Item
 
 SMALL_ROWS = 4
-"""Transactions with more row events are never merged."""
+"""Larger transactions stay alone."""
 MERGED_BY_DEFAULT = 2
-"""The smallest useful number of transactions."""
 
 _OF_EACH = frozenset({EventKind.BEGUN, EventKind.SCHEDULED, EventKind.ENGINE_COMMITTED,
                       EventKind.ROLLED_BACK, EventKind.FAILED})  # fmt: skip
-"""Event kinds recorded per transaction of a job."""
+"""Event kinds per transaction."""
 
 
 def is_full(sizes: Sequence[int], size: int, *, is_alone: bool, merged: int) -> bool:
-    """Return whether a job accepts no further transaction.
+    """Return whether a job is full.
 
-    ``sizes`` and ``size`` count row events of the job's and the next transactions. ``is_alone``
-    forbids the merge.
+    ``sizes`` and ``size`` count row events; ``is_alone`` forbids merging.
     """
     return is_alone or len(sizes) >= merged or max(*sizes, size) > SMALL_ROWS
 
 
 class MergingReplica(JobReplica):
-    """P1 with merged jobs; the first transaction numbers its job."""
+    """P1 with merged jobs, numbered by the first transaction."""
 
     merged = MERGED_BY_DEFAULT
 
@@ -63,7 +61,7 @@ class MergingReplica(JobReplica):
         return merged_job(members)
 
     def takes(self, members: Sequence[Transaction], following: Transaction | None) -> bool:
-        """Return whether a job accepts the next transaction."""
+        """Return whether the job accepts the next."""
         if following is None:
             return False
         # A row that would come and go again leaves nothing to apply.
@@ -79,7 +77,7 @@ class MergingReplica(JobReplica):
         self.furthest = max(self.furthest, self.members[worker.job_id][-1].id)
 
     def on_engine_commit(self, worker: Worker) -> None:
-        """Commit all transactions at once; each row's last writer owns it."""
+        """Commit all; each row's last writer owns it."""
         members = self.members[worker.job_id]
         for change in self.store.pending.get(worker.job_id, ()):
             change.version = change.version._replace(writer=last_writer(members, change.item))
@@ -89,7 +87,7 @@ class MergingReplica(JobReplica):
     # Recording.
 
     def record(self, kind: EventKind, worker: Worker | None = None, **fields: object) -> None:
-        """Record an event per transaction; lock waits for the first only."""
+        """Record an event per transaction, except lock waits."""
         if worker is not None and fields.get("outcome") is Outcome.LOCK_WAIT:
             assert worker.row is not None
             member, place = self.changes_of(worker)[0]
@@ -104,7 +102,7 @@ class MergingReplica(JobReplica):
             super().record(kind, worker, **{**fields, "transaction": one.id})
 
     def record_row(self, worker: Worker, outcome: Outcome) -> None:
-        """Record a row change per transaction that changes the row."""
+        """Record a change per writer of the row."""
         for member, place in self.changes_of(worker):
             self.record(
                 EventKind.ROW_APPLIED, worker, transaction=member.id, outcome=outcome, row=place,
@@ -112,7 +110,7 @@ class MergingReplica(JobReplica):
             )  # fmt: skip
 
     def changes_of(self, worker: Worker) -> list[tuple[Transaction, int]]:
-        """Return transactions and indexes of the worker's present row."""
+        """Return the row's writers and indexes."""
         assert worker.row is not None
         item = item_of(worker.row)
         return [
@@ -124,7 +122,7 @@ class MergingReplica(JobReplica):
 
 
 def merged_job(members: Sequence[Transaction]) -> Transaction:
-    """Return one transaction that changes each row once."""
+    """Return a transaction that writes rows once."""
     if len(members) == 1:
         return members[0]
     rows: dict[Item, RowWrite] = {}
@@ -145,7 +143,7 @@ def _one_change(first: RowWrite, last: RowWrite) -> RowWrite:
 
 
 def last_writer(members: Sequence[Transaction], item: Item) -> TransactionId:
-    """Return the last transaction that changes a row."""
+    """Return the row's last writer."""
     return next(
         one.id for one in reversed(members) if any(item_of(row) == item for row in one.rows)
     )

@@ -12,7 +12,7 @@ from paraply.vocabulary.transactions import Transaction
 
 
 class KeepsTheFirstImage(MergingReplica):
-    """A job applies the first image of a row."""
+    """Jobs apply a row's first image."""
 
     def compose(self, members: Sequence[Transaction]) -> Transaction:
         """Restore the first after image."""
@@ -36,7 +36,7 @@ class ForgetsLaterRows(MergingReplica):
 
 
 class ConflictsByItsFirst(MergingReplica):
-    """A job has its first transaction's write set."""
+    """Jobs have the first write set."""
 
     def compose(self, members: Sequence[Transaction]) -> Transaction:
         """Drop the other items."""

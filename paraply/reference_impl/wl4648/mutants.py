@@ -57,14 +57,14 @@ class HighestCommitted(CommitWatermark):
 
 
 class CountsBeforeTheCrash(JobReplica):
-    """A restart's watermark counts jobs that run again."""
+    """The watermark counts jobs that run again."""
 
     def executed_at_restart(self) -> list[TransactionId]:
         """Return all executed."""
         return self.executed
 
     def on_crash(self) -> None:
-        """Resume at the old watermark and save rli info."""
+        """Resume there and save rli info."""
         super().on_crash()
         self.checkpoints_left += 1
         self.on_checkpoint()
@@ -99,7 +99,7 @@ class LooksUnderWayOnly(BreakingCoordinator):
 
 
 class WaitsForTheLast(BreakingCoordinator):
-    """A break tag waits for one job only."""
+    """Break tags wait for one job."""
 
     def may_dispatch(self, transaction: Transaction) -> bool:
         """Check the last popped job."""
@@ -148,7 +148,7 @@ class ArrivalWins(TimestampStore):
 
 
 class DeletedRowHasNoTimestamp(TimestampStore):
-    """Deleted rows lose their timestamps, so older changes restore them."""
+    """Deleted rows lose their timestamps."""
 
     def is_newer(self, present: TransactionId, change: TransactionId) -> bool:
         """Compare, except with deleters."""
@@ -179,11 +179,11 @@ class CommitsUnprepared(SerializableRowsReplica):
 
 
 class NextBeforeCommit(RowsReplica):
-    """The next transaction starts after one part's commit."""
+    """One part's commit starts the next transaction."""
 
     @property
     def may_distribute(self) -> bool:
-        """Return whether each transaction has at most one part left."""
+        """Return whether at most one part remains."""
         return all(left < 2 for left in self.parts_left.values())
 
     @property

@@ -1,7 +1,6 @@
-"""P2 and P3: workers apply and commit parts of a transaction.
+"""P2 and P3: workers commit parts of a transaction.
 
-P2 queues parts by table. P3 hashes a transaction's rows to workers, and commits all parts before
-the next transaction.
+P2 queues parts by table. P3 hashes rows to workers and commits transactions one by one.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from paraply.vocabulary.transactions import RowWrite, Transaction, TransactionId
 from paraply.vocabulary.write_set import Item
 
 LOCAL_READER = TransactionId(-1)
-"""Lock holder of a local SERIALIZABLE transaction; absent from the log."""
+"""Local SERIALIZABLE lock holder, absent from the log."""
 
 
 class TableReplica(JobReplica):
-    """P2: a worker executes all events of its tables in source order.
+    """P2: a worker executes its tables' events in source order.
 
-    A workload row stands for a table; its number modulo the workers selects one.
+    Rows stand for tables; numbers modulo workers assign them.
     """
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
@@ -37,7 +36,7 @@ class TableReplica(JobReplica):
 
     @property
     def has_finished(self) -> bool:
-        """Return whether all is applied and no part queued."""
+        """Return whether nothing remains or is queued."""
         return super().has_finished and not any(self.queues.values())
 
     def coordinator_steps(self) -> Iterator[Step]:
@@ -71,13 +70,13 @@ class TableReplica(JobReplica):
             self.on_idle(worker)
 
     def on_idle(self, worker: Worker) -> None:
-        """Begin the worker's next queued part if it is idle."""
+        """Begin an idle worker's next part."""
         if worker.stage is Stage.IDLE and self.queues[worker.number]:
             worker.assign(self.queues[worker.number].popleft())
             worker.stage = Stage.APPLYING
 
     def on_engine_commit(self, worker: Worker) -> None:
-        """Commit a part, and the transaction with its last part."""
+        """Commit a part; the last completes the transaction."""
         transaction = worker.job_id
         items = frozenset(map(item_of, worker.job.rows))
         self.store.commit_part(transaction, items)
@@ -100,7 +99,7 @@ class TableReplica(JobReplica):
         super().on_crash()
 
     def record_row(self, worker: Worker, outcome: Outcome) -> None:
-        """Record the row's index in the whole transaction."""
+        """Record the transaction's row index."""
         row = worker.row
         assert row is not None
         whole = self.recorder.transactions[worker.job_id - 1].rows
@@ -109,7 +108,7 @@ class TableReplica(JobReplica):
 
 
 class RowsReplica(TableReplica):
-    """P3: parts of one transaction commit after all are prepared.
+    """P3: parts commit after all are prepared.
 
     Reads take one CONSISTENT SNAPSHOT.
     """
@@ -120,25 +119,24 @@ class RowsReplica(TableReplica):
         return not self.parts_left
 
     def step_of(self, worker: Worker) -> Callable[[], None] | None:
-        """Delay a part's commit until all parts are prepared."""
+        """Delay commits until all parts are prepared."""
         if worker.stage is Stage.FINISHED and not self.is_prepared:
             return None
         return super().step_of(worker)
 
     @property
     def is_prepared(self) -> bool:
-        """Return whether all remaining parts have applied their rows."""
+        """Return whether all parts are applied."""
         finished = [w for w in self.workers if w.stage is Stage.FINISHED]
         return sum(self.parts_left.values()) == len(finished)
 
 
 class SerializableRowsReplica(RowsReplica):
-    """P3 with a SERIALIZABLE reader that locks row by row."""
+    """P3 with a row-locking SERIALIZABLE reader."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.seen: list[Observation] = []
-        """Rows read by the open reader."""
 
     def progress_steps(self) -> Iterator[Step]:
         """Yield the open reader's next row too."""
@@ -147,7 +145,7 @@ class SerializableRowsReplica(RowsReplica):
             yield Step("read on", self.on_read_row)
 
     def other_steps(self) -> Iterator[Step]:
-        """Yield a reader's begin instead of a snapshot."""
+        """Yield reader starts instead of snapshots."""
         for step in super().other_steps():
             if step.label != "read":
                 yield step
@@ -156,12 +154,12 @@ class SerializableRowsReplica(RowsReplica):
 
     @property
     def can_read_on(self) -> bool:
-        """Return whether the reader's next row is free."""
+        """Return whether the next row is free."""
         item = self.tables[len(self.seen)]
         return self.store.holders.get(item, LOCAL_READER) == LOCAL_READER
 
     def on_read_row(self) -> None:
-        """Lock and read a row; the last ends the local transaction."""
+        """Lock and read a row; finally commit."""
         item = self.tables[len(self.seen)]
         self.store.lock(LOCAL_READER, item)
         self.seen.append(Observation(item, self.store.committed(item).writer))
@@ -172,7 +170,7 @@ class SerializableRowsReplica(RowsReplica):
             self.store.unlock(LOCAL_READER)
 
     def on_lock_wait(self, worker: Worker, item: Item, holder: TransactionId) -> None:
-        """Wait for a reader as for other holders."""
+        """Wait for readers as other holders."""
         if holder != LOCAL_READER:
             super().on_lock_wait(worker, item, holder)
             return

@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 
 class CommitWatermark(Recovery):
-    """The longest committed prefix; a restart repeats the rest."""
+    """The longest committed prefix, where restarts resume."""
 
     def is_skipped(self, replica: Replica, transaction: Transaction) -> bool:
-        """Return False: commits after the watermark are unknown."""
+        """Return False: later commits are unknown."""
         del replica, transaction
         return False
 
     def is_due(self, replica: Replica) -> bool:
-        """Return whether |W| groups have committed since the last save."""
+        """Return whether |W| commits need a save."""
         return len(replica.executed) - self.checkpoint >= len(replica.workers)
 
     def covered(self, replica: Replica) -> list[TransactionId]:
@@ -32,12 +32,12 @@ class CommitWatermark(Recovery):
 class WatermarkAsWritten(CommitWatermark):
     """The pseudo-code's ``commit.counter = J.went_through - |W| + 1``.
 
-    It counts popped jobs, of which |W| may be open: one too high for jobs in order, and wrong with
-    a slow job.
+    It counts popped jobs, of which |W| may be open. It is one too high in order, and wrong with a
+    slow job.
     """
 
     first = 0
-    """Popped jobs before R's last start."""
+    """Jobs before R's last start."""
 
     def counter(self, replica: Replica) -> int:
         """Return the pseudo-code's counter."""

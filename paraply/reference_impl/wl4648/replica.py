@@ -16,7 +16,7 @@ from paraply.vocabulary.transactions import INITIAL_STATE, TransactionId
 
 
 class JobReplica(Replica):
-    """A pool of |W| workers; without workers, the coordinator executes jobs."""
+    """A pool of |W| workers; |W| = 0 runs serially."""
 
     coordinator: BlindCoordinator
     recovery: CommitWatermark
@@ -27,17 +27,16 @@ class JobReplica(Replica):
         if not workers:
             self.workers = [Worker(0)]
         self.furthest = INITIAL_STATE
-        """The last popped job."""
 
     @property
     def has_finished(self) -> bool:
-        """Return whether all is applied and J empty."""
+        """Return whether the log and J are done."""
         return super().has_finished and not self.coordinator.job_list
 
     # The coordinator.
 
     def coordinator_steps(self) -> Iterator[Step]:
-        """Yield the filling of J and pops of its head."""
+        """Yield fills and pops of J."""
         if self.next_entry < len(self.entries) and self.coordinator.has_room:
             yield Step("fill the job list", self.on_job_list_short)
         if self.coordinator.job_list:
@@ -51,13 +50,13 @@ class JobReplica(Replica):
             self.coordinator.append(self.take_entry())
 
     def worker_for(self, transaction: Any) -> Worker | None:
-        """Return the idle worker to pop, or None."""
+        """Return the popping worker, or None."""
         if not self.coordinator.may_dispatch(transaction):
             return None
         return next((worker for worker in self.workers if worker.stage is Stage.IDLE), None)
 
     def on_pop(self, worker: Worker) -> None:
-        """Start a worker on the head of J."""
+        """Start a worker on J's head."""
         transaction = self.coordinator.pop()
         self.furthest = max(self.furthest, transaction.id)
         self.coordinator.on_dispatched(transaction, worker.number)
@@ -69,7 +68,7 @@ class JobReplica(Replica):
     # The workers.
 
     def step_of(self, worker: Worker) -> Callable[[], None] | None:
-        """Return the next step, or None for a row event with an open predecessor."""
+        """Return the next step, or None while it waits."""
         row = worker.row if worker.stage is Stage.APPLYING else None
         if row is not None and not self.coordinator.may_apply(worker.job_id, item_of(row)):
             return None
@@ -83,7 +82,7 @@ class JobReplica(Replica):
     # What happens beside.
 
     def other_steps(self) -> Iterator[Step]:
-        """Yield reads, crashes and, once per |W| groups, watermarks."""
+        """Yield reads, crashes and watermarks."""
         for step in super().other_steps():
             if step.label != "checkpoint":
                 yield step
@@ -91,7 +90,7 @@ class JobReplica(Replica):
             yield Step("update rli info", self.on_checkpoint)
 
     def on_crash(self) -> None:
-        """Drop commits after the watermark; after images repeat them."""
+        """Drop later commits; after images repeat them."""
         self.executed = self.executed_at_restart()
         self.store.reentrant_up_to = max(self.store.reentrant_up_to, self.furthest)
         super().on_crash()

@@ -16,23 +16,23 @@ from paraply.vocabulary.write_set import Item
 
 
 class RowSource(Source):
-    """A source of row events without a logical clock, which is newer.
+    """A source of row events; the design predates logical clocks.
 
-    Without ``conflicts``, each transaction writes fresh rows, like LOAD DATA; this needs as many
-    rows as transactions. ``deletes`` allows deletes and new inserts of rows.
+    Without ``conflicts``, transactions write fresh rows, like LOAD DATA, and need a row each.
+    ``deletes`` allows deletes and reinserts.
     """
 
     conflicts = True
     deletes = True
 
     def execute(self, schedule: Schedule, recorder: Recorder, count: int) -> RelayLog:
-        """Run ``count`` transactions and return their relay log."""
+        """Return the relay log of ``count`` transactions."""
         self.left = count
         self.marks: dict[str, tuple[int, ...]] = dict.fromkeys(self.writers, ())
         return super().execute(schedule, recorder, count)
 
     def choose_writes(self, schedule: Schedule) -> Writes:
-        """Return rows in any order; equivalent orders count once."""
+        """Return ordered rows, one order per symmetry."""
         self.left -= 1
         fresh: dict[str, tuple[int, ...]] = {
             row: () for row, marks in self.marks.items() if not marks
@@ -50,7 +50,7 @@ class RowSource(Source):
         return Writes(TransactionKind.ROWS, chosen)
 
     def row_sets(self, rows: dict[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
-        """Return the possible row sets; equivalent sets count once."""
+        """Return row sets, a few per symmetry."""
         return write_sets(rows)
 
     def _is_plain(self, order: Sequence[str]) -> bool:

@@ -11,16 +11,16 @@ from paraply.vocabulary.write_set import Item
 
 
 class ReentrantStore(RowStore):
-    """Applies after images where a crash may have applied them, otherwise strictly.
+    """Applies after images up to ``reentrant_up_to``, then strictly.
 
-    ``reentrant_up_to`` is the last transaction begun before the crash. A very large number makes
-    every apply idempotent (slave_exec_mode=IDEMPOTENT).
+    This is the last transaction begun before the crash; a huge number means
+    slave_exec_mode=IDEMPOTENT.
     """
 
     reentrant_up_to: TransactionId = INITIAL_STATE
 
     def apply(self, transaction: TransactionId, row: RowWrite) -> Applied:
-        """Apply a row change; after the re-entrant part, strictly."""
+        """Apply a row change."""
         if transaction > self.reentrant_up_to:
             return super().apply(transaction, row)
         holder = self.lock(transaction, item_of(row))
@@ -29,7 +29,7 @@ class ReentrantStore(RowStore):
         return self.overwrite(transaction, row)
 
     def overwrite(self, transaction: TransactionId, row: RowWrite) -> Applied:
-        """Write the after image, whatever the present row."""
+        """Write the after image over any row."""
         self.change(transaction, row)
         return Applied(Outcome.OK)
 
@@ -50,17 +50,17 @@ class ReentrantStore(RowStore):
 class TimestampStore(ReentrantStore):
     """Discards changes older than their row.
 
-    Source: WL#4648, C0, NDB cluster's conflict resolution. Timestamps are places in source order.
+    Source: WL#4648, C0, NDB cluster's conflict resolution. Source order gives timestamps.
     """
 
     reentrant_up_to = TransactionId(2**63)
 
     def overwrite(self, transaction: TransactionId, row: RowWrite) -> Applied:
-        """Write the after image unless the row is newer."""
+        """Write the after image over older rows."""
         if self.is_newer(self.committed(item_of(row)).writer, transaction):
             return Applied(Outcome.DISCARDED)
         return super().overwrite(transaction, row)
 
     def is_newer(self, present: TransactionId, change: TransactionId) -> bool:
-        """Return whether the row's writer follows the change's; repeats do not."""
+        """Return whether the row's writer is later."""
         return present > change

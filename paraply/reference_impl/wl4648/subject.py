@@ -40,7 +40,7 @@ MEMBER = "r1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scheme:
-    """The parts of a scheme; a mutant replaces one."""
+    """The replaceable parts of a scheme."""
 
     meaning: str
     replica: type[JobReplica] = JobReplica
@@ -95,7 +95,7 @@ SCHEMES = {
         meaning="P3, local reads are SERIALIZABLE", replica=SerializableRowsReplica
     ),
 }
-"""C3 with C1 comes first: it keeps every level without crashes."""
+"""C3 with C1 comes first: it guarantees most."""
 
 _STATES = frozenset(
     {
@@ -125,7 +125,7 @@ _NEVER_ENDS = frozenset(
 
 
 class Wl4648Subject(Subject):
-    """A replica of a scheme; mutants replace the scheme."""
+    """A replica of a scheme."""
 
     name = "wl4648"
     meaning = "the prototype for multi-threaded apply of rows: P1 with C0 to C4, P2, P3"
@@ -225,7 +225,7 @@ class Wl4648Subject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Write a source log and apply it until no step remains."""
+        """Run until no step remains."""
         scheme = self.scheme or SCHEMES[dialect]
         source = scheme.source(
             workload.row_names,
@@ -251,7 +251,7 @@ class Wl4648Subject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> JobReplica:
-        """Return a replica at the start of its relay log."""
+        """Return a replica at the log's start."""
         scheme = self.scheme or SCHEMES[dialect]
         if options["watermark"] == "as_written":
             scheme = replace(scheme, watermark=WatermarkAsWritten)

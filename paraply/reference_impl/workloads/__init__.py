@@ -1,4 +1,4 @@
 """Seeded transaction streams as a source logs them.
 
-Logs omit reads, so a mixed workload has only its writes.
+Logs omit reads.
 """

@@ -1,7 +1,7 @@
-"""Source metadata: commit groups, commit ids and logical timestamps.
+"""Commit groups, commit ids and logical timestamps of a source.
 
 A transaction joins the previous group if they share no row, neither is a DDL, and the group has
-room. Each group draws its size from 1 to the number of clients.
+room. Groups draw sizes up to the number of clients.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from paraply.vocabulary.transactions import Transaction, TransactionKind
 from paraply.vocabulary.write_set import Item
 
 CLIENTS = 16
-"""Source sessions, the maximum group size."""
+"""The maximum group size."""
 
 
 def commit_groups(
     log: Sequence[Transaction], *, seed: int = 0, clients: int = CLIENTS
 ) -> list[int]:
-    """Return each transaction's commit group, from 1 and monotonic."""
+    """Return monotonic commit groups, from 1."""
     random = Random(f"commit groups {seed}")
     groups: list[int] = []
     group, room = 0, 0
@@ -44,7 +44,7 @@ def commit_groups(
 def with_commit_ids(
     log: Sequence[Transaction], groups: Sequence[int], *, domain: int = 0
 ) -> list[Transaction]:
-    """Return the transactions as MariaDB logs them; single commits have no id."""
+    """Return MariaDB transactions; single commits have no id."""
     sizes: dict[int, int] = {}
     for group in groups:
         sizes[group] = sizes.get(group, 0) + 1
@@ -64,10 +64,9 @@ def with_commit_ids(
 def timestamps(
     log: Iterable[TrackedTransaction], groups: Iterable[int], tracker: CommitOrderTracker
 ) -> list[LogicalTimestamp]:
-    """Return last_committed and sequence_number from a source tracker.
+    """Return a source tracker's last_committed and sequence_number.
 
-    A group prepares after the previous group's commit. In the new binary log, only the first group
-    has last_committed 0.
+    Groups prepare after the previous commit. Only the new log's first group has last_committed 0.
     """
     tracker.on_rotation()
     found: list[LogicalTimestamp] = []
@@ -82,12 +81,12 @@ def timestamps(
 
 
 def tracked(log: Iterable[Transaction]) -> list[TrackedTransaction]:
-    """Return the trackers' view of transactions; a barrier has no items."""
+    """Return tracker input; a barrier has no items."""
     return [TrackedTransaction(items=one.write_set) for one in log]
 
 
 def tracked_tasks(log: TaskLog) -> list[TrackedTransaction]:
-    """Return the trackers' view of tasks; foreign key reads count as writes."""
+    """Return tracker input; foreign key reads count as writes."""
     return [
         TrackedTransaction(
             items=frozenset(key for row in task.rows for key in (*row.writes, *row.reads)),

@@ -1,7 +1,6 @@
 """Named workloads: seeded transactions of a source's log.
 
-A row is its table and number. Values are transaction numbers, which expose lost or reordered
-changes.
+A row is its table and number. Values are transaction numbers, to expose lost or reordered changes.
 """
 
 from __future__ import annotations
@@ -15,37 +14,37 @@ from paraply.vocabulary.log import Operation
 from paraply.vocabulary.transactions import RowWrite, Transaction, TransactionId, TransactionKind
 
 TRANSACTIONS_MAX = 1_000_000
-"""Streams need about a kilobyte of memory per transaction."""
+"""About a kilobyte of memory each."""
 
 RECORDS = 10_000
-"""Rows of the hot keys' table and each OLTP table."""
+"""Rows per table, for hot keys and OLTP."""
 TABLES = ("sales.sbtest1", "sales.sbtest2", "hr.sbtest3", "hr.sbtest4")
 RANGE_ROWS = 10
 DDL_EVERY = 20
 HUGE_SHARE = 0.5
-"""Rows of the huge transaction per stream transaction."""
+"""Huge transaction's rows per stream transaction."""
 
 EMPTY_TABLES = frozenset({"archive.events", "load.items"})
-"""Initially empty tables; the others start with every row."""
+"""Tables without initial rows."""
 
 Change = tuple[str, int]
-"""Table and row number; a missing row is inserted."""
+"""Table and row; missing rows are inserted."""
 Statement = str | Sequence[Change]
-"""A DDL, or a transaction's ordered row changes."""
+"""A DDL or ordered row changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stream:
-    """A workload with its name, meaning and generator."""
+    """A named workload."""
 
     name: str
     meaning: str
     draw: Callable[[Random, int, float], Iterator[Statement]]
-    """Arguments: random, number of transactions, skew."""
+    """From random, length and skew."""
 
 
 def hot_keys(random: Random, count: int, theta: float) -> Iterator[Statement]:
-    """Update one to four Zipfian rows of one table."""
+    """Update one to four Zipfian rows."""
     zipfian = Zipfian(RECORDS, theta)
     for _ in range(count):
         rows = {zipfian.draw(random) for _ in range(random.randint(1, 4))}
@@ -53,9 +52,9 @@ def hot_keys(random: Random, count: int, theta: float) -> Iterator[Statement]:
 
 
 def oltp(random: Random, count: int, theta: float) -> Iterator[Statement]:
-    """Yield the log of sysbench's oltp_read_write with occasional ranges.
+    """Yield sysbench's oltp_read_write, with ranges.
 
-    Each transaction updates two columns of one table, one indexed, and reinserts a row. One in ten
+    A transaction updates two columns of a table, one indexed, and reinserts a row. One in ten
     updates ten adjacent rows instead.
     """
     zipfian = Zipfian(RECORDS, theta)
@@ -71,7 +70,7 @@ def oltp(random: Random, count: int, theta: float) -> Iterator[Statement]:
 
 
 def ddl_heavy(random: Random, count: int, theta: float) -> Iterator[Statement]:
-    """Yield the OLTP mix with a DDL after every nineteen transactions."""
+    """Yield OLTP with one DDL in twenty."""
     for number, statement in enumerate(oltp(random, count, theta), start=1):
         if number % DDL_EVERY == 0:
             yield f"ALTER TABLE {random.choice(TABLES)} ADD COLUMN c{number} INT"
@@ -80,7 +79,7 @@ def ddl_heavy(random: Random, count: int, theta: float) -> Iterator[Statement]:
 
 
 def one_huge(random: Random, count: int, theta: float) -> Iterator[Statement]:
-    """Yield small transactions; after a third, a huge one on its own table."""
+    """Yield small transactions, with a huge one after a third."""
     place = count // 3
     for number, statement in enumerate(hot_keys(random, count, theta)):
         if number == place:
@@ -90,7 +89,7 @@ def one_huge(random: Random, count: int, theta: float) -> Iterator[Statement]:
 
 
 def fresh_rows(random: Random, count: int, theta: float) -> Iterator[Statement]:
-    """Insert untouched rows, as LOAD DATA in pieces does."""
+    """Insert untouched rows, like LOAD DATA pieces."""
     del theta
     row = 0
     for _ in range(count):
@@ -118,9 +117,9 @@ STREAMS = {
 def transactions_of(
     stream: Stream, *, count: int, seed: int = 0, theta: float = THETA_DEFAULT
 ) -> list[Transaction]:
-    """Return a workload's transactions in source order, with rows and write sets.
+    """Return a workload's transactions, with rows and write sets.
 
-    Equal arguments give equal transactions. Smaller counts give prefixes, except for the huge
+    Equal arguments give equal streams. Smaller counts give prefixes, except for the huge
     transaction.
     """
     values: dict[Change, int | None] = {}

@@ -11,7 +11,7 @@ THETA_DEFAULT = 0.99
 class Zipfian:
     """Draws rank k, from 0, in proportion to ``1 / (k + 1) ** theta``.
 
-    ``size`` is at least 1, ``theta`` in [0, 1) with 0 uniform; other values raise ``ValueError``.
+    ``size`` from 1 and ``theta`` in [0, 1), 0 uniform; otherwise ``ValueError``.
 
     Source: J. Gray et al., "Quickly Generating Billion-Record Synthetic Databases", SIGMOD 1994, as
     in YCSB's ZipfianGenerator.
