@@ -172,7 +172,6 @@ MARIADB_FAULTS = {
                    instead="how an engine finds a row is not modelled; audit holds row changes "
                    "without known keys against every other change of their table"),
 }  # fmt: skip
-"""By entry number."""
 
 FIRST_TWENTY = (2, 3, 5, 6, 8, 9, 11, 12, 15, 18, 20, 22, 26, 28, 33, 41, 42, 43, 46, 49)
-"""The first entries: small, with different mechanisms."""
+"""Small entries with different mechanisms."""

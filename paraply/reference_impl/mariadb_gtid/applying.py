@@ -70,7 +70,7 @@ class ApplyingReplica:
         )
 
     def on_dispatch(self) -> None:
-        """Assign the next group and sub_id."""
+        """Assign the next group."""
         busy = {worker.number for worker in self.workers}
         number = next(n for n in range(1, self.workers_max + 1) if n not in busy)
         worker = Worker(number, self.rest.pop(0), self.next_sub_id())
@@ -109,7 +109,7 @@ class ApplyingReplica:
         return PositionRow(worker.sub_id, worker.group.gtid, worker.group.engine)
 
     def may_record(self, worker: Worker) -> bool:
-        """Return whether no row lock blocks the worker."""
+        """Return whether no row lock blocks it."""
         return worker.waits_for not in self.pending_rows
 
     def on_record(self, worker: Worker) -> None:
@@ -143,7 +143,7 @@ class ApplyingReplica:
         self.on_begun_again(worker)
 
     def roll_back(self, worker: Worker, other: TransactionId | None = None) -> None:
-        """Undo the attempt and its position row."""
+        """Undo the attempt."""
         worker.row, worker.waits_for = None, None
         self.record(EventKind.ROLLED_BACK, worker, other=other)
 
@@ -162,7 +162,7 @@ class ApplyingReplica:
     # DDL and engines without transactions.
 
     def on_unsafe_change(self, worker: Worker) -> None:
-        """Apply a change before its separate position record."""
+        """Apply a final change, without its position."""
         items = frozenset({f"row{worker.group.transaction}"})
         self.record(EventKind.ROW_APPLIED, worker, outcome=Outcome.OK, items=items)
         self.data.append(worker.group.transaction)
@@ -170,7 +170,7 @@ class ApplyingReplica:
         self.has_unrecorded = worker
 
     def on_recorded_apart(self, worker: Worker) -> None:
-        """Log the change and record its position."""
+        """Log the change and its position."""
         self.has_unrecorded = None
         if self.logs_updates:
             self.binlog.append(worker.group)
@@ -195,7 +195,7 @@ class ApplyingReplica:
             yield Step("engine commit", self.on_engine_commit)
 
     def ready(self) -> list[Worker]:
-        """Return prepared transactions whose predecessors are prepared."""
+        """Return prepared transactions with prepared predecessors."""
         blocked: set[int] = set()
         ready = []
         for worker in sorted(self.workers, key=lambda one: one.sub_id):
@@ -206,7 +206,7 @@ class ApplyingReplica:
         return ready
 
     def on_group(self) -> None:
-        """Write ready transactions to the binary log as a group."""
+        """Write all ready transactions as a group."""
         self.queue = self.ready()
         self.groups_made += 1
         self.group_is_logged = not (self.logs_updates and self.syncs_binlog)
@@ -224,7 +224,7 @@ class ApplyingReplica:
             self.record(EventKind.SYNCED, worker, group=self.groups_made)
 
     def on_engine_commit(self) -> None:
-        """Commit the next transaction with its position row."""
+        """Commit a transaction with its position row."""
         worker = self.queue.pop(0)
         self.data.append(worker.group.transaction)
         self.record(EventKind.ENGINE_COMMITTED, worker, group=self.groups_made)
@@ -232,14 +232,14 @@ class ApplyingReplica:
         self.finish(worker)
 
     def finish(self, worker: Worker) -> None:
-        """Release the worker and advance ``@@gtid_slave_pos``."""
+        """Release the worker; advance ``@@gtid_slave_pos``."""
         self.workers.remove(worker)
         self.position = self.position.advance(worker.group.gtid)
 
     # Recording.
 
     def report(self, kind: EventKind) -> None:
-        """Record the stored position and the data."""
+        """Record the stored position and data."""
         self.recorder.record(
             kind, member=MEMBER, gtid_set=str(self.store.load(self.binlog)),
             transactions=tuple(sorted(set(self.data))), members=(SOURCE,),

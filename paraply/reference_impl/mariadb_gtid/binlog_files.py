@@ -42,7 +42,7 @@ class Cursor:
     place: Place
     skipping: dict[int, MariadbGtid]
     unknown: set[int] = field(default_factory=set)
-    """Domains unknown at connect, checked again later."""
+    """Unknown domains, checked again later."""
 
 
 class Refused(NamedTuple):
@@ -64,11 +64,11 @@ class Binlog:
 
     @property
     def end(self) -> Place:
-        """Return the place after the last group."""
+        """Return the log's end."""
         return Place(len(self.files) - 1, len(self.files[-1].groups))
 
     def append(self, group: Logged) -> None:
-        """Append a group to the newest file."""
+        """Append to the newest file."""
         self.files[-1].groups.append(group)
 
     def rotate(self, state: MariadbBinlogState) -> None:
@@ -112,11 +112,11 @@ class Binlog:
         return state.has_logged(gtid) or is_own or not self.is_known(gtid.domain, state)
 
     def is_known(self, domain: int, state: MariadbBinlogState) -> bool:
-        """Return whether the log has the domain."""
+        """Return whether the domain is logged."""
         return any(entry.domain == domain for entry in state)
 
     def is_still_accepted(self, group: Logged, cursor: Cursor, state: MariadbBinlogState) -> bool:
-        """Check the request again at an unknown domain's first group."""
+        """Check the request at an unknown domain's first group."""
         if group.gtid.domain not in cursor.unknown:
             return True
         cursor.unknown.discard(group.gtid.domain)
@@ -124,7 +124,7 @@ class Binlog:
         return asked is None or state.has_logged(asked)
 
     def may_start_in(self, listed: MariadbBinlogState, asked: MariadbPosition) -> bool:
-        """Return whether files from here have all missing groups."""
+        """Return whether all missing groups follow."""
         for entry in listed:
             if entry.domain not in asked:
                 return False
@@ -179,13 +179,13 @@ class Binlog:
     # Conversion from file and offset.
 
     def position_at(self, place: Place) -> MariadbPosition:
-        """Convert file and offset to a position."""
+        """Convert file and offset."""
         position = self.files[place.file].listed.position
         for group in self.files[place.file].groups[: place.offset]:
             position = position.advance(group.gtid)
         return position
 
     def groups_before(self, place: Place) -> list[Logged]:
-        """Return all groups before a place."""
+        """Return all earlier groups."""
         earlier = [group for file in self.files[: place.file] for group in file.groups]
         return earlier + self.files[place.file].groups[: place.offset]

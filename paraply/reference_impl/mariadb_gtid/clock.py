@@ -62,7 +62,7 @@ class _Clock:
 
 
 def group_timing(dialect: str, *, workers: int, transactions: int) -> GroupTiming:
-    """Return the timing of one domain's transactions without errors."""
+    """Time one domain's transactions without errors."""
     recorder = Recorder()
     quiet = dict.fromkeys(("crashes", "stops", "retries", "reads", "cleanups"), 0)
     workload = Workload(

@@ -12,9 +12,9 @@ from paraply.vocabulary.transactions import Transaction, TransactionId, Transact
 
 SOURCE_SERVER_ID = 1
 NON_TRANSACTIONAL = "non_transactional"
-"""Flag of MyISAM transactions."""
+"""Flag: no rollback (MyISAM)."""
 SET_BY_SESSION = "gtid_seq_no"
-"""Flag of session sequence numbers."""
+"""Flag: the session set the number."""
 
 
 class EventGroup(NamedTuple):
@@ -77,7 +77,7 @@ class PositionSource:
 
 
 def groups_after(log: tuple[EventGroup, ...], position: MariadbPosition) -> list[EventGroup]:
-    """Return each domain's groups after the position."""
+    """Return each domain's later groups."""
     skipping = {gtid.domain: gtid for gtid in position}
     rest = []
     for group in log:

@@ -19,7 +19,7 @@ from paraply.vocabulary.schedule import Schedule
 from paraply.vocabulary.transactions import Transaction, TransactionId
 
 OPEN_MAX = 2
-"""One may fail after another takes a number."""
+"""One may fail after another's number."""
 FILTERED_SCHEMA = "db1"
 REFUSED = "1236"
 FILTERED = "filtered"
@@ -62,7 +62,7 @@ class GtidServer:
     is_refused: bool = False
     to_come: list[Executed] = field(default_factory=list)
     seen: int = 0
-    """Read length of the source's log."""
+    """Checked length of the source's log."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -100,7 +100,7 @@ class GapFreeServers:
     # The run.
 
     def run(self, schedule: Schedule) -> None:
-        """Run and record the executed sets."""
+        """Run and record executed sets."""
         for server in self.servers:
             self.recorder.record(EventKind.STARTED, member=server.name)
         while progress := list(self.progress_steps(schedule)):
@@ -130,7 +130,7 @@ class GapFreeServers:
                     yield Step(server.name, act)
 
     def other_steps(self) -> Iterator[Step]:
-        """Yield failures, restarts, purges and the source's loss."""
+        """Yield failures, restarts, purges and losses."""
         if self.budget.failures:
             for one in self.open:
                 yield Step("fail", partial(self.on_failure, one))
@@ -145,7 +145,7 @@ class GapFreeServers:
     # The source.
 
     def on_begin(self, schedule: Schedule) -> None:
-        """Begin a transaction in one of two schemas."""
+        """Begin a transaction in some schema."""
         self.to_write -= 1
         schema = schedule.choose(("db0", FILTERED_SCHEMA), "schema")
         self.open.append(Open(schema, self.numbered(schema) if self.allocates_early else None))
@@ -171,7 +171,7 @@ class GapFreeServers:
         self.on_committed(self.source, one.early or self.numbered(one.schema))
 
     def on_failure(self, one: Open) -> None:
-        """Fail a transaction and lose its number."""
+        """Fail a transaction; lose its number."""
         self.budget.failures -= 1
         self.open.remove(one)
         if one.early is not None:
@@ -184,7 +184,7 @@ class GapFreeServers:
         self.record(EventKind.ENGINE_COMMITTED, server, one)
 
     def on_logged(self, server: GtidServer, one: Executed) -> None:
-        """Write to the log and executed set."""
+        """Log and mark as executed."""
         server.log.append(one)
         server.executed = server.executed.add(one.gtid)
         server.passed.add(one.transaction)
@@ -203,11 +203,11 @@ class GapFreeServers:
         return None
 
     def is_behind(self, server: GtidServer, source: GtidServer) -> bool:
-        """Return whether source log entries remain unchecked."""
+        """Return whether source entries remain."""
         return server.seen < len(source.log)
 
     def on_connect(self, server: GtidServer, source: GtidServer) -> None:
-        """Request transactions outside the executed set."""
+        """Request all transactions not executed."""
         needed = source.executed - server.executed
         server.is_refused = not needed.isdisjoint(source.purged)
         server.is_connected = not server.is_refused
@@ -219,7 +219,7 @@ class GapFreeServers:
         )  # fmt: skip
 
     def on_received(self, server: GtidServer, source: GtidServer) -> None:
-        """Read a transaction; apply it unless executed."""
+        """Read a transaction; apply unless executed."""
         one = source.log[server.seen]
         server.seen += 1
         if one.gtid in server.executed:
@@ -234,7 +234,7 @@ class GapFreeServers:
             self.on_logged(server, self.empty_for(one))
 
     def empty_for(self, one: Executed) -> Executed:
-        """Return an empty transaction with its GTID."""
+        """Return it empty, with its GTID."""
         return one
 
     # What happens beside.
@@ -245,7 +245,7 @@ class GapFreeServers:
         self.replica.is_connected = False
 
     def purgeable(self, server: GtidServer) -> int:
-        """Return the length that every replica has passed."""
+        """Return the length all replicas passed."""
         others = [other for other in self.servers if other.is_up]
         count = 0
         for one in server.log:
@@ -255,7 +255,7 @@ class GapFreeServers:
         return count
 
     def on_purge(self, server: GtidServer) -> None:
-        """Purge up to the slowest replica."""
+        """Purge to the slowest replica."""
         self.budget.purges -= 1
         count = self.purgeable(server)
         for one in server.log[:count]:
@@ -267,7 +267,7 @@ class GapFreeServers:
         self.recorder.record(EventKind.RELAY_ROTATED, member=server.name, note="purge")
 
     def on_lost(self) -> None:
-        """Replace the lost source by s2."""
+        """Replace s1 by s2."""
         self.budget.losses -= 1
         self.recorder.record(EventKind.CRASHED, member=self.source.name, note="lost for good")
         self.source.is_up = False

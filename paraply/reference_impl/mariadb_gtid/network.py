@@ -21,7 +21,7 @@ from paraply.vocabulary.schedule import Schedule
 from paraply.vocabulary.transactions import Transaction
 
 ROUNDS_MAX = 3
-"""Commits of a transaction at a server before a circling run ends."""
+"""Commits at a server before a circling run ends."""
 RELAY_MAX = 2
 """Two groups suffice for reordering."""
 SLAVE_POS, CURRENT_POS, BINLOG_POS = "gtid_slave_pos", "gtid_current_pos", "gtid_binlog_pos"
@@ -48,7 +48,6 @@ class Network:
     budget: NetworkBudget
     to_write: int
     schemas: int
-    """Independent schemas."""
     has_schema_domains: bool = True
     """Domains include a schema hash."""
     applies_out_of_order: bool = False
@@ -63,7 +62,7 @@ class Network:
     # The run.
 
     def run(self, schedule: Schedule) -> None:
-        """Run all steps and record every position."""
+        """Run and record all positions."""
         for server in self.servers:
             self.recorder.record(EventKind.STARTED, member=server.name)
         while not self.is_circling and (progress := list(self.progress_steps(schedule))):
@@ -76,7 +75,7 @@ class Network:
                 self.state_positions(server)
 
     def state_positions(self, server: Server) -> None:
-        """Record the server's positions, data and sources."""
+        """Record positions, data and sources."""
         for note, position in (
             (BINLOG_POS, server.state.position), (CURRENT_POS, server.current_position)
         ):  # fmt: skip
@@ -95,12 +94,12 @@ class Network:
         return str(server.position)
 
     def is_following(self, link: Link, replica: Server) -> bool:
-        """Return whether the link still delivers groups."""
+        """Return whether the link delivers."""
         is_connected = link.source.is_up and link.cursor is not None
         return link.replica is replica and is_connected and not self.is_circling
 
     def progress_steps(self, schedule: Schedule) -> Iterator[Step]:
-        """Yield write, replication and topology steps."""
+        """Yield progress."""
         for server in self.servers:
             if self.to_write and server.is_writable and server.is_up:
                 yield Step(f"{server.name} writes", partial(self.on_write, server, schedule))
@@ -110,7 +109,7 @@ class Network:
         yield from self.topology_steps(schedule)
 
     def topology_steps(self, schedule: Schedule) -> Iterator[Step]:
-        """Yield the steps of a fail-over."""
+        """Yield fail-over steps."""
         del schedule
         yield from ()
 
@@ -134,7 +133,7 @@ class Network:
     # Writing.
 
     def on_write(self, server: Server, schedule: Schedule) -> None:
-        """Commit a client transaction at a source."""
+        """Commit a client transaction."""
         self.to_write -= 1
         schema = schedule.choose(range(self.schemas), "schema")
         gtid = server.next_gtid(self.domain_of(server, schema))
@@ -171,7 +170,7 @@ class Network:
         return str(item).partition(".")[0]
 
     def on_committed(self, server: Server, group: Logged) -> None:
-        """Log and commit in one crash-safe step."""
+        """Log and commit in one step."""
         note = server.warning(group.gtid)
         server.log(group)
         self.record(EventKind.FLUSHED, server, group, note=note)
@@ -199,11 +198,11 @@ class Network:
             yield Step(f"{label}: receives", partial(self.on_receive, link))
 
     def has_more(self, link: Link) -> bool:
-        """Return whether the link has unread groups."""
+        """Return whether groups are unread."""
         return link.cursor is not None and link.cursor.place < link.source.binlog.end
 
     def on_connect(self, link: Link) -> None:
-        """Request a start at the replica's position."""
+        """Request the replica's position."""
         source = link.source
         start = source.binlog.find_start(link.asked, source.state, source.position)
         if isinstance(start, Refused):
@@ -213,7 +212,7 @@ class Network:
         self.record_start(link)
 
     def on_refused(self, link: Link, reason: str) -> None:
-        """Record error 1236; the source's growth triggers a retry."""
+        """Record error 1236; retry when the log grows."""
         position = link.asked
         link.disconnect()
         link.refused_at = len(link.source.binlog.groups)
@@ -223,7 +222,7 @@ class Network:
         )  # fmt: skip
 
     def record_start(self, link: Link) -> None:
-        """Record the start position and source."""
+        """Record position and source."""
         self.recorder.record(
             EventKind.STARTED, member=link.replica.name, members=(link.source.name,),
             gtid_set=str(link.asked),
@@ -254,7 +253,7 @@ class Network:
         return list(first.values())
 
     def may_begin(self, link: Link, group: Logged) -> bool:
-        """Return whether no other link applies the domain."""
+        """Return whether no other link applies it."""
         owner = link.replica.owners.get(group.gtid.domain)
         return owner in (None, link) or not link.replica.ignores_duplicates
 
@@ -314,7 +313,7 @@ class Network:
         )  # fmt: skip
 
     def on_rotate(self, server: Server) -> None:
-        """Rotate the log (FLUSH BINARY LOGS)."""
+        """FLUSH BINARY LOGS."""
         self.budget.rotations -= 1
         server.binlog.rotate(server.state)
         self.recorder.record(EventKind.RELAY_ROTATED, member=server.name)

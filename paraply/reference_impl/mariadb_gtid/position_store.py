@@ -24,7 +24,7 @@ class PositionRow(NamedTuple):
 
 
 class PositionStore:
-    """The table with one row per transaction."""
+    """The table with a row per transaction."""
 
     needs_row = True
 
@@ -34,7 +34,7 @@ class PositionStore:
         """Committed rows only."""
 
     def holder(self, row: PositionRow, pending: Collection[PositionRow]) -> PositionRow | None:
-        """Return the row that blocks the insert: None."""
+        """Return the blocking row: None."""
         del row, pending
         return None
 
@@ -45,7 +45,7 @@ class PositionStore:
             self.rows.append(row)
 
     def on_synced(self) -> None:
-        """Sync files; tables need no sync."""
+        """Sync files."""
 
     @property
     def may_sync(self) -> bool:
@@ -53,10 +53,10 @@ class PositionStore:
         return False
 
     def on_crash(self) -> None:
-        """Lose data that is not durable."""
+        """Lose volatile data."""
 
     def load(self, binlog: Sequence[EventGroup]) -> MariadbPosition:
-        """Return the position at start; ``binlog`` is the replica's."""
+        """Return the start position; ``binlog`` is the replica's."""
         del binlog
         return MariadbPosition(row.gtid for row in self.newest_of(self.rows).values())
 
@@ -70,7 +70,7 @@ class PositionStore:
         return newest
 
     def is_newer(self, row: PositionRow, other: PositionRow) -> bool:
-        """Return whether the row has a higher sub_id."""
+        """Return whether its sub_id is higher."""
         return row.sub_id > other.sub_id
 
     @property
@@ -79,12 +79,12 @@ class PositionStore:
         return max((row.sub_id for row in self.rows), default=0)
 
     def old_rows(self, pending: Collection[PositionRow]) -> list[PositionRow]:
-        """Return committed rows except each domain's newest."""
+        """Return committed rows but each domain's newest."""
         del pending
         return self.all_but_newest(self.rows)
 
     def all_but_newest(self, rows: Sequence[PositionRow]) -> list[PositionRow]:
-        """Return all rows except each domain's newest."""
+        """Return rows but each domain's newest."""
         newest = self.newest_of(rows)
         return [row for row in rows if self.is_newer(newest[row.gtid.domain], row)]
 
@@ -113,7 +113,7 @@ class BinlogPosition(PositionStore):
     needs_row = False
 
     def load(self, binlog: Sequence[EventGroup]) -> MariadbPosition:
-        """Return each domain's last complete group."""
+        """Return each domain's last group."""
         position = MariadbPosition()
         for group in binlog:
             position = position.advance(group.gtid)
@@ -132,7 +132,7 @@ class RelayLogInfo(PositionStore):
         self.durable = 0
 
     def on_engine_commit(self, group: EventGroup, row: PositionRow | None) -> None:
-        """Write the place after the group."""
+        """Write the place."""
         del row
         self.written = self.log.index(group) + 1
 
@@ -142,7 +142,7 @@ class RelayLogInfo(PositionStore):
 
     @property
     def may_sync(self) -> bool:
-        """Return whether the file has unsynced changes."""
+        """Return whether writes are unsynced."""
         return self.durable != self.written
 
     def on_crash(self) -> None:
@@ -150,7 +150,7 @@ class RelayLogInfo(PositionStore):
         self.written = self.durable
 
     def load(self, binlog: Sequence[EventGroup]) -> MariadbPosition:
-        """Return the GTIDs at the stored place."""
+        """Return the GTIDs there."""
         del binlog
         position = MariadbPosition()
         for group in self.log[: self.written]:

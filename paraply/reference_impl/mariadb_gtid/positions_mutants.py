@@ -37,7 +37,7 @@ class ForgetsRowOnRetry(PositionReplica):
 
 
 class IgnoresRecordError(PositionReplica):
-    """The replica ignores a position insert error."""
+    """Position insert errors are ignored."""
 
     def on_temporary_error(self, worker: Worker) -> None:
         """Continue without the row."""
@@ -49,7 +49,7 @@ class IgnoresRecordError(PositionReplica):
 
 
 class HighestSequence(PositionStore):
-    """The highest sequence number sets the position."""
+    """The highest sequence number decides."""
 
     def is_newer(self, row: PositionRow, other: PositionRow) -> bool:
         """Compare sequence numbers."""
@@ -60,7 +60,7 @@ class CleanupCountsUncommitted(PositionStore):
     """Cleanup counts uncommitted rows as newest."""
 
     def old_rows(self, pending: Collection[PositionRow]) -> list[PositionRow]:
-        """Include uncommitted rows when selecting the newest."""
+        """Include uncommitted rows."""
         old = self.all_but_newest([*self.rows, *pending])
         return [row for row in self.rows if row in old]
 
@@ -122,7 +122,7 @@ class WrapsSubIds(PositionReplica):
 
 
 class SubIdsByExecution(PositionReplica):
-    """Row writes allocate sub_ids in execution order."""
+    """Row writes allocate sub_ids."""
 
     def new_row(self, worker: Worker) -> PositionRow:
         """Allocate the sub_id now."""
@@ -149,7 +149,7 @@ class RecordsAfterCommit(PositionReplica):
             self.unrecorded = None
 
     def on_stopped(self) -> None:
-        """Write the row at a clean stop."""
+        """Write the row when clean."""
         self.record_late()
         super().on_stopped()
 
@@ -188,7 +188,7 @@ class RecoveryDropsLogged(PositionReplica):
 
 
 class CountsPartialGroup(PositionReplica):
-    """The recovery scan counts a cut-off group."""
+    """Recovery counts a cut-off group."""
 
     def recovered_position(self) -> MariadbPosition:
         """Include the cut-off group."""
@@ -201,7 +201,7 @@ class ResumesAtFurthest(PositionReplica):
     """The most advanced domain sets the start."""
 
     def resume(self, position: MariadbPosition) -> list[EventGroup]:
-        """Return groups after the position's last GTID."""
+        """Return groups after its last GTID."""
         places = [n for n, group in enumerate(self.log, 1) if group.gtid in tuple(position)]
         return list(self.log[max(places, default=0) :])
 
@@ -210,7 +210,7 @@ class ResumesAtEarliest(PositionReplica):
     """The least advanced domain sets the start."""
 
     def resume(self, position: MariadbPosition) -> list[EventGroup]:
-        """Return groups after the position's first GTID."""
+        """Return groups after its first GTID."""
         places = [n for n, group in enumerate(self.log, 1) if group.gtid in tuple(position)]
         return list(self.log[min(places, default=0) :])
 
@@ -228,7 +228,7 @@ class StopSkipsFirst(PositionReplica):
 
 
 class LoadsOneTable(PositionStore):
-    """A start reads the default engine's table."""
+    """Starts read one table."""
 
     def load(self, binlog: Sequence[EventGroup]) -> MariadbPosition:
         """Read the default table."""

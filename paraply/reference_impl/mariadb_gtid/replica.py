@@ -37,7 +37,7 @@ class PositionReplica(ApplyingReplica):
             self.on_stopped()
 
     def progress_steps(self) -> Iterator[Step]:
-        """Yield steps that apply the log."""
+        """Yield progress."""
         if self.is_stopped:
             if groups_after(self.log, self.store.load(self.binlog)):
                 yield Step("start", self.on_start)
@@ -54,7 +54,7 @@ class PositionReplica(ApplyingReplica):
         yield from self.group_steps()
 
     def other_steps(self) -> Iterator[Step]:
-        """Yield reads, stops, failures and crashes."""
+        """Yield faults and reads."""
         if self.is_stopped:
             return
         if self.budget.crashes and (self.workers or self.data):
@@ -136,7 +136,7 @@ class PositionReplica(ApplyingReplica):
         self.recorder.record(EventKind.STARTED, member=MEMBER, gtid_set=str(self.position))
 
     def resume(self, position: MariadbPosition) -> list[EventGroup]:
-        """Return each domain's groups after the position."""
+        """Return each domain's later groups."""
         return groups_after(self.log, position)
 
     # Crash and recovery.

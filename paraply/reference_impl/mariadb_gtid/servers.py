@@ -16,7 +16,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(eq=False)
 class Server:
-    """A server; mutants override its GTID rules."""
+    """A server with replaceable GTID rules."""
 
     number: int
     """server_id, from 1."""
@@ -55,13 +55,13 @@ class Server:
         return self.is_strict and self.state.is_out_of_order(gtid)
 
     def warning(self, gtid: MariadbGtid) -> str:
-        """Return the warning of a smaller number."""
+        """Return the smaller number's warning."""
         if not (self.warns and self.state.is_out_of_order(gtid)):
             return ""
         return f"warning: not above {self.state.position[gtid.domain]}"
 
     def log(self, group: Logged) -> None:
-        """Write a group to the binary log."""
+        """Write to the binary log."""
         self.binlog.append(group)
         self.state = self.state.log(group.gtid)
 
@@ -75,11 +75,11 @@ class Server:
         return compute_current_position(self.position, self.state, self.number)
 
     def is_duplicate(self, gtid: MariadbGtid) -> bool:
-        """Return whether gtid_ignore_duplicates skips the GTID."""
+        """Return whether gtid_ignore_duplicates skips it."""
         return self.ignores_duplicates and self.position.covers(gtid)
 
     def is_own(self, gtid: MariadbGtid) -> bool:
-        """Return whether the GTID is local (replicate_same_server_id)."""
+        """Return whether it is local (replicate_same_server_id)."""
         return gtid.server == self.number
 
     def restart(self, half_written: MariadbGtid | None) -> None:
@@ -98,7 +98,6 @@ class Link:
     uses_current_position: bool = False
     """MASTER_USE_GTID=current_pos."""
     cursor: Cursor | None = None
-    """None while disconnected."""
     relay: list[Logged] = field(default_factory=list)
     """Received groups."""
     applying: Logged | None = None
@@ -119,6 +118,6 @@ class Link:
         return bool(self.error) or not (self.relay or self.applying)
 
     def disconnect(self) -> None:
-        """Drop the relay log and the cursor."""
+        """Drop relay log and cursor."""
         self.cursor, self.applying, self.refused_at = None, None, -1
         self.relay.clear()

@@ -42,7 +42,7 @@ class Failover(Network):
             yield Step("promote", partial(self.on_promoted, self.successor))
 
     def on_elected(self, successor: Server) -> None:
-        """Connect the successor to servers with missing groups."""
+        """Connect the successor to advanced servers."""
         self.successor = successor
         self.links = [
             Link(other, successor)
@@ -55,11 +55,11 @@ class Failover(Network):
         return not server.state.position <= of.state.position
 
     def has_caught_up(self, link: Link) -> bool:
-        """Return whether the replica is complete or failed."""
+        """Return whether replication is complete or failed."""
         return bool(link.error) or link.source.state.position <= link.replica.state.position
 
     def on_promoted(self, successor: Server) -> None:
-        """Move clients and followers to the successor."""
+        """Move clients and followers."""
         successor.is_writable = True
         self.recorder.record(
             EventKind.STARTED, member=successor.name, gtid_set=str(successor.position), note=ELECTED
@@ -72,7 +72,7 @@ class Failover(Network):
 
 
 class Ring(Network):
-    """Servers follow their predecessors; a lost one leaves the ring."""
+    """Servers follow predecessors; a lost one leaves the ring."""
 
     def loss_steps(self, schedule: Schedule) -> Iterator[Step]:
         """Yield the loss of s1."""
@@ -81,7 +81,7 @@ class Ring(Network):
             yield Step("s1 is lost", partial(self.lose, self.servers[0]))
 
     def lose(self, server: Server) -> None:
-        """Connect the follower to the lost server's predecessor."""
+        """Close the ring."""
         super().lose(server)
         before = next(link.source for link in self.links if link.replica is server)
         after = next(link for link in self.links if link.source is server)
@@ -99,14 +99,14 @@ class MultiSource(Network):
             yield Step("s3 is lost", partial(self.lose, self.servers[2]))
 
     def lose(self, server: Server) -> None:
-        """Connect s4 to the sources of s3."""
+        """Connect s4 to s3's sources."""
         super().lose(server)
         last = self.servers[3]
         self.links = [Link(source, last) for source in self.servers[:2]]
 
 
 class Diamond(Network):
-    """s4 follows s2 and s3, which follow s1."""
+    """s4 follows s2 and s3, which follow s1 (gtid_ignore_duplicates)."""
 
 
 class SwitchOver(Network):
@@ -140,7 +140,7 @@ class SwitchOver(Network):
             yield Step("change places", self.on_changed_places)
 
     def on_changed_places(self) -> None:
-        """Connect the old source from its ``gtid_current_pos``."""
+        """Follow the new source from ``gtid_current_pos``."""
         link = self.links[0]
         link.replica.is_writable = True
         self.links = [Link(link.replica, link.source, uses_current_position=True)]
@@ -157,7 +157,7 @@ class Restore(Network):
     is_restored = False
 
     def loss_steps(self, schedule: Schedule) -> Iterator[Step]:
-        """Yield the restore, then the loss of s1."""
+        """Yield restore and loss."""
         source, restored, _ = self.servers
         if not self.is_restored and source.data:
             yield Step("restore s2", lambda: self.on_restore(schedule))
@@ -165,7 +165,7 @@ class Restore(Network):
             yield Step("s1 is lost", partial(self.lose, source))
 
     def on_restore(self, schedule: Schedule) -> None:
-        """Restore a backup at some source place."""
+        """Restore a backup."""
         source, restored, _ = self.servers
         self.is_restored = True
         places = [
@@ -204,6 +204,6 @@ class Restore(Network):
             yield Step("s2 takes over", partial(self.on_promoted, restored, other))
 
     def on_promoted(self, restored: Server, other: Server) -> None:
-        """Move clients and s3 to s2."""
+        """Move clients and s3."""
         restored.is_writable = True
         self.links = [Link(restored, other)]

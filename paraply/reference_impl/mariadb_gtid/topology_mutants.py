@@ -31,7 +31,7 @@ class StartsAtTheGtid(Binlog):
 
 
 class StartsOneLate(Binlog):
-    """The source skips one GTID too many."""
+    """The source skips one GTID more."""
 
     def to_skip(
         self, listed: MariadbBinlogState, asked: MariadbPosition, own: MariadbPosition
@@ -100,7 +100,7 @@ class SkipsTogether(Binlog):
 
 
 class OffsetPlusOne(Binlog):
-    """Conversion returns the position one group late."""
+    """Conversion is one group late."""
 
     def position_at(self, place: Place) -> MariadbPosition:
         """Convert the next place."""
@@ -128,7 +128,7 @@ class LosesState(Server):
 
 
 class CountsHalfWritten(Server):
-    """The binlog state includes a cut-off group."""
+    """The state includes a cut-off group."""
 
     def restart(self, half_written: MariadbGtid | None) -> None:
         """Log the group."""
@@ -216,7 +216,7 @@ class OwnersLeaveEarly(Diamond):
 
 
 class NewGtidsOutside(Restore):
-    """The outside applier sets no session variables."""
+    """The outside applier sets no variables."""
 
     def on_outside(self, server: Server, group: Logged) -> None:
         """Commit with a local GTID."""

@@ -60,7 +60,7 @@ class Rules:
     is_strict: bool = True
     warns: bool = False
     shares_domain: bool = False
-    """Against the text."""
+    """Contrary to the text."""
     is_out_of_order: bool = False
     """Replicas reorder schemas, as MySQL 5.6 does."""
     goes_back: bool = False
@@ -178,7 +178,7 @@ class TopologySubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> Network:
-        """Return a topology's servers before any step."""
+        """Return a topology's servers."""
         rules = RULES[dialect]
         name = str(options["topology"])
         if name == ANY:

@@ -36,9 +36,8 @@ class Worker:
     stage: Stage = Stage.BEGUN
     attempt: int = 1
     row: PositionRow | None = None
-    """Uncommitted position row."""
     waits_for: PositionRow | None = None
-    """Locked row that blocks it."""
+    """Row lock that blocks it."""
 
 
 class Step(NamedTuple):

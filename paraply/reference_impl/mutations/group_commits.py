@@ -65,7 +65,7 @@ mutate(
 
 
 class ExecutedBeforeItCommits(Member):
-    """The binary log write executes and unlocks."""
+    """Transactions execute and unlock at the log write."""
 
     def apply(self, entry: RelayEntry) -> None:
         if entry.gtid not in self.executed:

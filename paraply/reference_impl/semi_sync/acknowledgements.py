@@ -17,12 +17,11 @@ class Acknowledgements:
 
     required: int
     reported: dict[str, int] = field(default_factory=dict)
-    """Last reported positions."""
     released: int = 0
     """Highest position of N replicas, or 0."""
 
     def report(self, replica: str, position: int) -> None:
-        """Count a reply for everything before ``position``."""
+        """Count a reply up to ``position``."""
         self.reported[replica] = position
         positions = sorted(self.reported.values(), reverse=True)
         if len(positions) >= self.required:
@@ -35,7 +34,7 @@ class Acknowledgements:
         return twin
 
     def of(self, replica: str) -> Hashable:
-        """Return the state of one replica."""
+        """Return a replica's state."""
         return self.reported.get(replica)
 
 
@@ -69,7 +68,7 @@ class AckContainer(Acknowledgements):
         return twin
 
     def of(self, replica: str) -> Hashable:
-        """Return the state of one replica."""
+        """Return a replica's state."""
         return self.reported.get(replica), self.slots.get(replica)
 
     def least_of(self, position: int) -> int:

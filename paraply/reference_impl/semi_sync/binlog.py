@@ -20,11 +20,11 @@ class BinaryLog:
         self.synced = max(self.synced, position)
 
     def end_of(self, transaction: TransactionId) -> int:
-        """Return the position after a transaction."""
+        """Return the transaction's end."""
         return self.written.index(transaction) + 1
 
     def crash(self, kept: int) -> None:
-        """Lose the unsynced tail except ``kept`` transactions."""
+        """Lose the unsynced tail beyond ``kept``."""
         del self.written[self.synced + kept :]
         self.synced = len(self.written)
 
@@ -50,7 +50,7 @@ class ReplicaState:
 
     @property
     def position(self) -> int:
-        """Return the number of received transactions."""
+        """Return the received length."""
         return len(self.received)
 
     def follows(self, log: list[TransactionId]) -> bool:

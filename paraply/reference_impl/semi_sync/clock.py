@@ -70,7 +70,7 @@ class TimedCluster(Cluster):
         self.recorder.record(EventKind.STOPPED, member=SOURCE, note="at rest")
 
     def replica_steps(self) -> Iterator[Step]:
-        """Yield replica steps except nonblocking applies."""
+        """Yield replica steps except applies."""
         return (step for step in super().replica_steps() if not step.label.endswith("applies"))
 
     def due(self, step: Step) -> int:
@@ -104,7 +104,7 @@ class TimedCluster(Cluster):
         self.sent_at.update(dict.fromkeys(group.transactions, self.recorder.now))
 
     def followers_of(self, leader: Group) -> list[Group]:
-        """Return groups queued before the leader's sync."""
+        """Return groups queued in time."""
         queued = self.queued.get(f"group {leader.number}: syncs", [])
         is_syncing = leader.stage is Stage.SYNC_QUEUE
         return [

@@ -90,7 +90,7 @@ class SemiSyncClockSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Run all commits; events include times."""
+        """Run all commits on the clock."""
         calm = {option.name: option.default for option in SEMI_SYNC.options}
         settings = SEMI_SYNC.settings(dialect_of_semi_sync(dialect), workload, calm)
         identifiers = []

@@ -21,7 +21,7 @@ from paraply.vocabulary.schedule import Schedule
 
 @dataclass
 class Cluster(Faults):
-    """The whole cluster; ``run`` makes one history."""
+    """The whole cluster."""
 
     applying_is_private: ClassVar[bool] = True
     """Applying is unobservable with retained relay logs."""
@@ -34,7 +34,7 @@ class Cluster(Faults):
         self.on_end()
 
     def on_start(self) -> None:
-        """Record the start of the source."""
+        """Record the start."""
         self.recorder.record(EventKind.STARTED, member=SOURCE)
 
     def take(self, step: Step) -> None:
@@ -43,7 +43,7 @@ class Cluster(Faults):
         step.act()
 
     def on_end(self) -> None:
-        """Record the end unless the run stalled."""
+        """Record the end, unless stalled."""
         self.recorder.next_step()
         if self.promoted is not None:
             self.recorder.record(EventKind.STOPPED, member=self.promoted.name, note="promoted")
@@ -51,12 +51,12 @@ class Cluster(Faults):
             self.recorder.record(EventKind.STOPPED, member=SOURCE, note="at rest")
 
     def steps(self) -> list[Step]:
-        """Return possible steps; none without progress."""
+        """Return all steps."""
         progress = list(self.progress_steps())
         return [*progress, *self.other_steps()] if progress else []
 
     def progress_steps(self) -> Iterator[Step]:
-        """Yield steps towards a client's answer."""
+        """Yield progress."""
         if not self.is_lost:
             is_serving = self.is_open and not (self.held_back or self.is_stopping)
             if self.waiting and is_serving and not self.is_stopped:
@@ -74,7 +74,7 @@ class Cluster(Faults):
             yield from self.succession_steps()
 
     def succession_steps(self) -> Iterator[Step]:
-        """Yield steps after the source's loss."""
+        """Yield fail-over steps."""
         if self.promoted is None:
             if self.may_promote():
                 yield Step("promote", self.on_promoted)
@@ -84,7 +84,7 @@ class Cluster(Faults):
 
     @property
     def unsynced(self) -> int:
-        """Return the number of unsynced transactions."""
+        """Return the unsynced length."""
         return len(self.binlog.written) - self.binlog.synced
 
     def other_steps(self) -> Iterator[Step]:

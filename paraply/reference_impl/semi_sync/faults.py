@@ -57,7 +57,7 @@ class Faults(Replication):
         self.recover([one for one in self.binlog.written if one not in self.visible])
 
     def forget(self, kept: int) -> None:
-        """Lose memory, connections and the log tail."""
+        """Lose volatile state and log tail."""
         self.binlog.crash(kept)
         self.queue.clear()
         self.groups.clear()
@@ -66,19 +66,19 @@ class Faults(Replication):
         self.restart_semi_sync()
 
     def restart_semi_sync(self) -> None:
-        """Switch semi-sync on with no known replica."""
+        """Switch on without known replicas."""
         self.heard = self.new_acknowledgements()
         self.is_on, self.is_switched_off = True, False
         for replica in self.replicas:
             replica.is_missed = not replica.is_connected
 
     def record_recovery(self, note: str) -> None:
-        """Record the binary log after a crash."""
+        """Record the surviving log."""
         log = tuple(self.binlog.written)
         self.recorder.record(EventKind.RECOVERED, member=SOURCE, transactions=log, note=note)
 
     def recover(self, undecided: list[TransactionId]) -> None:
-        """Decide prepared transactions in the binary log."""
+        """Decide prepared, logged transactions."""
         recovery = self.settings.recovery
         if recovery is Recovery.WAITS:
             self.held_back = undecided
@@ -106,7 +106,7 @@ class Faults(Replication):
             self.give_up_all(Abandon.SHUTDOWN)
 
     def may_stop(self) -> bool:
-        """Return whether commits and awaited replicas have finished."""
+        """Return whether commits and awaited replicas are done."""
         following = [one for one in self.replicas if one.is_connected]
         all_sent = all(one.position >= self.sendable() for one in following)
         return not self.groups and (all_sent or not self.settings.shutdown_waits)
@@ -157,7 +157,7 @@ class Faults(Replication):
         )
 
     def choose_successor(self) -> ReplicaState:
-        """Return the replica with the highest position."""
+        """Return the most advanced replica."""
         return max(self.replicas, key=lambda replica: (replica.position, replica.name))
 
     def on_returned(self, kept: int) -> None:
@@ -172,13 +172,13 @@ class Faults(Replication):
             self.recorder.record(EventKind.STOPPED, member=SOURCE, note="refused")
 
     def truncate(self) -> None:
-        """Cut the log after the last engine commit."""
+        """Cut after the last engine commit."""
         log = self.binlog
         while log.written and log.written[-1] not in self.visible:
             del log.written[-1]
         log.synced = len(log.written)
 
     def is_welcome(self) -> bool:
-        """Return whether the new source has its log."""
+        """Return whether the successor has its whole log."""
         assert self.promoted is not None
         return self.binlog.written == self.promoted.received[: len(self.binlog.written)]

@@ -11,7 +11,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 
 class Stage(Enum):
-    """A group's stage, and so its mutex."""
+    """A group's stage and mutex."""
 
     FLUSH = "LOCK_log, written"
     SYNC_QUEUE = "no mutex, waits for LOCK_sync (MySQL)"
@@ -46,7 +46,7 @@ class Group:
         )  # fmt: skip
 
     def name(self) -> Hashable:
-        """Return a hashable identity, without the number."""
+        """Return a hashable identity."""
         return (
             tuple(self.transactions), self.stage, tuple(self.committed), self.has_given_up,
             self.has_lost_its_clients,

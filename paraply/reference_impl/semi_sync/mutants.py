@@ -19,7 +19,7 @@ class Unchained(Cluster):
     """LOCK_log's release precedes LOCK_enhanced_semisync."""
 
     def may_enter_ack(self, group: Group) -> bool:
-        """Allow several waiting groups, in any order."""
+        """Allow several groups."""
         return True
 
 
@@ -40,7 +40,7 @@ class WaitsForFirstPosition(Cluster):
 
 
 class SendsBeforeSync(Cluster):
-    """Replicas receive unsynced transactions (sync_binlog=0)."""
+    """Replicas receive unsynced transactions (sync_binlog != 1)."""
 
     def sendable(self) -> int:
         """Return the file end."""
@@ -86,10 +86,10 @@ class ReadsUncommitted(Cluster):
 
 
 class TakesBeforeReleasing(Cluster):
-    """Stages overlap their mutexes without a queue."""
+    """Stages overlap their mutexes."""
 
     def queue_steps(self, group: Group, name: str) -> Iterator[Step]:
-        """Hold mutexes until the next acquisition."""
+        """Overlap the mutexes."""
         if group.stage is Stage.FLUSH and self.holder(Stage.SYNC) is None:
             yield Step(f"{name}: syncs", lambda: self.on_queue_synced(group))
         elif group.stage is Stage.SYNC and self.holder(Stage.ACK, Stage.COMMIT) is None:
@@ -115,7 +115,7 @@ class WriteFails(Cluster):
             super().write(transaction, group)
 
     def end_of(self, transaction: TransactionId) -> int:
-        """Return the log end for unlogged transactions."""
+        """Default to the log end."""
         written = self.binlog.written
         return super().end_of(transaction) if transaction in written else len(written)
 

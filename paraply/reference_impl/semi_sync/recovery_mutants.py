@@ -69,7 +69,7 @@ class GtidsStartAgain(Cluster):
     forgotten = 0
 
     def on_rotated(self) -> None:
-        """Begin a file without saving earlier GTIDs."""
+        """Begin a file without earlier GTIDs."""
         super().on_rotated()
         self.has_rotated = True
 
@@ -108,7 +108,7 @@ class DiscardsRelayLog(Cluster):
 
 
 class PromotesUnapplied(Cluster):
-    """Promotion drops the relay log (STOP SLAVE)."""
+    """Promotion drops the relay log (STOP SLAVE; START SLAVE)."""
 
     applying_is_private = False
 
@@ -135,7 +135,7 @@ class AsksTooFew(Cluster):
         return [replica for replica in self.replicas if replica.is_connected]
 
     def may_promote(self) -> bool:
-        """Return whether connected replicas are drained."""
+        """Return whether connected replicas drained."""
         at_hand = self.at_hand()
         return bool(at_hand) and all(one.applied == one.position for one in at_hand)
 
@@ -160,7 +160,7 @@ class TruncatesThoughItStays(Cluster):
     """A restarted source truncates its log."""
 
     def forget(self, kept: int) -> None:
-        """Cut uncommitted transactions, received or not."""
+        """Cut uncommitted transactions."""
         super().forget(kept)
         self.truncate()
 

@@ -14,7 +14,7 @@ from paraply.vocabulary.events import EventKind
 
 @dataclass
 class Replication(Staging):
-    """The source's dump threads and the replicas."""
+    """Dump threads and replicas."""
 
     def replica_steps(self) -> Iterator[Step]:
         """Yield the replicas' own steps."""
@@ -35,7 +35,7 @@ class Replication(Staging):
         return self.binlog.synced if self.settings.sync_binlog else len(self.binlog.written)
 
     def may_receive(self, replica: ReplicaState) -> bool:
-        """Return whether the dump thread can send."""
+        """Return whether sending is possible."""
         is_up = replica.is_connected and not (self.is_lost or self.is_stopped)
         is_behind = replica.position < self.sendable()
         if not (is_up and is_behind and replica.follows(self.binlog.written)):
@@ -43,7 +43,7 @@ class Replication(Staging):
         return not self.settings.dump_takes_lock_log or self.lock_log_is_free()
 
     def on_received(self, replica: ReplicaState) -> None:
-        """Write to the relay log, and reply."""
+        """Receive a transaction and reply."""
         transaction = self.binlog.written[replica.position]
         replica.received.append(transaction)
         self.recorder.record(EventKind.DELIVERED, member=replica.name, transaction=transaction)
@@ -57,14 +57,14 @@ class Replication(Staging):
         )
 
     def on_replica_crash(self, replica: ReplicaState, *, is_noticed: bool = True) -> None:
-        """Crash a replica, detected or not."""
+        """Crash, detected or not."""
         self.budget.replica_crashes -= 1
         replica.is_connected, replica.is_missed = False, is_noticed
         note = "" if is_noticed else "without a word"
         self.recorder.record(EventKind.CRASHED, member=replica.name, note=note)
 
     def on_restarted(self, replica: ReplicaState) -> None:
-        """Restart a replica; its position counts as reply."""
+        """Restart; the position counts as reply."""
         replica.restart(keeps_relay_log=self.settings.keeps_relay_log)
         known = self.heard.reported.get(replica.name, 0)
         if known > replica.position:

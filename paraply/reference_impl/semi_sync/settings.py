@@ -21,9 +21,9 @@ class Recovery(Enum):
     WAITS = "waits"
     """For a replica (first remedy of MDEV-162)."""
     BARRED = "barred"
-    """Commit, then wait before opening (second remedy)."""
+    """Commit; wait before opening (second remedy)."""
     COMMITS = "commits"
-    """Commit and open, as stock servers do."""
+    """Commit and open (stock servers; hole of the text)."""
 
 
 class Staging(Enum):
@@ -40,7 +40,7 @@ class Staging(Enum):
 
     @property
     def is_mysql(self) -> bool:
-        """Return whether stage queues merge groups."""
+        """Return whether queues merge groups."""
         return self in (Staging.MYSQL_ORDERED, Staging.MYSQL_UNORDERED)
 
 
@@ -90,18 +90,18 @@ class Settings:
     As in MySQL 5.6, these include AFTER_COMMIT waits.
     """
     dump_takes_lock_log: bool
-    """Servers before binlog_end_pos."""
+    """As before binlog_end_pos."""
     sync_binlog: int
     """1 sends synced, 0 written transactions."""
     waits_without_replicas: bool
     """rpl_semi_sync_master_wait_no_slave."""
     replicas_return: bool
     silent_crashes: bool
-    """Power losses, without closed connections."""
+    """Power loss closes no connection."""
     shutdown_waits: bool
     """SHUTDOWN WAIT FOR ALL SLAVES."""
     truncates: bool
-    """Cut the prepared tail on return (MDEV-21117, --init-rpl-role=SLAVE)."""
+    """Cut the prepared tail (MDEV-21117, --init-rpl-role=SLAVE)."""
     reads: int
     source_crashes: int
     replica_crashes: int
@@ -114,7 +114,6 @@ class Settings:
     loses_replicas: int
     """Lost with the source."""
     source_returns: bool
-    """The old source may return as replica."""
 
     @property
     def abandoning(self) -> tuple[Abandon, ...]:

@@ -20,19 +20,19 @@ class Staging(Waiting):
     """Moves groups to the engine."""
 
     def on_prepare(self) -> None:
-        """Prepare a transaction and queue it."""
+        """Prepare and queue a transaction."""
         transaction = self.waiting.pop(0)
         self.queue.append(transaction)
         self.recorder.record(EventKind.PREPARED, member=SOURCE, transaction=transaction)
 
     def may_flush(self) -> bool:
-        """Return whether a group may take LOCK_log."""
+        """Return whether LOCK_log is available."""
         if self.settings.staging is Design.GLOBAL_MUTEX:
             return not self.groups and not self.is_rotating
         return self.lock_log_is_free()
 
     def on_flush(self) -> None:
-        """Take LOCK_log; write the queue as a group."""
+        """Take LOCK_log; write the queue."""
         self.groups_made += 1
         size = 1 if self.settings.staging is Design.GLOBAL_MUTEX else len(self.queue)
         group = Group(self.groups_made, self.queue[:size])
@@ -42,7 +42,7 @@ class Staging(Waiting):
             self.write(transaction, group.number)
 
     def write(self, transaction: TransactionId, group: int) -> None:
-        """Write a transaction with the next GTID."""
+        """Write with the next GTID."""
         self.binlog.written.append(transaction)
         self.recorder.record(
             EventKind.FLUSHED, member=SOURCE, transaction=transaction, group=group,
@@ -50,7 +50,7 @@ class Staging(Waiting):
         )  # fmt: skip
 
     def next_number(self) -> int:
-        """Return the last written GTID's number."""
+        """Return the last GTID number."""
         return len(self.binlog.written)
 
     def steps_of(self, group: Group) -> Iterator[Step]:
@@ -76,7 +76,7 @@ class Staging(Waiting):
     # Chained mutexes.
 
     def on_sync(self, group: Group) -> None:
-        """Sync up to the group's end, if configured."""
+        """Sync, if configured."""
         group.stage = Stage.SYNC
         if self.settings.sync_binlog:
             self.binlog.sync(self.end_of(group.last))
@@ -95,7 +95,7 @@ class Staging(Waiting):
     # MySQL's queues.
 
     def queue_steps(self, group: Group, name: str) -> Iterator[Step]:
-        """Yield queue steps; the first group leads."""
+        """Yield queue steps."""
         if group.stage is Stage.FLUSH:
             yield Step(f"{name}: queues for SYNC", partial(self.on_queued, group, Stage.SYNC_QUEUE))
         elif group.stage is Stage.SYNC_QUEUE:
@@ -110,37 +110,37 @@ class Staging(Waiting):
             yield Step(f"{name}: leads COMMIT", partial(self.on_queue_leads, group))
 
     def leads(self, group: Group) -> bool:
-        """Return whether the group leads its queue."""
+        """Return whether it leads."""
         return self.holder(group.stage) is group
 
     def on_queued(self, group: Group, stage: Stage) -> None:
-        """Enter the next queue; release the mutex."""
+        """Enter a queue; release the mutex."""
         group.stage = stage
 
     def become_one(self, leader: Group) -> None:
-        """Merge the queue into its leader."""
+        """Merge its queue."""
         for follower in self.followers_of(leader):
             leader.transactions += follower.transactions
             self.groups.remove(follower)
 
     def followers_of(self, leader: Group) -> list[Group]:
-        """Return the other groups of the queue."""
+        """Return the queue's other groups."""
         return [one for one in self.groups if one.stage is leader.stage and one is not leader]
 
     def on_queue_synced(self, group: Group) -> None:
-        """Take LOCK_sync and sync the queue."""
+        """Take LOCK_sync; sync the queue."""
         self.become_one(group)
         self.on_sync(group)
 
     def on_queue_leads(self, group: Group) -> None:
-        """Take LOCK_commit; wait for the queue's last position."""
+        """Take LOCK_commit; wait for the queue."""
         self.become_one(group)
         self.on_enter_ack(group)
 
     # The engine commit, and the answer.
 
     def may_enter_commit(self, group: Group) -> bool:
-        """Return whether wait and LOCK_commit_ordered are over."""
+        """Return whether the wait is over and LOCK_commit_ordered free."""
         waits = self.settings.wait_point is WaitPoint.AFTER_SYNC
         is_alone = self.settings.staging is Design.MYSQL_UNORDERED
         is_free = is_alone or self.holder(Stage.COMMIT) is None
@@ -151,12 +151,12 @@ class Staging(Waiting):
         group.stage = Stage.COMMIT
 
     def committable(self, group: Group) -> list[TransactionId]:
-        """Return the first remaining transaction, or all."""
+        """Return the first, or all, uncommitted transactions."""
         left = [one for one in group.transactions if one not in group.committed]
         return left if self.settings.staging is Design.MYSQL_UNORDERED else left[:1]
 
     def on_engine_commit(self, group: Group, transaction: TransactionId) -> None:
-        """Commit a transaction in the engine."""
+        """Commit in the engine."""
         group.committed.append(transaction)
         self.show(transaction, group.number)
         if len(group.committed) == len(group.transactions):
@@ -165,7 +165,7 @@ class Staging(Waiting):
                 self.begin_wait(group)
 
     def may_answer(self, group: Group) -> bool:
-        """Return whether clients may receive answers."""
+        """Return whether clients may continue."""
         waits = self.settings.wait_point is WaitPoint.AFTER_COMMIT
         return not waits or self.wait_is_over(group)
 

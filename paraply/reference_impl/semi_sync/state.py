@@ -21,7 +21,6 @@ from paraply.vocabulary.transactions import TransactionId
 SOURCE = "source"
 
 _PLAIN = frozenset({bool, int, str, type(None)})
-"""Types without conversion."""
 
 
 @dataclass
@@ -42,7 +41,6 @@ class ClusterState:
     held_back: list[TransactionId] = field(default_factory=list)
     """Unacknowledged after recovery (Recovery.WAITS)."""
     is_on: bool = True
-    """Semi-sync is on."""
     is_switched_off: bool = False
     """Replies do not restore semi-sync."""
     is_open: bool = True
@@ -69,7 +67,7 @@ class ClusterState:
     # What is held, and by whom.
 
     def holder(self, *stages: Stage) -> Group | None:
-        """Return the group with the stages' mutex."""
+        """Return the stages' group."""
         return next((group for group in self.groups if group.stage in stages), None)
 
     def lock_log_is_free(self) -> bool:
@@ -79,7 +77,7 @@ class ClusterState:
 
     @property
     def is_at_rest(self) -> bool:
-        """Return whether every client has its answer."""
+        """Return whether all answers are sent."""
         under_way = self.waiting or self.queue or self.groups or self.held_back
         return not (under_way or self.is_stopping or self.is_stopped)
 
@@ -91,7 +89,7 @@ class ClusterState:
             self.recorder.record(kind, member=SOURCE, transaction=transaction, group=group.number)
 
     def show(self, transaction: TransactionId, group: int | None = None) -> None:
-        """Commit in the engine, visible to readers."""
+        """Commit in the engine."""
         self.visible.append(transaction)
         self.recorder.record(
             EventKind.ENGINE_COMMITTED, member=SOURCE, transaction=transaction, group=group
@@ -100,7 +98,7 @@ class ClusterState:
     # States as such.
 
     def fork(self) -> Self:
-        """Return an independent copy, without records."""
+        """Return an independent copy without records."""
         twin = copy(self)
         twin.recorder = Recorder()
         twin.waiting, twin.queue = self.waiting.copy(), self.queue.copy()
@@ -133,5 +131,5 @@ class ClusterState:
         )  # fmt: skip
 
     def name_of(self, replica: ReplicaState) -> tuple[Hashable, ...]:
-        """Return a replica's identity without its name."""
+        """Return identity without the name."""
         return (*replica.state(), self.heard.of(replica.name), replica is self.promoted)

@@ -200,7 +200,7 @@ class SemiSyncSubject(Subject):
     def settings(
         self, dialect: str, workload: Workload, options: Mapping[str, OptionValue]
     ) -> Settings:
-        """Return a dialect's settings with options."""
+        """Return the resulting settings."""
         wait_point, recovery, staging = DIALECTS[dialect]
         values: dict[str, Any] = {
             "wait_point": wait_point,

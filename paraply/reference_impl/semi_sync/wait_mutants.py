@@ -15,7 +15,7 @@ class OneSuffices(Cluster):
     """The source ignores wait_for_slave_count."""
 
     def is_acknowledged(self, position: int) -> bool:
-        """Return whether any replica has the position."""
+        """Return whether any replica suffices."""
         return any(reported >= position for reported in self.heard.reported.values())
 
 
@@ -145,7 +145,7 @@ class LeavesWhenOneIsGone(Cluster):
     """Any closed connection ends waits."""
 
     def may_leave(self) -> bool:
-        """Return whether any replica is missed."""
+        """Return whether any is missed."""
         return any(replica.is_missed for replica in self.replicas)
 
 

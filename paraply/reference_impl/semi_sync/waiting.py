@@ -30,7 +30,7 @@ class Waiting(ClusterState):
         return is_up and is_new and replica.follows(self.binlog.written)
 
     def on_heard(self, replica: ReplicaState) -> None:
-        """Count a reply or a start position."""
+        """Count a reply or start position."""
         known = self.heard.reported.get(replica.name, 0)
         for transaction in replica.received[known:]:
             self.recorder.record(
@@ -45,7 +45,7 @@ class Waiting(ClusterState):
             self.is_on = True
 
     def is_acknowledged(self, position: int) -> bool:
-        """Return whether enough replicas have the position."""
+        """Return whether enough replicas replied."""
         return self.heard.released >= position
 
     # Waits.
@@ -55,7 +55,7 @@ class Waiting(ClusterState):
         return self.end_of(group.last)
 
     def end_of(self, transaction: TransactionId) -> int:
-        """Return the position after a logged transaction."""
+        """Return the transaction's end."""
         return self.binlog.end_of(transaction)
 
     def wait_is_over(self, group: Group) -> bool:
@@ -68,7 +68,7 @@ class Waiting(ClusterState):
         return group.stage is point and not self.wait_is_over(group)
 
     def begin_wait(self, group: Group) -> None:
-        """Wait, unless semi-sync is off or stopping."""
+        """Wait, unless semi-sync is off or the source stops."""
         if not self.is_waiting(group):
             return
         if self.is_stopping and not self.settings.shutdown_waits:
@@ -106,6 +106,6 @@ class Waiting(ClusterState):
             self.give_up(group, why)
 
     def may_leave(self) -> bool:
-        """Return whether too few connections remain."""
+        """Return whether too few remain."""
         left = sum(not replica.is_missed for replica in self.replicas)
         return not self.settings.waits_without_replicas and left < self.settings.acknowledgements

@@ -48,6 +48,6 @@ class SmallTransactions(RowSource):
     """Transactions of one or two rows, to bound the sets."""
 
     def row_sets(self, rows: dict[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
-        """Return single rows and pairs of neighbours."""
+        """Return rows and neighbouring pairs."""
         names = sorted(rows)
         return [*((name,) for name in names), *pairwise(names)]

@@ -49,12 +49,12 @@ class BlindCoordinator(Coordinator):
         return idle[:1]
 
     def on_dispatched(self, transaction: Transaction, worker: int) -> None:
-        """Count the job as popped (``went_through``)."""
+        """Count it as popped (``went_through``)."""
         del worker
         self.jobs.append(Job(transaction.id, UNDEFINED))
 
     def may_apply(self, transaction: TransactionId, item: Item) -> bool:
-        """Return whether a row event may run."""
+        """Return whether the event may run."""
         del transaction, item
         return True
 
@@ -82,14 +82,14 @@ class BreakingCoordinator(BlindCoordinator):
         super().append(transaction)
 
     def has_conflict(self, transaction: Transaction) -> bool:
-        """Return whether an uncommitted job writes its rows."""
+        """Return whether an uncommitted job conflicts."""
         return any(
             earlier.conflicts_with(transaction) and not self.is_done(earlier.id)
             for earlier in self.read
         )
 
     def may_dispatch(self, transaction: Transaction) -> bool:
-        """Return whether it is untagged or all idle."""
+        """Return whether it is untagged, or R idle."""
         return transaction.id not in self.break_tags or self.is_idle
 
 
@@ -105,7 +105,7 @@ class GraphCoordinator(BlindCoordinator):
         self.predecessors: dict[tuple[TransactionId, Item], TransactionId] = {}
 
     def append(self, transaction: Transaction) -> None:
-        """Add edges to the rows' last writers."""
+        """Add edges to last writers."""
         for item in transaction.write_set:
             if item in self.last_writer:
                 self.predecessors[transaction.id, item] = self.last_writer[item]
@@ -113,6 +113,6 @@ class GraphCoordinator(BlindCoordinator):
         super().append(transaction)
 
     def may_apply(self, transaction: TransactionId, item: Item) -> bool:
-        """Return whether the row's predecessor is done."""
+        """Return whether its predecessor is done."""
         predecessor = self.predecessors.get((transaction, item))
         return predecessor is None or self.is_done(predecessor)

@@ -62,7 +62,7 @@ def log_of(recorder: Recorder) -> RelayLog:
 
 
 def fill(store: RowStore) -> None:
-    """Insert the two rows with zeros."""
+    """Insert two rows of zeros."""
     store.versions.clear()
     for row in ROWS:
         store.versions[row] = [Version(INITIAL_STATE, ZERO)]

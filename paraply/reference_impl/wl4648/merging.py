@@ -45,7 +45,7 @@ class MergingReplica(JobReplica):
         self.members: dict[TransactionId, tuple[Transaction, ...]] = {}
 
     def on_job_list_short(self) -> None:
-        """Compose jobs while J has room."""
+        """Compose jobs into J."""
         while self.next_entry < len(self.entries) and self.coordinator.has_room:
             members = [self.take_entry()]
             while self.next_entry < len(self.entries) and self.takes(
@@ -61,7 +61,7 @@ class MergingReplica(JobReplica):
         return merged_job(members)
 
     def takes(self, members: Sequence[Transaction], following: Transaction | None) -> bool:
-        """Return whether the job accepts the next."""
+        """Return whether it accepts the next."""
         if following is None:
             return False
         # A row that would come and go again leaves nothing to apply.
@@ -72,7 +72,7 @@ class MergingReplica(JobReplica):
         return not is_full(sizes, len(following.rows), is_alone=is_alone, merged=self.merged)
 
     def on_pop(self, worker: Worker) -> None:
-        """Record the job's last begun transaction."""
+        """Record the last begun transaction."""
         super().on_pop(worker)
         self.furthest = max(self.furthest, self.members[worker.job_id][-1].id)
 
@@ -87,7 +87,7 @@ class MergingReplica(JobReplica):
     # Recording.
 
     def record(self, kind: EventKind, worker: Worker | None = None, **fields: object) -> None:
-        """Record an event per transaction, except lock waits."""
+        """Record events per transaction, except lock waits."""
         if worker is not None and fields.get("outcome") is Outcome.LOCK_WAIT:
             assert worker.row is not None
             member, place = self.changes_of(worker)[0]
@@ -102,7 +102,7 @@ class MergingReplica(JobReplica):
             super().record(kind, worker, **{**fields, "transaction": one.id})
 
     def record_row(self, worker: Worker, outcome: Outcome) -> None:
-        """Record a change per writer of the row."""
+        """Record a change per writer."""
         for member, place in self.changes_of(worker):
             self.record(
                 EventKind.ROW_APPLIED, worker, transaction=member.id, outcome=outcome, row=place,
@@ -110,7 +110,7 @@ class MergingReplica(JobReplica):
             )  # fmt: skip
 
     def changes_of(self, worker: Worker) -> list[tuple[Transaction, int]]:
-        """Return the row's writers and indexes."""
+        """Return writers and indexes."""
         assert worker.row is not None
         item = item_of(worker.row)
         return [
@@ -122,7 +122,7 @@ class MergingReplica(JobReplica):
 
 
 def merged_job(members: Sequence[Transaction]) -> Transaction:
-    """Return a transaction that writes rows once."""
+    """Return one transaction without repeated rows."""
     if len(members) == 1:
         return members[0]
     rows: dict[Item, RowWrite] = {}

@@ -29,7 +29,7 @@ class ForgetsLaterRows(MergingReplica):
     """A job loses later transactions' rows."""
 
     def compose(self, members: Sequence[Transaction]) -> Transaction:
-        """Retain only the first transaction's rows."""
+        """Drop later rows."""
         job = super().compose(members)
         kept = {item_of(row) for row in members[0].rows}
         return replace(job, rows=tuple(row for row in job.rows if item_of(row) in kept))

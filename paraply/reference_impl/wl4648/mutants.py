@@ -37,7 +37,7 @@ def scheme_mutant(
     rows: int = 3,
     **options: OptionValue,
 ) -> Mutant:
-    """Register a scheme with replaced parts."""
+    """Register a scheme with faulty parts."""
     return register_mutant(Mutant(
         name=name, family="schemes of WL#4648", source=source, fault=fault, caught_by=caught_by,
         subject=Wl4648Subject(replace(SCHEMES[dialect], **parts)),
@@ -123,7 +123,7 @@ class KeepsTheFirstWriter(GraphCoordinator):
     """Graph edges lead to the first writer."""
 
     def append(self, transaction: Transaction) -> None:
-        """Add edges that retain the first writer."""
+        """Retain first writers."""
         before = dict(self.last_writer)
         super().append(transaction)
         self.last_writer |= before
@@ -156,7 +156,7 @@ class DeletedRowHasNoTimestamp(TimestampStore):
 
     @property
     def deleters(self) -> set[TransactionId]:
-        """Return the last deleters of rows."""
+        """Return rows' last deleters."""
         return {version.writer for _, version in self.newest() if version.value is None}
 
 
@@ -183,7 +183,7 @@ class NextBeforeCommit(RowsReplica):
 
     @property
     def may_distribute(self) -> bool:
-        """Return whether at most one part remains."""
+        """Return whether one part remains."""
         return all(left < 2 for left in self.parts_left.values())
 
     @property

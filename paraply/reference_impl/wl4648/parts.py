@@ -36,17 +36,17 @@ class TableReplica(JobReplica):
 
     @property
     def has_finished(self) -> bool:
-        """Return whether nothing remains or is queued."""
+        """Return whether all is applied."""
         return super().has_finished and not any(self.queues.values())
 
     def coordinator_steps(self) -> Iterator[Step]:
-        """Yield the distribution of the next transaction."""
+        """Yield the next distribution."""
         if self.next_entry < len(self.entries) and self.may_distribute:
             yield Step("distribute", self.on_distribute)
 
     @property
     def may_distribute(self) -> bool:
-        """Return whether the queues have room."""
+        """Return whether queues have room."""
         return sum(map(len, self.queues.values())) < self.coordinator.limit
 
     def worker_of(self, item: Item) -> int:
@@ -70,7 +70,7 @@ class TableReplica(JobReplica):
             self.on_idle(worker)
 
     def on_idle(self, worker: Worker) -> None:
-        """Begin an idle worker's next part."""
+        """Begin the next part if idle."""
         if worker.stage is Stage.IDLE and self.queues[worker.number]:
             worker.assign(self.queues[worker.number].popleft())
             worker.stage = Stage.APPLYING
@@ -115,11 +115,11 @@ class RowsReplica(TableReplica):
 
     @property
     def may_distribute(self) -> bool:
-        """Return whether all parts have committed."""
+        """Return whether no part remains."""
         return not self.parts_left
 
     def step_of(self, worker: Worker) -> Callable[[], None] | None:
-        """Delay commits until all parts are prepared."""
+        """Delay commits until all are prepared."""
         if worker.stage is Stage.FINISHED and not self.is_prepared:
             return None
         return super().step_of(worker)
@@ -139,7 +139,7 @@ class SerializableRowsReplica(RowsReplica):
         self.seen: list[Observation] = []
 
     def progress_steps(self) -> Iterator[Step]:
-        """Yield the open reader's next row too."""
+        """Yield the reader's next row too."""
         yield from super().progress_steps()
         if self.seen and self.can_read_on:
             yield Step("read on", self.on_read_row)
@@ -154,12 +154,12 @@ class SerializableRowsReplica(RowsReplica):
 
     @property
     def can_read_on(self) -> bool:
-        """Return whether the next row is free."""
+        """Return whether the row is free."""
         item = self.tables[len(self.seen)]
         return self.store.holders.get(item, LOCAL_READER) == LOCAL_READER
 
     def on_read_row(self) -> None:
-        """Lock and read a row; finally commit."""
+        """Read a row, and finally commit."""
         item = self.tables[len(self.seen)]
         self.store.lock(LOCAL_READER, item)
         self.seen.append(Observation(item, self.store.committed(item).writer))
@@ -170,7 +170,7 @@ class SerializableRowsReplica(RowsReplica):
             self.store.unlock(LOCAL_READER)
 
     def on_lock_wait(self, worker: Worker, item: Item, holder: TransactionId) -> None:
-        """Wait for readers as other holders."""
+        """Wait for readers like holders."""
         if holder != LOCAL_READER:
             super().on_lock_wait(worker, item, holder)
             return

@@ -20,11 +20,11 @@ class CommitWatermark(Recovery):
         return False
 
     def is_due(self, replica: Replica) -> bool:
-        """Return whether |W| commits need a save."""
+        """Return whether |W| commits are unsaved."""
         return len(replica.executed) - self.checkpoint >= len(replica.workers)
 
     def covered(self, replica: Replica) -> list[TransactionId]:
-        """Return the prefix under the saved watermark."""
+        """Return the saved prefix."""
         entries = replica.entries[: self.checkpoint]
         return [entry.transaction.id for entry in entries if entry.transaction is not None]
 
@@ -44,7 +44,7 @@ class WatermarkAsWritten(CommitWatermark):
         return self.first + len(replica.coordinator.jobs) - len(replica.workers) + 1
 
     def is_due(self, replica: Replica) -> bool:
-        """Return whether the counter has grown."""
+        """Return whether the counter grew."""
         return self.counter(replica) > self.checkpoint
 
     def on_checkpoint(self, replica: Replica) -> list[TransactionId]:
@@ -53,6 +53,6 @@ class WatermarkAsWritten(CommitWatermark):
         return self.covered(replica)
 
     def first_entry(self, replica: Replica) -> int:
-        """Resume the count at the watermark."""
+        """Resume at the watermark."""
         self.first = self.checkpoint
         return super().first_entry(replica)

@@ -30,7 +30,7 @@ class JobReplica(Replica):
 
     @property
     def has_finished(self) -> bool:
-        """Return whether the log and J are done."""
+        """Return whether log and J are done."""
         return super().has_finished and not self.coordinator.job_list
 
     # The coordinator.
@@ -45,7 +45,7 @@ class JobReplica(Replica):
                 yield Step("pop", lambda: self.on_pop(worker))
 
     def on_job_list_short(self) -> None:
-        """Read groups while J has room."""
+        """Read groups into J."""
         while self.next_entry < len(self.entries) and self.coordinator.has_room:
             self.coordinator.append(self.take_entry())
 
@@ -68,14 +68,14 @@ class JobReplica(Replica):
     # The workers.
 
     def step_of(self, worker: Worker) -> Callable[[], None] | None:
-        """Return the next step, or None while it waits."""
+        """Return the next step, or None."""
         row = worker.row if worker.stage is Stage.APPLYING else None
         if row is not None and not self.coordinator.may_apply(worker.job_id, item_of(row)):
             return None
         return super().step_of(worker)
 
     def must_yield(self, holder: Worker, *, to: Worker) -> bool:
-        """Return False: cycles of waits remain."""
+        """Return False: wait cycles remain."""
         del holder, to
         return False
 
@@ -90,11 +90,11 @@ class JobReplica(Replica):
             yield Step("update rli info", self.on_checkpoint)
 
     def on_crash(self) -> None:
-        """Drop later commits; after images repeat them."""
+        """Drop later commits for re-execution."""
         self.executed = self.executed_at_restart()
         self.store.reentrant_up_to = max(self.store.reentrant_up_to, self.furthest)
         super().on_crash()
 
     def executed_at_restart(self) -> list[TransactionId]:
-        """Return the commits under the watermark."""
+        """Return the saved commits."""
         return self.recovery.covered(self)

@@ -26,13 +26,13 @@ class RowSource(Source):
     deletes = True
 
     def execute(self, schedule: Schedule, recorder: Recorder, count: int) -> RelayLog:
-        """Return the relay log of ``count`` transactions."""
+        """Return a log of ``count`` transactions."""
         self.left = count
         self.marks: dict[str, tuple[int, ...]] = dict.fromkeys(self.writers, ())
         return super().execute(schedule, recorder, count)
 
     def choose_writes(self, schedule: Schedule) -> Writes:
-        """Return ordered rows, one order per symmetry."""
+        """Return rows, one order per symmetry."""
         self.left -= 1
         fresh: dict[str, tuple[int, ...]] = {
             row: () for row, marks in self.marks.items() if not marks
@@ -62,10 +62,10 @@ class RowSource(Source):
         )
 
     def choose_operation(self, schedule: Schedule) -> Operation:
-        """Return the operation on an existing row."""
+        """Return an existing row's operation."""
         return super().choose_operation(schedule) if self.deletes else Operation.UPDATE
 
     def stamp(self, kind: TransactionKind, items: Sequence[Item]) -> LogicalTimestamp | None:
-        """Return None: replicas detect conflicts by rows."""
+        """Return None: replicas compare rows."""
         del kind, items
         return None

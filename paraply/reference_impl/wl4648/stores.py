@@ -29,7 +29,7 @@ class ReentrantStore(RowStore):
         return self.overwrite(transaction, row)
 
     def overwrite(self, transaction: TransactionId, row: RowWrite) -> Applied:
-        """Write the after image over any row."""
+        """Write the after image."""
         self.change(transaction, row)
         return Applied(Outcome.OK)
 
@@ -56,7 +56,7 @@ class TimestampStore(ReentrantStore):
     reentrant_up_to = TransactionId(2**63)
 
     def overwrite(self, transaction: TransactionId, row: RowWrite) -> Applied:
-        """Write the after image over older rows."""
+        """Write over older rows."""
         if self.is_newer(self.committed(item_of(row)).writer, transaction):
             return Applied(Outcome.DISCARDED)
         return super().overwrite(transaction, row)

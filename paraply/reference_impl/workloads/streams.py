@@ -30,7 +30,6 @@ EMPTY_TABLES = frozenset({"archive.events", "load.items"})
 Change = tuple[str, int]
 """Table and row; missing rows are inserted."""
 Statement = str | Sequence[Change]
-"""A DDL or ordered row changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +78,7 @@ def ddl_heavy(random: Random, count: int, theta: float) -> Iterator[Statement]:
 
 
 def one_huge(random: Random, count: int, theta: float) -> Iterator[Statement]:
-    """Yield small transactions, with a huge one after a third."""
+    """Yield small transactions and, after a third, a huge one."""
     place = count // 3
     for number, statement in enumerate(hot_keys(random, count, theta)):
         if number == place:
@@ -111,7 +110,6 @@ STREAMS = {
         Stream(name="fresh-rows", draw=fresh_rows, meaning="inserts only, no conflict at all"),
     )
 }  # fmt: skip
-"""Workloads by name."""
 
 
 def transactions_of(
