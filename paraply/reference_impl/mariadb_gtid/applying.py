@@ -133,7 +133,7 @@ class ApplyingReplica:
         if holder.sub_id > worker.sub_id:
             self.roll_back(holder, other=worker.group.transaction)
             self.on_begun_again(holder)
-            # The lock is granted to who stood in its queue, not to who asks next.
+            # The lock goes to the head of its queue.
             self.on_record(worker)
 
     def on_temporary_error(self, worker: Worker) -> None:
@@ -159,7 +159,7 @@ class ApplyingReplica:
         worker.stage = Stage.PREPARED
         self.record(EventKind.PREPARED, worker)
 
-    # DDL and engines without transactions.
+    # DDL and nontransactional engines.
 
     def on_unsafe_change(self, worker: Worker) -> None:
         """Apply a final change, without its position."""

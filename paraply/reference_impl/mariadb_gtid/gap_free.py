@@ -237,7 +237,7 @@ class GapFreeServers:
         """Return it empty, with its GTID."""
         return one
 
-    # What happens beside.
+    # Reads, faults and administration.
 
     def on_restart(self) -> None:
         """Reconnect the replica."""

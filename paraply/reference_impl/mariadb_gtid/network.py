@@ -99,7 +99,7 @@ class Network:
         return link.replica is replica and is_connected and not self.is_circling
 
     def progress_steps(self, schedule: Schedule) -> Iterator[Step]:
-        """Yield progress."""
+        """Yield progress steps."""
         for server in self.servers:
             if self.to_write and server.is_writable and server.is_up:
                 yield Step(f"{server.name} writes", partial(self.on_write, server, schedule))
@@ -253,7 +253,7 @@ class Network:
         return list(first.values())
 
     def may_begin(self, link: Link, group: Logged) -> bool:
-        """Return whether no other link applies it."""
+        """Return whether no other link applies the domain (gtid_ignore_duplicates)."""
         owner = link.replica.owners.get(group.gtid.domain)
         return owner in (None, link) or not link.replica.ignores_duplicates
 

@@ -34,7 +34,7 @@ class PositionStore:
         """Committed rows only."""
 
     def holder(self, row: PositionRow, pending: Collection[PositionRow]) -> PositionRow | None:
-        """Return the blocking row: None."""
+        """Return the blocking row, None here."""
         del row, pending
         return None
 

@@ -23,7 +23,7 @@ from paraply.vocabulary.schedule import Schedule
 AHEAD, BEHIND = "position_covers_only_what_is_applied", "position_covers_all_that_is_applied"
 TWICE, LOST = "no_event_is_applied_twice", "no_event_is_lost"
 SUB_ID_MODULUS = 4
-"""Stands for 2**32."""
+"""Small substitute for 2**32."""
 
 
 class ForgetsRowOnRetry(PositionReplica):

@@ -74,7 +74,7 @@ class PositionReplica(ApplyingReplica):
             elif worker.stage is Stage.BEGUN and self.budget.failures and not self.is_stopping:
                 yield Step("failure", partial(self.on_failure, worker))
 
-    # What happens beside.
+    # Reads, faults and administration.
 
     def on_show(self) -> None:
         """Read ``@@gtid_slave_pos``, then the data."""

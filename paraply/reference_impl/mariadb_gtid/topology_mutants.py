@@ -18,7 +18,7 @@ from paraply.vocabulary.mariadb_gtid import MariadbBinlogState, MariadbGtid, Mar
 TWICE, LOST = "no_event_is_applied_twice", "no_event_is_lost"
 ONE, RISE = "gtids_name_one_transaction", "sequences_rise_within_a_domain"
 NUMBER_MODULUS = 4
-"""Stands for 2**32."""
+"""Small substitute for 2**32."""
 
 
 class StartsAtTheGtid(Binlog):

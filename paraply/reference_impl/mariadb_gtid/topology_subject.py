@@ -130,8 +130,7 @@ class TopologySubject(Subject):
             "known_positions_are_accepted",
             "elected_source_has_what_survivors_have",
         },
-        # Measured on 10.11.19: after a number went back, rotation and restart forget the greater
-        # ones, and they are given again.
+        # Measured on 10.11.19: after a rewind, rotation and restart reuse the greater numbers.
         "going_back": _NO_ORDER
         | _UNNOTICED
         | {

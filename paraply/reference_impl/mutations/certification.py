@@ -1,6 +1,6 @@
 """Mutants of certification decisions and GTIDs."""
 
-# Each class says what its one method gets wrong.
+# Class docstrings describe the fault of the method.
 # ruff: noqa: D102
 from __future__ import annotations
 

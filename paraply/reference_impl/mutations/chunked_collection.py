@@ -1,6 +1,6 @@
 """Mutants of purging and window opening."""
 
-# Each class says what its one method gets wrong.
+# Class docstrings describe the fault of the method.
 # ruff: noqa: D102
 from __future__ import annotations
 

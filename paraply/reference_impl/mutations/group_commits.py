@@ -1,6 +1,6 @@
 """Mutants of a member's commit order."""
 
-# Each class says what its methods get wrong.
+# Class docstrings describe the fault of the methods.
 # ruff: noqa: D102
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Each class says what its one method gets wrong.
+# Class docstrings describe the fault of the method.
 # ruff: noqa: D102
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,6 +1,6 @@
 """Mutants of AL1's last_committed and sequence_number."""
 
-# Each class says what its one method gets wrong.
+# Class docstrings describe the fault of the method.
 # ruff: noqa: D102
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Mutants of the source's dependency trackers."""
 
-# Each class says what its one method gets wrong.
+# Class docstrings describe the fault of the method.
 # ruff: noqa: D102
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class FirstStatementCounts(CommitOrderTracker):
     def on_statement_prepared(self, transaction: TrackedTransaction) -> None:
         if not transaction.commit_parent:
             super().on_statement_prepared(transaction)
-            # 0 is also what a first transaction gets; it is kept apart from 'not yet taken'.
+            # -1 is a taken 0, the first transaction's parent.
             transaction.commit_parent = transaction.commit_parent or -1
 
 

@@ -63,7 +63,7 @@ class TimedCluster(Cluster):
                 [step for step, at in zip(steps, due, strict=True) if at == now], "at once"
             )
             self.recorder.now = now
-            # A step that is not possible any more begins afresh when it is possible again.
+            # An interrupted step restarts its time.
             labels = {one.label for one in steps} - {step.label}
             self.begun = {label: since for label, since in self.begun.items() if label in labels}
             step.act()

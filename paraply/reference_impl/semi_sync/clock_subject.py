@@ -60,7 +60,7 @@ class SemiSyncClockSubject(Subject):
         ),
     )
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
-        # Nothing fails and nobody reads.
+        # No faults and no reads.
         "": frozenset(
             {
                 "source_recovers_unacknowledged",

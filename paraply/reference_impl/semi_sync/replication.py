@@ -26,7 +26,7 @@ class Replication(Staging):
                 yield Step(f"{name} is heard", partial(self.on_heard, replica))
             if replica.applied < replica.position:
                 yield Step(f"{name} applies", partial(self.on_applied, replica))
-            # Once the source is lost, whoever is left is on its feet when one is chosen.
+            # After the loss of the source, survivors are up at the election.
             if not replica.is_connected and (self.settings.replicas_return or self.is_lost):
                 yield Step(f"{name} restarts", partial(self.on_restarted, replica))
 
@@ -68,7 +68,7 @@ class Replication(Staging):
         replica.restart(keeps_relay_log=self.settings.keeps_relay_log)
         known = self.heard.reported.get(replica.name, 0)
         if known > replica.position:
-            # It must not be asked again whether it has what it has no more.
+            # Forget the report of lost transactions.
             self.heard.reported[replica.name] = replica.position
         self.recorder.record(
             EventKind.RECOVERED, member=replica.name, transactions=tuple(replica.received)

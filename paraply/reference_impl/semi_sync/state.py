@@ -64,7 +64,7 @@ class ClusterState:
         kind = AckContainer if self.settings.staging.is_mysql else Acknowledgements
         return kind(self.settings.acknowledgements)
 
-    # What is held, and by whom.
+    # Locks.
 
     def holder(self, *stages: Stage) -> Group | None:
         """Return the stages' group."""
@@ -81,7 +81,7 @@ class ClusterState:
         under_way = self.waiting or self.queue or self.groups or self.held_back
         return not (under_way or self.is_stopping or self.is_stopped)
 
-    # What is recorded.
+    # Recording.
 
     def record_group(self, kind: EventKind, group: Group) -> None:
         """Record an event per transaction."""
@@ -95,7 +95,7 @@ class ClusterState:
             EventKind.ENGINE_COMMITTED, member=SOURCE, transaction=transaction, group=group
         )
 
-    # States as such.
+    # Copies and identity.
 
     def fork(self) -> Self:
         """Return an independent copy without records."""

@@ -93,7 +93,7 @@ class Waiting(ClusterState):
             if self.is_waiting(group):
                 self.give_up(group, why)
 
-    # Ways of giving up.
+    # Abandonment.
 
     def on_abandon(self, group: Group, why: Abandon) -> None:
         """Abandon a wait, or all by time-out and switch."""
@@ -106,6 +106,6 @@ class Waiting(ClusterState):
             self.give_up(group, why)
 
     def may_leave(self) -> bool:
-        """Return whether too few remain."""
+        """Return whether too few replicas remain."""
         left = sum(not replica.is_missed for replica in self.replicas)
         return not self.settings.waits_without_replicas and left < self.settings.acknowledgements

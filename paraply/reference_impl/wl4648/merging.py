@@ -64,7 +64,7 @@ class MergingReplica(JobReplica):
         """Return whether it accepts the next."""
         if following is None:
             return False
-        # A row that would come and go again leaves nothing to apply.
+        # A row inserted and deleted in one job has no change to apply.
         fresh = {item_of(row) for one in members for row in one.rows if row.before is None}
         cancels = any(row.after is None and item_of(row) in fresh for row in following.rows)
         is_alone = cancels or following.is_barrier or members[-1].is_barrier

@@ -25,7 +25,7 @@ LOCAL_READER = TransactionId(-1)
 class TableReplica(JobReplica):
     """P2: a worker executes its tables' events in source order.
 
-    Rows stand for tables; numbers modulo workers assign them.
+    Rows represent tables; numbers modulo workers assign them.
     """
 
     def __init__(self, *arguments: Any, **named: Any) -> None:

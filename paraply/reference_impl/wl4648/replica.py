@@ -79,7 +79,7 @@ class JobReplica(Replica):
         del holder, to
         return False
 
-    # What happens beside.
+    # Reads, faults and administration.
 
     def other_steps(self) -> Iterator[Step]:
         """Yield reads, crashes and watermarks."""

@@ -44,8 +44,7 @@ class RowSource(Source):
         options = [order for rows in sets for order in permutations(rows) if self._is_plain(order)]
         chosen = schedule.choose(options, "writes")
         for place, row in enumerate(chosen, start=1):
-            # The place counts too: what was written first in one transaction is no twin of what
-            # was written second.
+            # Rows at different places of a transaction are not equivalent.
             self.marks[row] += (self.left, place)
         return Writes(TransactionKind.ROWS, chosen)
 

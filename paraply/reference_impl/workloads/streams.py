@@ -137,7 +137,7 @@ def _transaction(
     for place, change in enumerate(statement):
         table, row = change
         before = values.get(change, None if table in EMPTY_TABLES else 0)
-        # Named twice in a row: deleted, then inserted again.
+        # Two successive changes delete and reinsert the row.
         is_deleted = before is not None and change in statement[place + 1 : place + 2]
         after = None if is_deleted else int(number)
         rows.append(_row(table, f"{table}:{row}", before, after))

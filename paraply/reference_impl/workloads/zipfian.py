@@ -24,7 +24,7 @@ class Zipfian:
         self.zeta = sum(1 / rank**theta for rank in range(1, size + 1))
         self.alpha = 1 / (1 - theta)
         first_two = 1 + 0.5**theta
-        # With two ranks or fewer the tail below is never asked.
+        # Two ranks or fewer never reach the tail.
         self.eta = (
             (1 - (2 / size) ** (1 - theta)) / (1 - first_two / self.zeta) if size > 2 else 0.0
         )
