@@ -1,1 +1,1 @@
-"""Faults of released servers, and the mutants that do the same."""
+"""Faults of released servers with equivalent mutants."""

@@ -1,4 +1,4 @@
-"""One fault of a real server, as bug reports, release notes and measurements tell it."""
+"""A fault of a real server."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownFault:
-    """One entry: its bug numbers, what went wrong, and the mutants that do the same.
-
-    ``instead`` says what stands for it where no mutant does.
-    """
+    """Bug numbers, fault and mutants; ``instead`` names a substitute."""
 
     known_as: str
     server: str

@@ -1,7 +1,7 @@
-"""MariaDB: parallel replication, positions, GTIDs; by the numbers of the project's survey.
+"""MariaDB faults by survey number: parallel replication, positions, GTIDs.
 
-Its entries on group commit and semi-sync are in ``paraply.reference_impl.semi_sync.known_faults``,
-under the same bug numbers; here they only say so.
+``paraply.reference_impl.semi_sync.known_faults`` repeats the bug numbers of group commit and
+semi-sync.
 """
 
 from __future__ import annotations
@@ -172,7 +172,6 @@ MARIADB_FAULTS = {
                    instead="how an engine finds a row is not modelled; audit holds row changes "
                    "without known keys against every other change of their table"),
 }  # fmt: skip
-"""By the number of the entry."""
 
 FIRST_TWENTY = (2, 3, 5, 6, 8, 9, 11, 12, 15, 18, 20, 22, 26, 28, 33, 41, 42, 43, 46, 49)
-"""The entries to begin with: small, and each another mechanism."""
+"""Small entries with different mechanisms."""

@@ -1,8 +1,6 @@
-"""MySQL and Percona Server: dependency tracking, certification, collection, applier.
+"""MySQL and Percona Server faults by survey entry, then slips in the algorithm.
 
-Those of group commit and semi-sync are in ``paraply.reference_impl.semi_sync.known_faults``. The
-list is that of the project's survey, entry by entry; then come the slips that the algorithm
-invites.
+``paraply.reference_impl.semi_sync.known_faults`` has group commit and semi-sync.
 """
 
 from __future__ import annotations
@@ -186,4 +184,4 @@ ALGORITHM_FAULTS = (
                mutants=("joiner_starts_before_recovery_is_done",
                         "recovery_stops_before_the_view_change")),
 )  # fmt: skip
-"""Small slips in WL#8440 and in the coordinator; several of them are released faults above."""
+"""Slips in WL#8440 and the coordinator; some repeat released faults."""

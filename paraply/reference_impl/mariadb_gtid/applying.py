@@ -1,7 +1,6 @@
-"""A replica that applies event groups in parallel and commits them in order, in groups.
+"""Apply event groups in parallel and commit them in ordered groups.
 
-In a domain a transaction commits after all before it; a commit group takes whatever is ready. Parts
-that a mutant replaces are methods.
+Mutants override methods.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(eq=False)
 class ApplyingReplica:
-    """Workers, position rows and commit groups."""
+    """A replica that applies in parallel."""
 
     log: tuple[EventGroup, ...]
     recorder: Recorder
@@ -29,41 +28,40 @@ class ApplyingReplica:
     budget: Budget
     workers_max: int
     logs_updates: bool = True
-    """log_slave_updates: whether it writes a binary log of its own."""
+    """log_slave_updates."""
     syncs_binlog: bool = True
-    """sync_binlog=1; otherwise a crash of the machine takes the tail."""
+    """sync_binlog=1."""
     workers: list[Worker] = field(default_factory=list)
     queue: list[Worker] = field(default_factory=list)
-    """The commit group under way, in commit order."""
+    """Commit group in order."""
     group_is_logged: bool = False
     groups_made: int = 0
     binlog: list[EventGroup] = field(default_factory=list)
     synced: int = 0
-    """How much of the binary log survives a crash for certain."""
+    """Durable length of ``binlog``."""
     partial_group: EventGroup | None = None
-    """What a crash left half written at the end of the binary log."""
     data: list[TransactionId] = field(default_factory=list)
-    """What the engine has committed, as often as it did."""
+    """Engine commits, repeats included."""
     position: MariadbPosition = field(default_factory=MariadbPosition)
-    """``@@gtid_slave_pos``, in memory."""
+    """``@@gtid_slave_pos``."""
     is_stopping: bool = False
     is_stopped: bool = False
     has_unrecorded: Worker | None = None
-    """A change that cannot be taken back is made, and its position is not recorded yet."""
+    """Its final change lacks a position record."""
     sub_id: int = 0
     rest: list[EventGroup] = field(default_factory=list)
-    """What the relay log holds and no worker has taken."""
+    """Groups without a worker."""
 
     @property
     def pending_rows(self) -> list[PositionRow]:
-        """Return the uncommitted rows of the position table."""
+        """Return the uncommitted position rows."""
         return [worker.row for worker in self.workers if worker.row is not None]
 
     # Dispatching.
 
     @property
     def may_dispatch(self) -> bool:
-        """Return whether the next group may begin; what cannot be rolled back runs alone."""
+        """Return whether a group may begin; nontransactional groups run alone."""
         if self.is_stopping or not self.rest or len(self.workers) >= self.workers_max:
             return False
         is_alone = not self.workers
@@ -72,7 +70,7 @@ class ApplyingReplica:
         )
 
     def on_dispatch(self) -> None:
-        """Give the next group to an idle worker, and a sub_id with it."""
+        """Assign the next group."""
         busy = {worker.number for worker in self.workers}
         number = next(n for n in range(1, self.workers_max + 1) if n not in busy)
         worker = Worker(number, self.rest.pop(0), self.next_sub_id())
@@ -80,14 +78,14 @@ class ApplyingReplica:
         self.record(EventKind.BEGUN, worker)
 
     def next_sub_id(self) -> int:
-        """Return the next sub_id of the server-wide counter."""
+        """Return the next server-wide sub_id."""
         self.sub_id += 1
         return self.sub_id
 
     # A worker.
 
     def step_of(self, worker: Worker) -> Callable[[], None] | None:
-        """Return what a worker does next; None while it must wait, or a leader has it."""
+        """Return the worker's next step, or None."""
         if worker is self.has_unrecorded:
             return lambda: self.on_recorded_apart(worker)
         if worker.stage is Stage.BEGUN:
@@ -101,23 +99,23 @@ class ApplyingReplica:
         return None
 
     def on_execute(self, worker: Worker) -> None:
-        """Make the row changes."""
+        """Apply the row changes."""
         worker.stage = Stage.EXECUTED if self.store.needs_row else Stage.RECORDED
         items = frozenset({f"row{worker.group.transaction}"})
         self.record(EventKind.ROW_APPLIED, worker, outcome=Outcome.OK, items=items)
 
     def new_row(self, worker: Worker) -> PositionRow:
-        """Return the row that the transaction writes."""
+        """Return the transaction's position row."""
         return PositionRow(worker.sub_id, worker.group.gtid, worker.group.engine)
 
     def may_record(self, worker: Worker) -> bool:
-        """Return whether the worker does not stand in a lock's queue still."""
+        """Return whether no row lock blocks it."""
         return worker.waits_for not in self.pending_rows
 
     def on_record(self, worker: Worker) -> None:
-        """Write the position as part of the transaction; wait where another holds the row.
+        """Write the position row, or wait for its lock.
 
-        A later transaction that holds it must commit after this one: it is rolled back.
+        Roll back a later transaction in the way.
         """
         row = self.new_row(worker)
         held = self.store.holder(row, self.pending_rows)
@@ -135,17 +133,17 @@ class ApplyingReplica:
         if holder.sub_id > worker.sub_id:
             self.roll_back(holder, other=worker.group.transaction)
             self.on_begun_again(holder)
-            # The lock is granted to who stood in its queue, not to who asks next.
+            # The lock goes to the head of its queue.
             self.on_record(worker)
 
     def on_temporary_error(self, worker: Worker) -> None:
-        """Roll an attempt back (a deadlock kill, a failed insert) and begin again."""
+        """Roll back and retry."""
         self.budget.retries -= 1
         self.roll_back(worker)
         self.on_begun_again(worker)
 
     def roll_back(self, worker: Worker, other: TransactionId | None = None) -> None:
-        """Take back all that the attempt did, its position row too."""
+        """Undo the attempt."""
         worker.row, worker.waits_for = None, None
         self.record(EventKind.ROLLED_BACK, worker, other=other)
 
@@ -157,14 +155,14 @@ class ApplyingReplica:
         self.record(EventKind.BEGUN, worker)
 
     def on_prepare(self, worker: Worker) -> None:
-        """The engine prepares the transaction: from here on the binary log decides."""
+        """Prepare; from here the binary log decides."""
         worker.stage = Stage.PREPARED
         self.record(EventKind.PREPARED, worker)
 
-    # DDL and engines without transactions.
+    # DDL and nontransactional engines.
 
     def on_unsafe_change(self, worker: Worker) -> None:
-        """Make a change that is final at once; the position follows in a transaction of its own."""
+        """Apply a final change, without its position."""
         items = frozenset({f"row{worker.group.transaction}"})
         self.record(EventKind.ROW_APPLIED, worker, outcome=Outcome.OK, items=items)
         self.data.append(worker.group.transaction)
@@ -172,7 +170,7 @@ class ApplyingReplica:
         self.has_unrecorded = worker
 
     def on_recorded_apart(self, worker: Worker) -> None:
-        """Log the change, and record its position."""
+        """Log the change and its position."""
         self.has_unrecorded = None
         if self.logs_updates:
             self.binlog.append(worker.group)
@@ -188,7 +186,7 @@ class ApplyingReplica:
     # Group commit.
 
     def group_steps(self) -> Iterator[Step]:
-        """Yield what the leader of a commit group may do."""
+        """Yield the leader's next step."""
         if not self.queue and self.ready():
             yield Step("leader takes the group", self.on_group)
         elif self.queue and not self.group_is_logged:
@@ -197,7 +195,7 @@ class ApplyingReplica:
             yield Step("engine commit", self.on_engine_commit)
 
     def ready(self) -> list[Worker]:
-        """Return the prepared transactions that have all earlier ones of their domain with them."""
+        """Return prepared transactions with prepared predecessors."""
         blocked: set[int] = set()
         ready = []
         for worker in sorted(self.workers, key=lambda one: one.sub_id):
@@ -208,7 +206,7 @@ class ApplyingReplica:
         return ready
 
     def on_group(self) -> None:
-        """The leader writes all that is ready to the binary log, in order, as one group."""
+        """Write all ready transactions as a group."""
         self.queue = self.ready()
         self.groups_made += 1
         self.group_is_logged = not (self.logs_updates and self.syncs_binlog)
@@ -219,14 +217,14 @@ class ApplyingReplica:
                 self.record(EventKind.FLUSHED, worker, group=self.groups_made)
 
     def on_group_synced(self) -> None:
-        """One sync makes the whole group durable in the binary log."""
+        """Sync the whole group."""
         self.synced = len(self.binlog)
         self.group_is_logged = True
         for worker in self.queue:
             self.record(EventKind.SYNCED, worker, group=self.groups_made)
 
     def on_engine_commit(self) -> None:
-        """Commit the next of the group in the engine, with its position row."""
+        """Commit a transaction with its position row."""
         worker = self.queue.pop(0)
         self.data.append(worker.group.transaction)
         self.record(EventKind.ENGINE_COMMITTED, worker, group=self.groups_made)
@@ -234,21 +232,21 @@ class ApplyingReplica:
         self.finish(worker)
 
     def finish(self, worker: Worker) -> None:
-        """Let the worker go; ``@@gtid_slave_pos`` moves after the commit."""
+        """Release the worker; advance ``@@gtid_slave_pos``."""
         self.workers.remove(worker)
         self.position = self.position.advance(worker.group.gtid)
 
     # Recording.
 
     def report(self, kind: EventKind) -> None:
-        """Say which position a start from here would use, and which data there is."""
+        """Record the stored position and data."""
         self.recorder.record(
             kind, member=MEMBER, gtid_set=str(self.store.load(self.binlog)),
             transactions=tuple(sorted(set(self.data))), members=(SOURCE,),
         )  # fmt: skip
 
     def record(self, kind: EventKind, worker: Worker, **fields: Any) -> None:
-        """Record an event of a worker."""
+        """Record a worker event."""
         if kind in (EventKind.FLUSHED, EventKind.ENGINE_COMMITTED):
             fields["gtid"] = str(worker.group.gtid)
         self.recorder.record(

@@ -1,7 +1,7 @@
-"""A server's binary log: files that begin with a GTID list, and where in them a replica starts.
+"""Binary log files and the start place of replicas.
 
-Source: the text, "On extensions to mysqlbinlog" and "On CHANGE MASTER TO syntax"; facts on
-MariaDB, section 2, start position lookup.
+Source: the text, "On extensions to mysqlbinlog" and "On CHANGE MASTER TO syntax"; facts on MariaDB,
+section 2, start position lookup.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from paraply.vocabulary.transactions import TransactionId
 
 
 class Logged(NamedTuple):
-    """One event group in a binary log."""
+    """A logged event group."""
 
     transaction: TransactionId
     gtid: MariadbGtid
 
 
 class Place(NamedTuple):
-    """A place between groups: file, from 0, and how many groups of it come before."""
+    """File index from 0, and groups before the place."""
 
     file: int
     offset: int
@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class BinlogFile:
-    """One file: the state at its head (GTID_LIST), and its groups."""
+    """GTID_LIST state and groups."""
 
     listed: MariadbBinlogState
     groups: list[Logged] = field(default_factory=list)
@@ -37,23 +37,23 @@ class BinlogFile:
 
 @dataclass(slots=True)
 class Cursor:
-    """Where a source reads for one replica, and up to which GTID it skips in each domain."""
+    """Read place and last skipped GTID by domain."""
 
     place: Place
     skipping: dict[int, MariadbGtid]
     unknown: set[int] = field(default_factory=set)
-    """Domains of which the source had nothing when asked; looked at again at their first group."""
+    """Unknown domains, checked again later."""
 
 
 class Refused(NamedTuple):
-    """Error 1236: replication cannot start at the position asked for."""
+    """Error 1236."""
 
     reason: str
 
 
 @dataclass(eq=False)
 class Binlog:
-    """The files, oldest first. Methods are the rules that a mutant replaces."""
+    """Files, oldest first; mutants override methods."""
 
     files: list[BinlogFile] = field(default_factory=lambda: [BinlogFile(MariadbBinlogState())])
 
@@ -64,23 +64,23 @@ class Binlog:
 
     @property
     def end(self) -> Place:
-        """Return the place after the last group."""
+        """Return the log's end."""
         return Place(len(self.files) - 1, len(self.files[-1].groups))
 
     def append(self, group: Logged) -> None:
-        """Write a group to the newest file."""
+        """Append to the newest file."""
         self.files[-1].groups.append(group)
 
     def rotate(self, state: MariadbBinlogState) -> None:
-        """Begin a new file; its GTID list is the binlog state.
+        """Begin a file with the state as GTID list.
 
-        The list does not hold the counters: after a number went back, a restart counts on from
-        the smaller one (measured on 10.11.19).
+        The list omits counters, so a restart after a rewind continues from the smaller number
+        (measured on 10.11.19).
         """
         self.files.append(BinlogFile(MariadbBinlogState(state)))
 
     def scan(self) -> MariadbBinlogState:
-        """Return the state that crash recovery rebuilds from the newest file."""
+        """Rebuild the state from the newest file."""
         state = self.files[-1].listed
         for group in self.files[-1].groups:
             state = state.log(group.gtid)
@@ -91,12 +91,7 @@ class Binlog:
     def find_start(
         self, asked: MariadbPosition, state: MariadbBinlogState, own: MariadbPosition
     ) -> Cursor | Refused:
-        """Return where a replica that asks for a position starts.
-
-        Args:
-            state: the server's binlog state.
-            own: its ``gtid_slave_pos``: what it applied, whether or not it logged that.
-        """
+        """Return the start place or a refusal; ``own`` is ``gtid_slave_pos``."""
         for gtid in asked:
             if not self.accepts(gtid, state, own):
                 return Refused(f"{gtid} is not in the binary log")
@@ -109,20 +104,19 @@ class Binlog:
         return Refused(f"what follows {asked or 'the empty position'} is purged")
 
     def accepts(self, gtid: MariadbGtid, state: MariadbBinlogState, own: MariadbPosition) -> bool:
-        """Return whether a replica may ask for a GTID.
+        """Return whether the server accepts a GTID.
 
-        It was logged; or this server applied it last and did not log it; or the domain is not
-        known here (yet).
+        It accepts logged GTIDs, its last applied GTID, and unknown domains.
         """
         is_own = gtid.domain in own and own[gtid.domain] == gtid
         return state.has_logged(gtid) or is_own or not self.is_known(gtid.domain, state)
 
     def is_known(self, domain: int, state: MariadbBinlogState) -> bool:
-        """Return whether anything was ever logged in a domain."""
+        """Return whether the domain is logged."""
         return any(entry.domain == domain for entry in state)
 
     def is_still_accepted(self, group: Logged, cursor: Cursor, state: MariadbBinlogState) -> bool:
-        """Return whether a replica may go on at the first group of a domain once unknown."""
+        """Check the request at an unknown domain's first group."""
         if group.gtid.domain not in cursor.unknown:
             return True
         cursor.unknown.discard(group.gtid.domain)
@@ -130,7 +124,7 @@ class Binlog:
         return asked is None or state.has_logged(asked)
 
     def may_start_in(self, listed: MariadbBinlogState, asked: MariadbPosition) -> bool:
-        """Return whether a file that begins with this list has all that the replica lacks."""
+        """Return whether all missing groups follow."""
         for entry in listed:
             if entry.domain not in asked:
                 return False
@@ -141,16 +135,16 @@ class Binlog:
         return True
 
     def is_last_listed(self, listed: MariadbBinlogState, gtid: MariadbGtid) -> bool:
-        """Return whether a GTID is exactly the most recent of its domain in a list."""
+        """Return whether the GTID ends its listed domain."""
         position = listed.position
         return gtid.domain in position and position[gtid.domain] == gtid
 
     def to_skip(
         self, listed: MariadbBinlogState, asked: MariadbPosition, own: MariadbPosition
     ) -> dict[int, MariadbGtid]:
-        """Return the domains in which groups are skipped, up to and including a GTID.
+        """Return the last GTID to skip by domain.
 
-        Nothing is skipped for the last one before the file, nor for what was never logged here.
+        Listed last GTIDs and GTIDs never logged here need no skipping.
         """
         logged = {group.gtid for group in self.groups}
         return {
@@ -160,7 +154,7 @@ class Binlog:
         }
 
     def read(self, cursor: Cursor) -> Logged | None:
-        """Return the next group and step past it; None at the end."""
+        """Return the next group, or None."""
         while cursor.place.offset >= len(self.files[cursor.place.file].groups):
             if cursor.place.file + 1 >= len(self.files):
                 return None
@@ -170,9 +164,9 @@ class Binlog:
         return group
 
     def is_skipped(self, group: Logged, cursor: Cursor) -> bool:
-        """Return whether the group is one that the replica has; the last of them ends it.
+        """Return whether the replica already has the group.
 
-        A greater number of the same server ends it too: the GTID asked for lies in a hole.
+        The requested GTID, or a greater one of its server (a hole), ends skipping.
         """
         asked = cursor.skipping.get(group.gtid.domain)
         if asked is None:
@@ -185,13 +179,13 @@ class Binlog:
     # Conversion from file and offset.
 
     def position_at(self, place: Place) -> MariadbPosition:
-        """Return the GTID position that a file and offset stand for."""
+        """Convert file and offset."""
         position = self.files[place.file].listed.position
         for group in self.files[place.file].groups[: place.offset]:
             position = position.advance(group.gtid)
         return position
 
     def groups_before(self, place: Place) -> list[Logged]:
-        """Return the groups before a place, of all files."""
+        """Return all earlier groups."""
         earlier = [group for file in self.files[: place.file] for group in file.groups]
         return earlier + self.files[place.file].groups[: place.offset]

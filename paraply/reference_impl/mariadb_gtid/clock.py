@@ -1,7 +1,6 @@
-"""Commits per group and lock waits on a simulated clock: a position row each, or one per domain.
+"""Measure commits per group and lock waits on a simulated clock.
 
-A tick lets every worker take one step. A leader writes its group and syncs it, which takes
-``SYNC_TICKS``; the engine commits of the group follow in the tick after.
+Each worker takes a step per tick. A sync takes ``SYNC_TICKS``; engine commits follow a tick later.
 """
 
 from __future__ import annotations
@@ -16,37 +15,33 @@ from paraply.vocabulary.events import EventKind, Outcome
 from paraply.vocabulary.schedule import RecordedSchedule
 
 SYNC_TICKS = 4
-"""A sync of the binary log against one step of a worker; disks make it a hundred times more."""
+"""In worker steps; disks need a hundred times more."""
 TICKS_MAX = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupTiming:
-    """What a run took."""
+    """Timing of a run."""
 
     ticks: int
     groups: int
     transactions: int
     lock_waits: int
-    """Transactions that waited for another's position row."""
     rollbacks: int
 
     @property
     def commits_per_group(self) -> float:
-        """Return how many transactions share a sync, on average."""
+        """Return mean transactions per sync."""
         return self.transactions / self.groups
 
 
 @dataclass(slots=True)
 class _Clock:
-    """One replica, driven tick by tick."""
-
     replica: ApplyingReplica
     is_synced_at: int = 0
     ticks: int = 0
 
     def tick(self) -> None:
-        """Let every worker take one step, and the leader go on."""
         replica = self.replica
         self.ticks += 1
         while replica.may_dispatch:
@@ -67,7 +62,7 @@ class _Clock:
 
 
 def group_timing(dialect: str, *, workers: int, transactions: int) -> GroupTiming:
-    """Return what applying transactions of one domain takes, without crash or error."""
+    """Time one domain's transactions without errors."""
     recorder = Recorder()
     quiet = dict.fromkeys(("crashes", "stops", "retries", "reads", "cleanups"), 0)
     workload = Workload(

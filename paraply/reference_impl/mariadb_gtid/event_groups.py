@@ -1,4 +1,4 @@
-"""Event groups of a source's binary log, and a source that writes them as the schedule says."""
+"""Event groups, and a source that writes them by schedule."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from paraply.vocabulary.transactions import Transaction, TransactionId, Transact
 
 SOURCE_SERVER_ID = 1
 NON_TRANSACTIONAL = "non_transactional"
-"""Flag of a transaction on tables of an engine that cannot roll back (MyISAM)."""
+"""Flag: no rollback (MyISAM)."""
 SET_BY_SESSION = "gtid_seq_no"
-"""Flag of a transaction whose sequence number its session had set."""
+"""Flag: the session set the number."""
 
 
 class EventGroup(NamedTuple):
-    """One transaction as the log has it."""
+    """A logged transaction."""
 
     transaction: TransactionId
     gtid: MariadbGtid
     is_transactional: bool = True
-    """False for DDL and for engines without transactions: such a change cannot be taken back."""
+    """False for DDL and MyISAM."""
     engine: int = 0
-    """Which transactional engine it writes to, from 0."""
 
     @property
     def domain(self) -> int:
@@ -35,10 +34,9 @@ class EventGroup(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class PositionSource:
-    """Writes the log that one replica is to apply; nothing in it conflicts with anything.
+    """Writes a source log without conflicts.
 
-    ``rewinds`` is how often a GTID may go back to a smaller number (no strict mode, a session
-    sets gtid_seq_no, or a second server writes in the same domain).
+    ``rewinds`` bounds smaller GTIDs (gtid_seq_no or a second server, without strict mode).
     """
 
     domains: int
@@ -49,7 +47,7 @@ class PositionSource:
     _next_server: int = SOURCE_SERVER_ID + 1
 
     def write(self, schedule: Schedule, recorder: Recorder, count: int) -> tuple[EventGroup, ...]:
-        """Write ``count`` groups and list their transactions."""
+        """Write ``count`` groups."""
         return tuple(self._write_one(schedule, recorder) for _ in range(count))
 
     def _write_one(self, schedule: Schedule, recorder: Recorder) -> EventGroup:
@@ -79,10 +77,7 @@ class PositionSource:
 
 
 def groups_after(log: tuple[EventGroup, ...], position: MariadbPosition) -> list[EventGroup]:
-    """Return what comes after a position: in each domain, what follows the GTID it names.
-
-    The domains are at different places of the log, so each is skipped for itself.
-    """
+    """Return each domain's later groups."""
     skipping = {gtid.domain: gtid for gtid in position}
     rest = []
     for group in log:

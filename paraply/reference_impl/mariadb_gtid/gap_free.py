@@ -1,7 +1,7 @@
-"""The rule of MySQL 5.6: a server's state is the set of all GTIDs it executed, without gaps.
+"""MySQL 5.6 state: a gap-free executed GTID set.
 
-s1 writes, s2 and r1 follow it with auto-position; r1 leaves one schema out. s1 is lost and s2
-takes its place. Source: the text, "On holes"; facts on gtid_executed and gtid_purged.
+s1 writes; s2 and r1 follow with auto-position, and r1 filters a schema. s2 replaces the lost s1.
+Source: the text, "On holes"; facts on gtid_executed and gtid_purged.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from paraply.vocabulary.schedule import Schedule
 from paraply.vocabulary.transactions import Transaction, TransactionId
 
 OPEN_MAX = 2
-"""Transactions under way at a source: two, so that one may fail after the other took a number."""
+"""One may fail after another's number."""
 FILTERED_SCHEMA = "db1"
 REFUSED = "1236"
 FILTERED = "filtered"
 
 
 class Executed(NamedTuple):
-    """A transaction in a binary log; an empty one stands where a filtered one was."""
+    """A logged transaction, empty if filtered."""
 
     transaction: TransactionId
     gtid: Gtid
@@ -34,16 +34,16 @@ class Executed(NamedTuple):
 
 
 class Open(NamedTuple):
-    """A transaction that a client has begun at the source."""
+    """An open client transaction."""
 
     schema: str
     early: Executed | None
-    """Where numbers are given at the beginning: the transaction with its number."""
+    """The numbered transaction (``allocates_early``)."""
 
 
 @dataclass(eq=False)
 class GtidServer:
-    """A server with a binary log and ``gtid_executed``."""
+    """A server with ``gtid_executed``."""
 
     name: str
     source: GtidSource
@@ -51,24 +51,23 @@ class GtidServer:
     is_up: bool = True
     executed: GtidSet = EMPTY_GTID_SET
     purged: GtidSet = EMPTY_GTID_SET
-    """``gtid_purged``: executed, and no longer in the binary log."""
+    """``gtid_purged``."""
     log: list[Executed] = field(default_factory=list)
     passed: set[TransactionId] = field(default_factory=set)
-    """What it has executed or left out."""
+    """Executed or filtered."""
     data: list[TransactionId] = field(default_factory=list)
     last_number: int = 0
     follows: GtidServer | None = None
     is_connected: bool = False
     is_refused: bool = False
     to_come: list[Executed] = field(default_factory=list)
-    """What the source sends over the present connection."""
     seen: int = 0
-    """How much of the source's log has been looked at since the connection began."""
+    """Checked length of the source's log."""
 
 
 @dataclass(slots=True, kw_only=True)
 class GapBudget:
-    """How often things may happen."""
+    """Bounds on events of a run."""
 
     failures: int
     restarts: int
@@ -78,15 +77,14 @@ class GapBudget:
 
 @dataclass(eq=False)
 class GapFreeServers:
-    """The three servers; ``run`` makes one history. Methods are the rules a mutant replaces."""
+    """Three servers; mutants override methods."""
 
     recorder: Recorder
     budget: GapBudget
     to_write: int
     allocates_early: bool = False
-    """Whether a transaction takes its number when it begins, not when it is logged."""
+    """Allocate numbers at begin."""
     logs_empty: bool = True
-    """Whether a filtered transaction leaves an empty one behind."""
 
     def __post_init__(self) -> None:
         uuids = (f"{letter * 8}-0000-0000-0000-000000000000" for letter in "ab9")
@@ -102,7 +100,7 @@ class GapFreeServers:
     # The run.
 
     def run(self, schedule: Schedule) -> None:
-        """Let things happen until nothing can, and state what everyone executed."""
+        """Run and record executed sets."""
         for server in self.servers:
             self.recorder.record(EventKind.STARTED, member=server.name)
         while progress := list(self.progress_steps(schedule)):
@@ -120,7 +118,7 @@ class GapFreeServers:
                 )  # fmt: skip
 
     def progress_steps(self, schedule: Schedule) -> Iterator[Step]:
-        """Yield clients, and replicas."""
+        """Yield client and replica steps."""
         if self.to_write and len(self.open) < OPEN_MAX:
             yield Step("begin", lambda: self.on_begin(schedule))
         for one in self.open:
@@ -132,7 +130,7 @@ class GapFreeServers:
                     yield Step(server.name, act)
 
     def other_steps(self) -> Iterator[Step]:
-        """Yield failures, restarts of replication, purges and the loss of the source."""
+        """Yield failures, restarts, purges and losses."""
         if self.budget.failures:
             for one in self.open:
                 yield Step("fail", partial(self.on_failure, one))
@@ -147,16 +145,16 @@ class GapFreeServers:
     # The source.
 
     def on_begin(self, schedule: Schedule) -> None:
-        """A client begins a transaction in one of two schemas."""
+        """Begin a transaction in some schema."""
         self.to_write -= 1
         schema = schedule.choose(("db0", FILTERED_SCHEMA), "schema")
         self.open.append(Open(schema, self.numbered(schema) if self.allocates_early else None))
 
     def numbered(self, schema: str) -> Executed:
-        """Give a transaction the next number of its source.
+        """Return the transaction with the next number.
 
-        Servers take the smallest free one (measured on 9.7), which is the same while no number
-        is lost, and fills a hole of their own later; here a lost number stays lost, as in the text.
+        Servers fill holes (smallest free number, measured on 9.7). Here lost numbers stay lost, as
+        in the text.
         """
         self.source.last_number += 1
         gtid = Gtid(self.source.source, self.source.last_number)
@@ -168,12 +166,12 @@ class GapFreeServers:
         return Executed(number, gtid, schema)
 
     def on_commit(self, one: Open) -> None:
-        """Log a transaction, under the lock that gives the number, and commit it."""
+        """Number, log and commit under the lock."""
         self.open.remove(one)
         self.on_committed(self.source, one.early or self.numbered(one.schema))
 
     def on_failure(self, one: Open) -> None:
-        """A transaction cannot be logged; a number that it had is never logged."""
+        """Fail a transaction; lose its number."""
         self.budget.failures -= 1
         self.open.remove(one)
         if one.early is not None:
@@ -186,7 +184,7 @@ class GapFreeServers:
         self.record(EventKind.ENGINE_COMMITTED, server, one)
 
     def on_logged(self, server: GtidServer, one: Executed) -> None:
-        """Write to the binary log; the executed set grows."""
+        """Log and mark as executed."""
         server.log.append(one)
         server.executed = server.executed.add(one.gtid)
         server.passed.add(one.transaction)
@@ -195,7 +193,7 @@ class GapFreeServers:
     # A replica.
 
     def replica_step(self, server: GtidServer) -> Callable[[], None] | None:
-        """Return what a replica does next; None if there is nothing."""
+        """Return a replica's next step, or None."""
         source = server.follows
         assert source is not None
         if not server.is_connected:
@@ -205,11 +203,11 @@ class GapFreeServers:
         return None
 
     def is_behind(self, server: GtidServer, source: GtidServer) -> bool:
-        """Return whether the source's log has something that was not looked at."""
+        """Return whether source entries remain."""
         return server.seen < len(source.log)
 
     def on_connect(self, server: GtidServer, source: GtidServer) -> None:
-        """Auto-position: the replica names what it executed, and gets all that is not in it."""
+        """Request all transactions not executed."""
         needed = source.executed - server.executed
         server.is_refused = not needed.isdisjoint(source.purged)
         server.is_connected = not server.is_refused
@@ -221,7 +219,7 @@ class GapFreeServers:
         )  # fmt: skip
 
     def on_received(self, server: GtidServer, source: GtidServer) -> None:
-        """Look at the next transaction of the source's log, and apply it unless executed."""
+        """Read a transaction; apply unless executed."""
         one = source.log[server.seen]
         server.seen += 1
         if one.gtid in server.executed:
@@ -236,18 +234,18 @@ class GapFreeServers:
             self.on_logged(server, self.empty_for(one))
 
     def empty_for(self, one: Executed) -> Executed:
-        """Return the empty transaction that takes the place, and the GTID, of a filtered one."""
+        """Return it empty, with its GTID."""
         return one
 
-    # What happens beside.
+    # Reads, faults and administration.
 
     def on_restart(self) -> None:
-        """The replica's connection is made anew."""
+        """Reconnect the replica."""
         self.budget.restarts -= 1
         self.replica.is_connected = False
 
     def purgeable(self, server: GtidServer) -> int:
-        """Return how many transactions at the head of a log everyone has passed."""
+        """Return the length all replicas passed."""
         others = [other for other in self.servers if other.is_up]
         count = 0
         for one in server.log:
@@ -257,7 +255,7 @@ class GapFreeServers:
         return count
 
     def on_purge(self, server: GtidServer) -> None:
-        """PURGE BINARY LOGS up to where every replica has come."""
+        """Purge to the slowest replica."""
         self.budget.purges -= 1
         count = self.purgeable(server)
         for one in server.log[:count]:
@@ -269,7 +267,7 @@ class GapFreeServers:
         self.recorder.record(EventKind.RELAY_ROTATED, member=server.name, note="purge")
 
     def on_lost(self) -> None:
-        """The source is gone; s2 is written to, and r1 follows it."""
+        """Replace s1 by s2."""
         self.budget.losses -= 1
         self.recorder.record(EventKind.CRASHED, member=self.source.name, note="lost for good")
         self.source.is_up = False
@@ -279,7 +277,7 @@ class GapFreeServers:
         self.replica.is_refused = False
 
     def record(self, kind: EventKind, server: GtidServer, one: Executed, **fields: Any) -> None:
-        """Record an event of a transaction at a server."""
+        """Record a transaction event."""
         self.recorder.record(
             kind, member=server.name, transaction=one.transaction, gtid=str(one.gtid), **fields
         )

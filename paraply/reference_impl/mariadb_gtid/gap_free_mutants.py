@@ -1,4 +1,4 @@
-"""Gap-free servers with one fault each: empty transactions, numbers, purges, the executed set."""
+"""Gap-free servers with one fault each."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ HOLES = "executed_sets_close_their_holes"
 
 
 class EmptyGetsOwnGtid(GapFreeServers):
-    """The empty transaction is numbered by the replica, as one of its own."""
+    """Empty transactions get the replica's GTIDs."""
 
     def empty_for(self, one: Executed) -> Executed:
-        """Give it the replica's next number."""
+        """Use the replica's next number."""
         self.replica.last_number += 1
         return one._replace(gtid=Gtid(self.replica.source, self.replica.last_number))
 
 
 class FilteredIsDropped(GapFreeServers):
-    """Nothing is logged in the place of a filtered transaction."""
+    """Filtered transactions leave no empty one."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -29,34 +29,33 @@ class FilteredIsDropped(GapFreeServers):
 
 
 class NumberIsNotGivenBack(GapFreeServers):
-    """A transaction that fails keeps the number it was given under the lock."""
+    """A failed transaction keeps its number."""
 
     def on_failure(self, one: Open) -> None:
-        """Use the number up."""
+        """Lose the number."""
         super().on_failure(one)
         self.source.last_number += 1
 
 
 class PurgesAtWill(GapFreeServers):
-    """A purge asks nobody how far he has come."""
+    """A purge ignores the replicas."""
 
     def purgeable(self, server: GtidServer) -> int:
-        """Return the whole log."""
+        """Return the log length."""
         return len(server.log)
 
 
 class ForgetsExecuted(GapFreeServers):
-    """The executed set is empty after replication has been restarted."""
+    """A restart empties the executed set."""
 
     def on_restart(self) -> None:
-        """Forget it."""
+        """Empty the set."""
         super().on_restart()
         self.replica.executed = EMPTY_GTID_SET
 
 
 def _mutant(name: str, servers: type[GapFreeServers], caught_by: str, source: str, fault: str,
             transactions: int = 4) -> Mutant:  # fmt: skip
-    """Register servers with one fault."""
     return register_mutant(Mutant(
         name=name, family="gap-free GTIDs", source=source, fault=fault, caught_by=caught_by,
         subject=GapFreeSubject(servers), workload=Workload(transactions=transactions),

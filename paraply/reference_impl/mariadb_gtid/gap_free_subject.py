@@ -1,4 +1,4 @@
-"""The gap-free executed set of MySQL 5.6 as a subject, for comparison with MariaDB's positions."""
+"""The MySQL 5.6 executed set as a subject."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HOLE = _GROWS | {"executed_sets_close_their_holes"}
 
 
 class GapFreeSubject(Subject):
-    """A source, its successor and a replica with a filter; a mutant is another class of them."""
+    """Source, successor and filtering replica."""
 
     name = "gap_free"
     meaning = "MySQL 5.6 GTIDs: a source, its successor and a replica that filters a schema"
@@ -48,7 +48,7 @@ class GapFreeSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Let clients write, replicas follow, and the source be lost, until nothing can move."""
+        """Run until no step remains."""
         servers = self.servers_class(
             recorder,
             GapBudget(**{name: int(options[name]) for name in GapBudget.__dataclass_fields__}),

@@ -1,6 +1,6 @@
-"""Servers that write, replicate, crash and are lost, one atomic step at a time.
+"""Servers that write, replicate and crash in atomic steps.
 
-Topologies say who writes, who follows whom, and what happens when a source is gone.
+Topologies define writers, links and fail-over.
 """
 
 from __future__ import annotations
@@ -21,50 +21,48 @@ from paraply.vocabulary.schedule import Schedule
 from paraply.vocabulary.transactions import Transaction
 
 ROUNDS_MAX = 3
-"""A transaction that one server has committed this often goes round for ever; the run ends."""
+"""Commits at a server before a circling run ends."""
 RELAY_MAX = 2
-"""Two groups in a relay log are enough to apply them in the other order."""
+"""Two groups suffice for reordering."""
 SLAVE_POS, CURRENT_POS, BINLOG_POS = "gtid_slave_pos", "gtid_current_pos", "gtid_binlog_pos"
 REFUSED, OUT_OF_ORDER = "1236", "1950"
-"""Error numbers, at the beginning of a note."""
+"""Prefixes of notes."""
 
 
 @dataclass(slots=True, kw_only=True)
 class NetworkBudget:
-    """How often things may happen beside writing and replicating."""
+    """Bounds on faults and rotations."""
 
     crashes: int
     rotations: int
     holes: int
-    """How often a session sets gtid_seq_no to leave a number out."""
+    """Sequence numbers left out."""
     losses: int
-    """How often a source is lost for good, or replaced in good order."""
 
 
 @dataclass(eq=False)
 class Network:
-    """All servers and links. A topology is a subclass; a mutant replaces methods of its parts."""
+    """Servers and links; subclasses define topologies."""
 
     recorder: Recorder
     budget: NetworkBudget
     to_write: int
     schemas: int
-    """Schemas that transactions write, each independent of the others."""
     has_schema_domains: bool = True
-    """Whether the domain is a hash of the schema; else all is written in the server's domain."""
+    """Domains include a schema hash."""
     applies_out_of_order: bool = False
-    """Whether a replica applies transactions of different schemas in any order."""
+    """Replicas reorder schemas."""
     goes_back: bool = False
-    """Whether sessions may set a number below the last (gtid_seq_no without strict mode)."""
+    """Sessions may set smaller numbers."""
     servers: list[Server] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     is_circling: bool = False
-    """Whether a transaction goes round in a ring that its server has left."""
+    """A transaction's server left the ring."""
 
     # The run.
 
     def run(self, schedule: Schedule) -> None:
-        """Let things happen until nothing can, and state every position."""
+        """Run and record all positions."""
         for server in self.servers:
             self.recorder.record(EventKind.STARTED, member=server.name)
         while not self.is_circling and (progress := list(self.progress_steps(schedule))):
@@ -77,7 +75,7 @@ class Network:
                 self.state_positions(server)
 
     def state_positions(self, server: Server) -> None:
-        """Say where a server stands: its position variables, its data, and whom it follows."""
+        """Record positions, data and sources."""
         for note, position in (
             (BINLOG_POS, server.state.position), (CURRENT_POS, server.current_position)
         ):  # fmt: skip
@@ -92,16 +90,16 @@ class Network:
         )  # fmt: skip
 
     def stated_position(self, server: Server) -> str:
-        """Return what ``@@gtid_slave_pos`` shows."""
+        """Return the shown ``@@gtid_slave_pos``."""
         return str(server.position)
 
     def is_following(self, link: Link, replica: Server) -> bool:
-        """Return whether a link brings a replica what its source has."""
+        """Return whether the link delivers."""
         is_connected = link.source.is_up and link.cursor is not None
         return link.replica is replica and is_connected and not self.is_circling
 
     def progress_steps(self, schedule: Schedule) -> Iterator[Step]:
-        """Yield writing, replicating, and what the topology has to finish."""
+        """Yield progress steps."""
         for server in self.servers:
             if self.to_write and server.is_writable and server.is_up:
                 yield Step(f"{server.name} writes", partial(self.on_write, server, schedule))
@@ -111,12 +109,12 @@ class Network:
         yield from self.topology_steps(schedule)
 
     def topology_steps(self, schedule: Schedule) -> Iterator[Step]:
-        """Yield what must be done to go on: nothing as long as no server is lost."""
+        """Yield fail-over steps."""
         del schedule
         yield from ()
 
     def other_steps(self, schedule: Schedule) -> Iterator[Step]:
-        """Yield crashes, rotations, and the loss of a source."""
+        """Yield crashes, rotations and losses."""
         for server in self.servers:
             if not server.is_up:
                 continue
@@ -128,14 +126,14 @@ class Network:
             yield from self.loss_steps(schedule)
 
     def loss_steps(self, schedule: Schedule) -> Iterator[Step]:
-        """Yield how a source may go away."""
+        """Yield losses of a source."""
         del schedule
         yield from ()
 
     # Writing.
 
     def on_write(self, server: Server, schedule: Schedule) -> None:
-        """A client commits a transaction at a source."""
+        """Commit a client transaction."""
         self.to_write -= 1
         schema = schedule.choose(range(self.schemas), "schema")
         gtid = server.next_gtid(self.domain_of(server, schema))
@@ -150,7 +148,7 @@ class Network:
         self.on_committed(server, Logged(number, gtid))
 
     def choose_gtid(self, gtid: MariadbGtid, schedule: Schedule) -> MariadbGtid:
-        """Return the next GTID, or one that the session has set: past a hole, or back in one."""
+        """Return the next GTID, or one that makes or fills a hole."""
         options = [gtid]
         if self.budget.holes:
             options.append(MariadbGtid(gtid.domain, gtid.server, gtid.sequence + 1))
@@ -163,16 +161,16 @@ class Network:
         return chosen
 
     def domain_of(self, server: Server, schema: int) -> int:
-        """Return the domain of a transaction: the server's, and a hash of the schema in it."""
+        """Return the server's domain plus schema hash."""
         return server.domain + (schema if self.has_schema_domains else 0)
 
     def schema_of(self, group: Logged) -> str:
-        """Return the schema that a transaction writes."""
+        """Return the transaction's schema."""
         (item,) = self.recorder.transactions[group.transaction - 1].write_set
         return str(item).partition(".")[0]
 
     def on_committed(self, server: Server, group: Logged) -> None:
-        """Log a transaction and commit it, in one step: it is crash safe."""
+        """Log and commit in one step."""
         note = server.warning(group.gtid)
         server.log(group)
         self.record(EventKind.FLUSHED, server, group, note=note)
@@ -183,7 +181,7 @@ class Network:
     # Replicating.
 
     def link_steps(self, link: Link) -> Iterator[Step]:
-        """Yield what a link may do next."""
+        """Yield a link's next steps."""
         label = f"{link.replica.name} from {link.source.name}"
         if link.applying is not None:
             yield Step(f"{label}: commits", partial(self.on_applied, link))
@@ -200,11 +198,11 @@ class Network:
             yield Step(f"{label}: receives", partial(self.on_receive, link))
 
     def has_more(self, link: Link) -> bool:
-        """Return whether the source has something that was not read for this link."""
+        """Return whether groups are unread."""
         return link.cursor is not None and link.cursor.place < link.source.binlog.end
 
     def on_connect(self, link: Link) -> None:
-        """Ask the source to start at the replica's position."""
+        """Request the replica's position."""
         source = link.source
         start = source.binlog.find_start(link.asked, source.state, source.position)
         if isinstance(start, Refused):
@@ -214,7 +212,7 @@ class Network:
         self.record_start(link)
 
     def on_refused(self, link: Link, reason: str) -> None:
-        """The source refuses (error 1236); it is asked again when its log has grown."""
+        """Record error 1236; retry when the log grows."""
         position = link.asked
         link.disconnect()
         link.refused_at = len(link.source.binlog.groups)
@@ -224,14 +222,14 @@ class Network:
         )  # fmt: skip
 
     def record_start(self, link: Link) -> None:
-        """Say from which position a replica follows whom."""
+        """Record position and source."""
         self.recorder.record(
             EventKind.STARTED, member=link.replica.name, members=(link.source.name,),
             gtid_set=str(link.asked),
         )  # fmt: skip
 
     def on_receive(self, link: Link) -> None:
-        """Read on in the source's log, past what the replica has."""
+        """Read the next missing group."""
         assert link.cursor is not None
         source = link.source
         group = source.binlog.read(link.cursor)
@@ -244,9 +242,9 @@ class Network:
             self.record(EventKind.DELIVERED, link.replica, group)
 
     def next_in_relay(self, link: Link) -> list[int]:
-        """Return the places in the relay log that may be applied next.
+        """Return the applicable relay log indexes.
 
-        The first of each domain, or of each schema where order within a domain is not kept.
+        They are the first of each domain, or of each schema.
         """
         key = self.schema_of if self.applies_out_of_order else _domain
         first: dict[object, int] = {}
@@ -255,12 +253,12 @@ class Network:
         return list(first.values())
 
     def may_begin(self, link: Link, group: Logged) -> bool:
-        """Return whether no other link is applying in the domain (gtid_ignore_duplicates)."""
+        """Return whether no other link applies the domain (gtid_ignore_duplicates)."""
         owner = link.replica.owners.get(group.gtid.domain)
         return owner in (None, link) or not link.replica.ignores_duplicates
 
     def on_begun(self, link: Link, place: int) -> None:
-        """Take a group from the relay log; pass over what is not to be applied."""
+        """Begin or pass over a relayed group."""
         group = link.relay.pop(place)
         server = link.replica
         if server.is_own(group.gtid):
@@ -275,12 +273,12 @@ class Network:
             self.record(EventKind.BEGUN, server, group)
 
     def pass_over(self, server: Server, group: Logged, why: str) -> None:
-        """Move the position past a group without applying it."""
+        """Advance the position without applying."""
         server.advance(group.gtid)
         self.record(EventKind.SKIPPED, server, group, note=why)
 
     def on_applied(self, link: Link) -> None:
-        """Log and commit what was applied, unless strict mode refuses it."""
+        """Log and commit, unless strict mode rejects it."""
         group, server = link.applying, link.replica
         assert group is not None
         link.applying = None
@@ -296,9 +294,9 @@ class Network:
     # Crashes and rotations.
 
     def on_crash(self, server: Server, schedule: Schedule) -> None:
-        """A server crashes and comes back; relay logs are thrown away, positions are kept.
+        """Crash and restart without relay logs.
 
-        A source may be in the middle of a write: half a group stands at the end of its log.
+        Half a group may end a source's log.
         """
         self.budget.crashes -= 1
         self.recorder.record(EventKind.CRASHED, member=server.name)
@@ -321,13 +319,13 @@ class Network:
         self.recorder.record(EventKind.RELAY_ROTATED, member=server.name)
 
     def lose(self, server: Server) -> None:
-        """A server is gone for good."""
+        """Remove a server for good."""
         self.budget.losses -= 1
         server.is_up = server.is_writable = False
         self.recorder.record(EventKind.CRASHED, member=server.name, note="lost for good")
 
     def record(self, kind: EventKind, server: Server, group: Logged, **fields: Any) -> None:
-        """Record an event of a group at a server."""
+        """Record a group event."""
         self.recorder.record(
             kind, member=server.name, transaction=group.transaction, gtid=str(group.gtid), **fields
         )

@@ -1,8 +1,7 @@
-"""Where a replica keeps its position: a table, its own binary log, or a plain file.
+"""Position stores: a table, the binary log, or a file.
 
-The table is ``rpl_slave_state`` of the text, ``mysql.gtid_slave_pos`` as shipped: one row for each
-transaction, keyed by (domain_id, sub_id); the position in a domain is its row with the highest
-sub_id.
+The table is ``rpl_slave_state`` of the text, ``mysql.gtid_slave_pos`` as shipped. Its key is
+(domain_id, sub_id). A domain's highest sub_id is its position.
 """
 
 from __future__ import annotations
@@ -15,56 +14,54 @@ from paraply.vocabulary.mariadb_gtid import MariadbGtid, MariadbPosition
 
 
 class PositionRow(NamedTuple):
-    """One row of ``rpl_slave_state``."""
+    """A row of ``rpl_slave_state``."""
 
     sub_id: int
-    """Rises by one for each transaction read from the source's log, in that order."""
+    """Source log order."""
     gtid: MariadbGtid
     engine: int = 0
-    """The engine of the table it is in (gtid_pos_auto_engines)."""
+    """Number of its engine (gtid_pos_auto_engines)."""
 
 
 class PositionStore:
-    """Says what a replica remembers. This base is the table with a row for each transaction."""
+    """The table with a row per transaction."""
 
     needs_row = True
-    """Whether a transaction writes its position as part of itself."""
 
     def __init__(self, log: Sequence[EventGroup]) -> None:
         self.log = log
-        """The source's log, for stores that keep a place in it."""
         self.rows: list[PositionRow] = []
-        """Committed rows; those of transactions under way are with their workers."""
+        """Committed rows only."""
 
     def holder(self, row: PositionRow, pending: Collection[PositionRow]) -> PositionRow | None:
-        """Return the uncommitted row whose lock the insert must wait for: there is none."""
+        """Return the blocking row, None here."""
         del row, pending
         return None
 
     def on_engine_commit(self, group: EventGroup, row: PositionRow | None) -> None:
-        """Keep the row of a transaction that has just committed."""
+        """Store a committed transaction's row."""
         del group
         if row is not None:
             self.rows.append(row)
 
     def on_synced(self) -> None:
-        """The operating system wrote its files; a table has nothing to do."""
+        """Sync files."""
 
     @property
     def may_sync(self) -> bool:
-        """Return whether there is something that only the operating system has."""
+        """Return whether unsynced writes exist."""
         return False
 
     def on_crash(self) -> None:
-        """Lose what was not durable: committed rows are."""
+        """Lose volatile data."""
 
     def load(self, binlog: Sequence[EventGroup]) -> MariadbPosition:
-        """Return the position as a server that starts reads it; ``binlog`` is the replica's own."""
+        """Return the start position; ``binlog`` is the replica's."""
         del binlog
         return MariadbPosition(row.gtid for row in self.newest_of(self.rows).values())
 
     def newest_of(self, rows: Iterable[PositionRow]) -> dict[int, PositionRow]:
-        """Return the newest row of each domain."""
+        """Return the newest row by domain."""
         newest: dict[int, PositionRow] = {}
         for row in rows:
             best = newest.get(row.gtid.domain)
@@ -73,50 +70,50 @@ class PositionStore:
         return newest
 
     def is_newer(self, row: PositionRow, other: PositionRow) -> bool:
-        """Return whether a row is the later one of two in its domain: the higher sub_id."""
+        """Return whether its sub_id is higher."""
         return row.sub_id > other.sub_id
 
     @property
     def highest_sub_id(self) -> int:
-        """Return the highest sub_id in the table; numbering goes on after it."""
+        """Return the highest sub_id, or 0."""
         return max((row.sub_id for row in self.rows), default=0)
 
     def old_rows(self, pending: Collection[PositionRow]) -> list[PositionRow]:
-        """Return the rows that may be deleted: all but the newest committed one of each domain."""
+        """Return committed rows but each domain's newest."""
         del pending
         return self.all_but_newest(self.rows)
 
     def all_but_newest(self, rows: Sequence[PositionRow]) -> list[PositionRow]:
-        """Return the rows that are not the newest of their domain."""
+        """Return rows but each domain's newest."""
         newest = self.newest_of(rows)
         return [row for row in rows if self.is_newer(newest[row.gtid.domain], row)]
 
     def delete_old(self, pending: Collection[PositionRow]) -> None:
-        """Delete old rows, as the background thread does in a transaction of its own."""
+        """Delete old rows (background thread)."""
         old = self.old_rows(pending)
         self.rows = [row for row in self.rows if row not in old]
 
 
 class SingleRowTable(PositionStore):
-    """``bad_rpl_slave_state`` of the text: one row per domain, which every transaction updates."""
+    """``bad_rpl_slave_state`` of the text: a row per domain."""
 
     def holder(self, row: PositionRow, pending: Collection[PositionRow]) -> PositionRow | None:
-        """Return the row of the transaction that has updated the domain's row and not committed."""
+        """Return the domain's uncommitted row."""
         return next((other for other in pending if other.gtid.domain == row.gtid.domain), None)
 
     def on_engine_commit(self, group: EventGroup, row: PositionRow | None) -> None:
-        """Put the row in the place of the domain's."""
+        """Replace the domain's row."""
         if row is not None:
             self.rows = [one for one in self.rows if one.gtid.domain != group.domain] + [row]
 
 
 class BinlogPosition(PositionStore):
-    """Method 1 of the text: the position is what the replica's own binary log ends with."""
+    """Method 1 of the text: the binary log's end."""
 
     needs_row = False
 
     def load(self, binlog: Sequence[EventGroup]) -> MariadbPosition:
-        """Scan the binary log: the last complete group of each domain."""
+        """Return each domain's last group."""
         position = MariadbPosition()
         for group in binlog:
             position = position.advance(group.gtid)
@@ -124,22 +121,18 @@ class BinlogPosition(PositionStore):
 
 
 class RelayLogInfo(PositionStore):
-    """The file of old: after each event group the place in the source's log, written, not synced.
-
-    A place is one number, so it says that all before it was applied, in every domain.
-    """
+    """A file with an unsynced source log place."""
 
     needs_row = False
 
     def __init__(self, log: Sequence[EventGroup]) -> None:
         super().__init__(log)
         self.written = 0
-        """How many groups of the log the file says are applied."""
+        """Applied groups in the file."""
         self.durable = 0
-        """What it says after a crash."""
 
     def on_engine_commit(self, group: EventGroup, row: PositionRow | None) -> None:
-        """Write the place after the group."""
+        """Write the place."""
         del row
         self.written = self.log.index(group) + 1
 
@@ -149,15 +142,15 @@ class RelayLogInfo(PositionStore):
 
     @property
     def may_sync(self) -> bool:
-        """Return whether the file has changed since it was last synced."""
+        """Return whether writes are unsynced."""
         return self.durable != self.written
 
     def on_crash(self) -> None:
-        """Fall back to what was durable."""
+        """Return to the durable place."""
         self.written = self.durable
 
     def load(self, binlog: Sequence[EventGroup]) -> MariadbPosition:
-        """Return the GTIDs at the place in the source's log."""
+        """Return the GTIDs there."""
         del binlog
         position = MariadbPosition()
         for group in self.log[: self.written]:

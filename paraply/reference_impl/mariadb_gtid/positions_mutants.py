@@ -1,4 +1,4 @@
-"""Replicas whose position goes wrong, each in one way that a server's once did or could."""
+"""Replicas with one position fault each."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from paraply.vocabulary.schedule import Schedule
 AHEAD, BEHIND = "position_covers_only_what_is_applied", "position_covers_all_that_is_applied"
 TWICE, LOST = "no_event_is_applied_twice", "no_event_is_lost"
 SUB_ID_MODULUS = 4
-"""Stands for 2**32, at which early sub_ids wrapped."""
+"""Small substitute for 2**32."""
 
 
 class ForgetsRowOnRetry(PositionReplica):
-    """A second attempt does not write its position: gtid_pending is not set again."""
+    """Retries write no position (gtid_pending unset)."""
 
     def on_execute(self, worker: Worker) -> None:
-        """Take the row for written."""
+        """Treat the row as written."""
         super().on_execute(worker)
         if worker.attempt > 1:
             worker.stage = Stage.RECORDED
 
 
 class IgnoresRecordError(PositionReplica):
-    """An error while the position row is inserted is swallowed; the transaction goes on."""
+    """Position insert errors are ignored."""
 
     def on_temporary_error(self, worker: Worker) -> None:
-        """Go on without the row."""
+        """Continue without the row."""
         if worker.stage is Stage.EXECUTED:
             self.budget.retries -= 1
             worker.stage = Stage.RECORDED
@@ -49,7 +49,7 @@ class IgnoresRecordError(PositionReplica):
 
 
 class HighestSequence(PositionStore):
-    """The position is the row with the highest sequence number."""
+    """The highest sequence number decides."""
 
     def is_newer(self, row: PositionRow, other: PositionRow) -> bool:
         """Compare sequence numbers."""
@@ -57,16 +57,16 @@ class HighestSequence(PositionStore):
 
 
 class CleanupCountsUncommitted(PositionStore):
-    """The cleanup takes a row that is not committed yet for the newest, and deletes the others."""
+    """Cleanup counts uncommitted rows as newest."""
 
     def old_rows(self, pending: Collection[PositionRow]) -> list[PositionRow]:
-        """Return every committed row of a domain that is not the newest of all rows."""
+        """Include uncommitted rows."""
         old = self.all_but_newest([*self.rows, *pending])
         return [row for row in self.rows if row in old]
 
 
 class CleanupDeletesNewest(PositionStore):
-    """The cleanup keeps the oldest row of each domain."""
+    """Cleanup keeps each domain's oldest row."""
 
     def old_rows(self, pending: Collection[PositionRow]) -> list[PositionRow]:
         """Return all but the oldest."""
@@ -79,17 +79,17 @@ class CleanupDeletesNewest(PositionStore):
 
 
 class RecordsFailing(PositionReplica):
-    """The position of the transaction that failed is recorded when the replica starts again."""
+    """A restart records the failed transaction's position."""
 
     failed: Worker | None = None
 
     def on_failure(self, worker: Worker) -> None:
-        """Remember it."""
+        """Remember the transaction."""
         super().on_failure(worker)
         self.failed = worker
 
     def on_stopped(self) -> None:
-        """Record it."""
+        """Record the position."""
         if self.failed is not None:
             self.store.on_engine_commit(self.failed.group, self.new_row(self.failed))
             self.failed = None
@@ -97,16 +97,16 @@ class RecordsFailing(PositionReplica):
 
 
 class ShowsPrepared(PositionReplica):
-    """``@@gtid_slave_pos`` moves when a transaction is prepared."""
+    """``@@gtid_slave_pos`` advances at prepare."""
 
     def on_prepare(self, worker: Worker) -> None:
-        """Move it."""
+        """Advance the position."""
         super().on_prepare(worker)
         self.position = self.position.advance(worker.group.gtid)
 
 
 class ShowsBinlog(PositionReplica):
-    """``@@gtid_slave_pos`` shows what is logged, which is more than what is visible."""
+    """``@@gtid_slave_pos`` includes logged, invisible transactions."""
 
     def shown_position(self) -> MariadbPosition:
         """Return ``@@gtid_binlog_pos``."""
@@ -117,25 +117,25 @@ class WrapsSubIds(PositionReplica):
     """sub_ids wrap."""
 
     def next_sub_id(self) -> int:
-        """Return the next one, modulo a small number."""
+        """Return the wrapped sub_id."""
         return super().next_sub_id() % SUB_ID_MODULUS
 
 
 class SubIdsByExecution(PositionReplica):
-    """The sub_id is drawn when the row is written, in whatever order that happens."""
+    """Row writes allocate sub_ids."""
 
     def new_row(self, worker: Worker) -> PositionRow:
-        """Draw it now."""
+        """Allocate the sub_id now."""
         return PositionRow(self.next_sub_id(), worker.group.gtid, worker.group.engine)
 
 
 class RecordsAfterCommit(PositionReplica):
-    """The position row is a transaction of its own, which comes with the next commit."""
+    """The next commit writes the row separately."""
 
     unrecorded: Worker | None = None
 
     def on_engine_commit(self) -> None:
-        """Commit without the row, and write the one before."""
+        """Commit, then write the previous row."""
         worker = self.queue[0]
         row, worker.row = worker.row, None
         super().on_engine_commit()
@@ -143,34 +143,34 @@ class RecordsAfterCommit(PositionReplica):
         worker.row, self.unrecorded = row, worker
 
     def record_late(self) -> None:
-        """Write the row that is missing."""
+        """Write the missing row."""
         if self.unrecorded is not None:
             self.store.on_engine_commit(self.unrecorded.group, self.unrecorded.row)
             self.unrecorded = None
 
     def on_stopped(self) -> None:
-        """Write it: a stop in good order is no crash."""
+        """Write the row when clean."""
         self.record_late()
         super().on_stopped()
 
     def on_crash(self, schedule: Schedule) -> None:
-        """Lose it."""
+        """Lose the row."""
         self.unrecorded = None
         super().on_crash(schedule)
 
 
 class RecordsBeforeCommit(PositionReplica):
-    """The position row is committed by itself, before the transaction."""
+    """The position row commits before its transaction."""
 
     def on_record(self, worker: Worker) -> None:
-        """Commit it at once."""
+        """Commit the row at once."""
         super().on_record(worker)
         self.store.on_engine_commit(worker.group, worker.row)
         worker.row = None
 
 
 class RecoveryKeepsUnlogged(PositionReplica):
-    """Recovery commits whatever is prepared."""
+    """Recovery commits every prepared transaction."""
 
     def is_decided(self, worker: Worker) -> bool:
         """Return True."""
@@ -179,7 +179,7 @@ class RecoveryKeepsUnlogged(PositionReplica):
 
 
 class RecoveryDropsLogged(PositionReplica):
-    """Recovery rolls back whatever is prepared."""
+    """Recovery rolls back every prepared transaction."""
 
     def is_decided(self, worker: Worker) -> bool:
         """Return False."""
@@ -188,38 +188,38 @@ class RecoveryDropsLogged(PositionReplica):
 
 
 class CountsPartialGroup(PositionReplica):
-    """The scan at recovery counts the group that a crash left half written."""
+    """Recovery counts a cut-off group."""
 
     def recovered_position(self) -> MariadbPosition:
-        """Append it to what the scan reads."""
+        """Include the cut-off group."""
         if self.partial_group is not None:
             self.binlog.append(self.partial_group)
         return super().recovered_position()
 
 
 class ResumesAtFurthest(PositionReplica):
-    """A start goes to the place of the most advanced domain in the log."""
+    """The most advanced domain sets the start."""
 
     def resume(self, position: MariadbPosition) -> list[EventGroup]:
-        """Return what follows the last GTID of the position in the log."""
+        """Return groups after its last GTID."""
         places = [n for n, group in enumerate(self.log, 1) if group.gtid in tuple(position)]
         return list(self.log[max(places, default=0) :])
 
 
 class ResumesAtEarliest(PositionReplica):
-    """A start goes to the place of the least advanced domain, and skips in no other."""
+    """The least advanced domain sets the start."""
 
     def resume(self, position: MariadbPosition) -> list[EventGroup]:
-        """Return what follows the first GTID of the position in the log."""
+        """Return groups after its first GTID."""
         places = [n for n, group in enumerate(self.log, 1) if group.gtid in tuple(position)]
         return list(self.log[min(places, default=0) :])
 
 
 class StopSkipsFirst(PositionReplica):
-    """STOP SLAVE drops the first transaction that has begun, and lets the later ones run."""
+    """STOP SLAVE drops the first open transaction."""
 
     def on_stop(self) -> None:
-        """Drop it."""
+        """Drop the transaction."""
         super().on_stop()
         begun = [worker for worker in self.workers if worker.stage is Stage.BEGUN]
         if begun:
@@ -228,10 +228,10 @@ class StopSkipsFirst(PositionReplica):
 
 
 class LoadsOneTable(PositionStore):
-    """Only the default engine's position table is read at start."""
+    """Starts read one table."""
 
     def load(self, binlog: Sequence[EventGroup]) -> MariadbPosition:
-        """Read it alone."""
+        """Read the default table."""
         every, self.rows = self.rows, [row for row in self.rows if not row.engine]
         position = super().load(binlog)
         self.rows = every
@@ -239,10 +239,10 @@ class LoadsOneTable(PositionStore):
 
 
 class CommitsAnyOrder(PositionReplica):
-    """A commit group takes what is prepared, whether or not its predecessors are."""
+    """A commit group ignores missing predecessors."""
 
     def ready(self) -> list[Worker]:
-        """Return all that is prepared."""
+        """Return all prepared."""
         return [worker for worker in self.workers if worker.stage is Stage.PREPARED]
 
 
@@ -257,7 +257,6 @@ def _mutant(
     transactions: int = 4,
     **options: OptionValue,
 ) -> Mutant:
-    """Register a replica, or a store, with one change in it."""
     subject = (
         PositionsSubject(changed) if issubclass(changed, PositionReplica)
         else PositionsSubject(store=changed)

@@ -1,4 +1,4 @@
-"""One replica and where it keeps its position, as a subject under test."""
+"""A replica and its position store as a subject."""
 
 from __future__ import annotations
 
@@ -30,13 +30,12 @@ from paraply.vocabulary.schedule import Schedule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A way to keep the position: the store, and how the replica logs."""
+    """Position store and log settings."""
 
     store: type[PositionStore] = PositionStore
     logs_updates: bool = True
     syncs_binlog: bool = True
     has_unsafe_changes: bool = False
-    """The source's log has DDL and changes of engines without transactions."""
 
 
 METHODS = {
@@ -50,7 +49,7 @@ METHODS = {
     "binlog_with_ddl": Method(store=BinlogPosition, has_unsafe_changes=True),
     "relay_log_info": Method(store=RelayLogInfo),
 }
-"""The dialects: method 2 of the text, a table, comes first; method 1 is the binary log."""
+"""The first is method 2 of the text; method 1 is ``binlog``."""
 
 _TWICE = frozenset({"position_covers_all_that_is_applied", "no_event_is_applied_twice"})
 _LOST = frozenset({"position_covers_only_what_is_applied", "no_event_is_lost"})
@@ -66,7 +65,6 @@ _READS = frozenset(
         "replica_reads_fit_one_order",
     }
 )
-"""Readers look at positions only."""
 _CONFLICTS = frozenset(
     {
         "conflicting_transactions_are_applied",
@@ -74,11 +72,9 @@ _CONFLICTS = frozenset(
         "domains_apply_without_conflict",
     }
 )
-"""Transactions write different rows."""
 
 
 def _unreachable(name: str, method: Method) -> frozenset[str]:
-    """Return the properties whose situation no run with a method can reach."""
     found = frozenset() if method.has_unsafe_changes else _CONFLICTS
     if name == "single_row":
         return found | {"one_group_has_two_of_a_domain"}
@@ -87,7 +83,7 @@ def _unreachable(name: str, method: Method) -> frozenset[str]:
 
 
 class PositionsSubject(Subject):
-    """A replica; a mutant is another class of replica or of store."""
+    """A replica with a position store."""
 
     name = "gtid_positions"
     meaning = "a MariaDB replica that commits in groups, crashes, and starts from its position"
@@ -157,7 +153,7 @@ class PositionsSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Let a source write a log, and apply it until nothing can move."""
+        """Run until no step remains."""
         self.replica(schedule, workload, dialect, options, recorder).run(schedule)
         return (MEMBER,)
 
@@ -169,7 +165,7 @@ class PositionsSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> PositionReplica:
-        """Return a replica at the beginning of a log that the schedule has made."""
+        """Return a replica at the log's start."""
         method = METHODS[dialect]
         source = PositionSource(
             domains=int(options["domains"]),

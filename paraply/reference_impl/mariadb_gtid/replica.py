@@ -1,7 +1,6 @@
-"""A replica that is read, stopped and started, fails, and crashes: what its position then says.
+"""A replica with reads, restarts, failures and crashes.
 
-What is durable: engine commits, prepared transactions, the synced part of the binary log. The rest
-is gone after a crash.
+Engine commits, prepared transactions and the synced log survive crashes.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from paraply.vocabulary.schedule import Schedule
 
 
 class PositionReplica(ApplyingReplica):
-    """The whole replica; ``run`` makes one history."""
+    """The replica; ``run`` makes one history."""
 
     # The run.
 
     def run(self, schedule: Schedule) -> None:
-        """Apply the log until nothing can move, and stop in good order."""
+        """Apply the log and stop cleanly."""
         self.on_start()
         while progress := list(self.progress_steps()):
             step = schedule.choose([*progress, *self.other_steps()], "step")
@@ -38,7 +37,7 @@ class PositionReplica(ApplyingReplica):
             self.on_stopped()
 
     def progress_steps(self) -> Iterator[Step]:
-        """Yield what brings the replica nearer to the end of the log."""
+        """Yield progress."""
         if self.is_stopped:
             if groups_after(self.log, self.store.load(self.binlog)):
                 yield Step("start", self.on_start)
@@ -55,7 +54,7 @@ class PositionReplica(ApplyingReplica):
         yield from self.group_steps()
 
     def other_steps(self) -> Iterator[Step]:
-        """Yield what may happen beside."""
+        """Yield faults and reads."""
         if self.is_stopped:
             return
         if self.budget.crashes and (self.workers or self.data):
@@ -75,10 +74,10 @@ class PositionReplica(ApplyingReplica):
             elif worker.stage is Stage.BEGUN and self.budget.failures and not self.is_stopping:
                 yield Step("failure", partial(self.on_failure, worker))
 
-    # What happens beside.
+    # Reads, faults and administration.
 
     def on_show(self) -> None:
-        """Somebody reads ``@@gtid_slave_pos``, and then the data."""
+        """Read ``@@gtid_slave_pos``, then the data."""
         self.budget.reads -= 1
         seen = tuple(Observation(f"row{one}", one) for one in sorted(set(self.data)))
         self.recorder.record(
@@ -91,16 +90,16 @@ class PositionReplica(ApplyingReplica):
         )
 
     def shown_position(self) -> MariadbPosition:
-        """Return what ``@@gtid_slave_pos`` shows."""
+        """Return the shown ``@@gtid_slave_pos``."""
         return self.position
 
     def on_cleanup(self) -> None:
-        """The background thread deletes old rows of the position table."""
+        """Delete old position rows."""
         self.budget.cleanups -= 1
         self.store.delete_old(self.pending_rows)
 
     def on_failure(self, worker: Worker) -> None:
-        """A transaction cannot be applied: nothing after it in its domain may commit."""
+        """Fail a transaction and block its domain."""
         self.budget.failures -= 1
         self.recorder.record(
             EventKind.FAILED,
@@ -118,32 +117,32 @@ class PositionReplica(ApplyingReplica):
         self.is_stopping = True
 
     def on_stop(self) -> None:
-        """STOP SLAVE: what has begun is finished, nothing more begins."""
+        """STOP SLAVE: finish open transactions only."""
         self.budget.stops -= 1
         self.is_stopping = True
 
     def on_stopped(self) -> None:
-        """Stand still in good order."""
+        """Record a clean stop."""
         self.is_stopped, self.is_stopping = True, False
         while self.store.may_sync:
             self.store.on_synced()
         self.report(EventKind.STOPPED)
 
     def on_start(self) -> None:
-        """START SLAVE: the relay log is read again from the position."""
+        """START SLAVE: read from the position."""
         self.is_stopped = False
         self.position = self.store.load(self.binlog)
         self.rest = self.resume(self.position)
         self.recorder.record(EventKind.STARTED, member=MEMBER, gtid_set=str(self.position))
 
     def resume(self, position: MariadbPosition) -> list[EventGroup]:
-        """Return what is to be applied from a position on, each domain from its own place."""
+        """Return each domain's later groups."""
         return groups_after(self.log, position)
 
     # Crash and recovery.
 
     def on_crash(self, schedule: Schedule) -> None:
-        """Lose everything volatile, decide the prepared by the binary log, load the position."""
+        """Lose volatile state, decide prepared transactions, load the position."""
         self.budget.crashes -= 1
         self.recorder.record(EventKind.CRASHED, member=MEMBER)
         unsynced = len(self.binlog) - self.synced
@@ -167,9 +166,9 @@ class PositionReplica(ApplyingReplica):
         self.on_start()
 
     def is_decided(self, worker: Worker) -> bool:
-        """Return whether recovery commits a prepared transaction: the binary log has its XID."""
+        """Return whether the log has the XID."""
         return self.logs_updates and worker.group in self.binlog[-len(self.workers) :]
 
     def recovered_position(self) -> MariadbPosition:
-        """Return the position that a start after a crash finds."""
+        """Return the position after a crash."""
         return self.store.load(self.binlog)

@@ -1,4 +1,4 @@
-"""A server with a binary log and a position, and a link over which it replicates."""
+"""A server with a GTID position, and a replication link."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(eq=False)
 class Server:
-    """One server; its methods are the rules of GTIDs that a mutant replaces."""
+    """A server with replaceable GTID rules."""
 
     number: int
     """server_id, from 1."""
     domain: int = 0
-    """gtid_domain_id of a source that writes in a domain of its own."""
+    """gtid_domain_id."""
     is_strict: bool = True
     """gtid_strict_mode."""
     warns: bool = False
-    """Without strict mode: whether a smaller number is at least warned of, as the text says."""
+    """Warn without strict mode, as in the text."""
     ignores_duplicates: bool = False
     """gtid_ignore_duplicates."""
     filters: frozenset[int] = frozenset()
@@ -34,12 +34,12 @@ class Server:
     is_up: bool = True
     binlog: Binlog = field(default_factory=Binlog)
     state: MariadbBinlogState = field(default_factory=MariadbBinlogState)
-    """``gtid_binlog_state``, with the counters."""
+    """``gtid_binlog_state``, with counters."""
     position: MariadbPosition = field(default_factory=MariadbPosition)
-    """``gtid_slave_pos``; that it fits the data after a crash is another subject."""
+    """``gtid_slave_pos``, crash-safe here."""
     data: list[TransactionId] = field(default_factory=list)
     owners: dict[int, Link] = field(default_factory=dict)
-    """Which link is applying in a domain (gtid_ignore_duplicates)."""
+    """Applying links by domain."""
 
     @property
     def name(self) -> str:
@@ -47,46 +47,43 @@ class Server:
         return f"s{self.number}"
 
     def next_gtid(self, domain: int) -> MariadbGtid:
-        """Return the GTID of the next transaction that this server executes itself."""
+        """Return the next local GTID."""
         return MariadbGtid(domain, self.number, self.state.next_sequence(domain))
 
     def refuses(self, gtid: MariadbGtid) -> bool:
-        """Return whether the GTID may not be logged here (error 1950)."""
+        """Return whether strict mode rejects it (error 1950)."""
         return self.is_strict and self.state.is_out_of_order(gtid)
 
     def warning(self, gtid: MariadbGtid) -> str:
-        """Return the warning about a smaller number in the same domain, empty if there is none."""
+        """Return the smaller number's warning."""
         if not (self.warns and self.state.is_out_of_order(gtid)):
             return ""
         return f"warning: not above {self.state.position[gtid.domain]}"
 
     def log(self, group: Logged) -> None:
-        """Write a group to the binary log."""
+        """Write to the binary log."""
         self.binlog.append(group)
         self.state = self.state.log(group.gtid)
 
     def advance(self, gtid: MariadbGtid) -> None:
-        """Move ``gtid_slave_pos`` to what was applied last in its domain."""
+        """Advance ``gtid_slave_pos``."""
         self.position = self.position.advance(gtid)
 
     @property
     def current_position(self) -> MariadbPosition:
-        """Return ``gtid_current_pos``: what it applied, or executed itself after that."""
+        """Return ``gtid_current_pos``: applied or later executed locally."""
         return compute_current_position(self.position, self.state, self.number)
 
     def is_duplicate(self, gtid: MariadbGtid) -> bool:
-        """Return whether gtid_ignore_duplicates says that the GTID was applied already."""
+        """Return whether gtid_ignore_duplicates skips it."""
         return self.ignores_duplicates and self.position.covers(gtid)
 
     def is_own(self, gtid: MariadbGtid) -> bool:
-        """Return whether the GTID is this server's, come back to it (replicate_same_server_id)."""
+        """Return whether it is local (replicate_same_server_id)."""
         return gtid.server == self.number
 
     def restart(self, half_written: MariadbGtid | None) -> None:
-        """Come back after a crash: the binlog state is read from the newest file.
-
-        ``half_written`` is a group at its end that the crash cut off; it counts for nothing.
-        """
+        """Restart with the newest file's state, without the ``half_written`` group."""
         del half_written
         self.state = self.binlog.scan()
         self.owners.clear()
@@ -99,29 +96,28 @@ class Link:
     source: Server
     replica: Server
     uses_current_position: bool = False
-    """MASTER_USE_GTID=current_pos; otherwise slave_pos."""
+    """MASTER_USE_GTID=current_pos."""
     cursor: Cursor | None = None
-    """None while not connected."""
     relay: list[Logged] = field(default_factory=list)
-    """Received, not yet applied."""
+    """Received groups."""
     applying: Logged | None = None
     error: str = ""
-    """Why it stopped for good."""
+    """Permanent error."""
     refused_at: int = -1
-    """Length of the source's log when it refused to start; it is asked again when that grows."""
+    """Source log length at the refusal."""
 
     @property
     def asked(self) -> MariadbPosition:
-        """Return the position that the replica asks for."""
+        """Return the requested position."""
         server = self.replica
         return server.current_position if self.uses_current_position else server.position
 
     @property
     def is_drained(self) -> bool:
-        """Return whether everything received is applied, or nothing more can be."""
+        """Return whether applying has ended."""
         return bool(self.error) or not (self.relay or self.applying)
 
     def disconnect(self) -> None:
-        """Forget what was received and where the source was read: the position is enough."""
+        """Drop relay log and cursor."""
         self.cursor, self.applying, self.refused_at = None, None, -1
         self.relay.clear()

@@ -1,4 +1,4 @@
-"""Who writes, who follows whom, and how each arrangement goes on when a source is gone."""
+"""Topologies: writers, links and fail-over."""
 
 from __future__ import annotations
 
@@ -13,26 +13,24 @@ from paraply.vocabulary.events import EventKind
 from paraply.vocabulary.schedule import Schedule
 
 ELECTED = "elected"
-"""Note of the start of a server that takes a lost source's place."""
 
 
 class Failover(Network):
-    """s1 writes, s2 and s3 follow it; s1 is lost, and one of them takes its place.
+    """s1 writes; s2 or s3 replaces it.
 
-    The successor first reads from the other whatever that one has and it has not: with
-    several domains either may be ahead in one of them.
+    The successor first reads missing groups: each may lead in some domain.
     """
 
     successor: Server | None = None
 
     def loss_steps(self, schedule: Schedule) -> Iterator[Step]:
-        """Yield: lose s1."""
+        """Yield the loss of s1."""
         del schedule
         if self.servers[0].is_up and self.servers[0].data:
             yield Step("s1 is lost", partial(self.lose, self.servers[0]))
 
     def topology_steps(self, schedule: Schedule) -> Iterator[Step]:
-        """Yield the election, once all that was received is applied, and then the promotion."""
+        """Yield the election after draining, then the promotion."""
         first, *others = self.servers
         if first.is_up or any(server.is_writable for server in others):
             return
@@ -44,7 +42,7 @@ class Failover(Network):
             yield Step("promote", partial(self.on_promoted, self.successor))
 
     def on_elected(self, successor: Server) -> None:
-        """Let the successor read from everyone who has what it lacks."""
+        """Connect the successor to advanced servers."""
         self.successor = successor
         self.links = [
             Link(other, successor)
@@ -53,15 +51,15 @@ class Failover(Network):
         ]
 
     def is_ahead(self, server: Server, of: Server) -> bool:
-        """Return whether a server has come further than another in some domain."""
+        """Return whether it leads in some domain."""
         return not server.state.position <= of.state.position
 
     def has_caught_up(self, link: Link) -> bool:
-        """Return whether the replica of a link has all that its source has, or never will."""
+        """Return whether replication is complete or failed."""
         return bool(link.error) or link.source.state.position <= link.replica.state.position
 
     def on_promoted(self, successor: Server) -> None:
-        """Clients write there from now on, and the others follow."""
+        """Move clients and followers."""
         successor.is_writable = True
         self.recorder.record(
             EventKind.STARTED, member=successor.name, gtid_set=str(successor.position), note=ELECTED
@@ -74,16 +72,16 @@ class Failover(Network):
 
 
 class Ring(Network):
-    """Each server writes, and follows the one before it; a lost one is taken out of the ring."""
+    """Servers follow predecessors; a lost one leaves the ring."""
 
     def loss_steps(self, schedule: Schedule) -> Iterator[Step]:
-        """Yield: lose s1."""
+        """Yield the loss of s1."""
         del schedule
         if self.servers[0].is_up and self.servers[0].data:
             yield Step("s1 is lost", partial(self.lose, self.servers[0]))
 
     def lose(self, server: Server) -> None:
-        """Let the follower of the lost one follow the one before it."""
+        """Close the ring."""
         super().lose(server)
         before = next(link.source for link in self.links if link.replica is server)
         after = next(link for link in self.links if link.source is server)
@@ -92,38 +90,38 @@ class Ring(Network):
 
 
 class MultiSource(Network):
-    """s1 and s2 write, s3 follows both, s4 follows s3; s3 is lost, and s4 follows both itself."""
+    """s4 replaces s3, which follows writers s1 and s2."""
 
     def loss_steps(self, schedule: Schedule) -> Iterator[Step]:
-        """Yield: lose s3."""
+        """Yield the loss of s3."""
         del schedule
         if self.servers[2].is_up and self.servers[2].data:
             yield Step("s3 is lost", partial(self.lose, self.servers[2]))
 
     def lose(self, server: Server) -> None:
-        """Let s4 follow the sources of s3."""
+        """Connect s4 to s3's sources."""
         super().lose(server)
         last = self.servers[3]
         self.links = [Link(source, last) for source in self.servers[:2]]
 
 
 class Diamond(Network):
-    """s1 writes, s2 and s3 follow it, s4 follows both: gtid_ignore_duplicates."""
+    """s4 follows s2 and s3, which follow s1 (gtid_ignore_duplicates)."""
 
 
 class SwitchOver(Network):
-    """s1 writes and s2 follows it; in good order they change places."""
+    """s1 writes, s2 follows; they switch roles."""
 
     is_switching = False
 
     def loss_steps(self, schedule: Schedule) -> Iterator[Step]:
-        """Yield: make the source read only."""
+        """Yield the stop of writes."""
         del schedule
         if not self.is_switching:
             yield Step("switch over", self.on_switch)
 
     def on_switch(self) -> None:
-        """Let the replica catch up with a source that nobody writes to."""
+        """Stop writes until the replica catches up."""
         self.budget.losses -= 1
         self.is_switching = True
         self.source.is_writable = False
@@ -134,7 +132,7 @@ class SwitchOver(Network):
         return self.links[0].source
 
     def topology_steps(self, schedule: Schedule) -> Iterator[Step]:
-        """Yield: change places."""
+        """Yield the role switch."""
         del schedule
         link = self.links[0]
         position = link.source.current_position
@@ -142,7 +140,7 @@ class SwitchOver(Network):
             yield Step("change places", self.on_changed_places)
 
     def on_changed_places(self) -> None:
-        """The old source follows the new one from its ``gtid_current_pos``."""
+        """Follow the new source from ``gtid_current_pos``."""
         link = self.links[0]
         link.replica.is_writable = True
         self.links = [Link(link.replica, link.source, uses_current_position=True)]
@@ -150,16 +148,16 @@ class SwitchOver(Network):
 
 
 class Restore(Network):
-    """s1 writes and s3 follows it; s2 comes from a backup taken at a file and offset of s1.
+    """s1 writes, s3 follows; s2 is a backup at a file and offset of s1.
 
-    s2 then follows s1 from that file and offset, or is brought up to the end of s1's log by an
-    outside applier (``mysqlbinlog | mysql``). s1 is lost, and s2 takes its place.
+    s2 follows s1, or an outside applier (``mysqlbinlog | mysql``) fills it. It then replaces the
+    lost s1.
     """
 
     is_restored = False
 
     def loss_steps(self, schedule: Schedule) -> Iterator[Step]:
-        """Yield the restore, and after it the loss of s1."""
+        """Yield restore and loss."""
         source, restored, _ = self.servers
         if not self.is_restored and source.data:
             yield Step("restore s2", lambda: self.on_restore(schedule))
@@ -167,7 +165,7 @@ class Restore(Network):
             yield Step("s1 is lost", partial(self.lose, source))
 
     def on_restore(self, schedule: Schedule) -> None:
-        """Restore a backup of the source as it was at some place in its log."""
+        """Restore a backup."""
         source, restored, _ = self.servers
         self.is_restored = True
         places = [
@@ -193,11 +191,11 @@ class Restore(Network):
         self.links.append(Link(source, restored))
 
     def on_outside(self, server: Server, group: Logged) -> None:
-        """Execute a group in a session that sets server_id, gtid_domain_id and gtid_seq_no."""
+        """Execute a group with server_id, gtid_domain_id and gtid_seq_no set."""
         self.on_committed(server, group)
 
     def topology_steps(self, schedule: Schedule) -> Iterator[Step]:
-        """Yield: put s2 in the place of s1."""
+        """Yield the promotion of s2."""
         del schedule
         source, restored, other = self.servers
         to_restored = [link for link in self.links if link.replica is restored]
@@ -206,6 +204,6 @@ class Restore(Network):
             yield Step("s2 takes over", partial(self.on_promoted, restored, other))
 
     def on_promoted(self, restored: Server, other: Server) -> None:
-        """Clients write to s2, and s3 follows it."""
+        """Move clients and s3."""
         restored.is_writable = True
         self.links = [Link(restored, other)]

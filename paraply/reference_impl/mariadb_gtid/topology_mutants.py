@@ -1,4 +1,4 @@
-"""Servers and networks with one fault each: start positions, numbers, strict mode, fail-over."""
+"""Servers and networks with one GTID fault each."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from paraply.vocabulary.mariadb_gtid import MariadbBinlogState, MariadbGtid, Mar
 TWICE, LOST = "no_event_is_applied_twice", "no_event_is_lost"
 ONE, RISE = "gtids_name_one_transaction", "sequences_rise_within_a_domain"
 NUMBER_MODULUS = 4
-"""Stands for 2**32, at which a number that is kept in too few bits wraps."""
+"""Small substitute for 2**32."""
 
 
 class StartsAtTheGtid(Binlog):
-    """The GTID that was asked for is sent too."""
+    """The source sends the requested GTID too."""
 
     def is_skipped(self, group: Logged, cursor: Cursor) -> bool:
-        """Send it."""
+        """Send the GTID."""
         is_the_one = cursor.skipping.get(group.gtid.domain) == group.gtid
         return super().is_skipped(group, cursor) and not is_the_one
 
 
 class StartsOneLate(Binlog):
-    """The first GTID after the one that was asked for is skipped as well."""
+    """The source skips one GTID more."""
 
     def to_skip(
         self, listed: MariadbBinlogState, asked: MariadbPosition, own: MariadbPosition
     ) -> dict[int, MariadbGtid]:
-        """Skip up to the next."""
+        """Skip one more."""
         skipping = super().to_skip(listed, asked, own)
         for domain, gtid in skipping.items():
             gtids = [group.gtid for group in self.groups if group.gtid.domain == domain]
@@ -46,7 +46,7 @@ class StartsOneLate(Binlog):
 
 
 class AcceptsUnknown(Binlog):
-    """A replica may ask for anything."""
+    """The source accepts any GTID."""
 
     def accepts(self, gtid: MariadbGtid, state: MariadbBinlogState, own: MariadbPosition) -> bool:
         """Return True."""
@@ -55,16 +55,16 @@ class AcceptsUnknown(Binlog):
 
 
 class RefusesLast(Binlog):
-    """A GTID is taken for unknown unless something was logged after it."""
+    """The source rejects the last GTID."""
 
     def accepts(self, gtid: MariadbGtid, state: MariadbBinlogState, own: MariadbPosition) -> bool:
-        """Look for a greater one."""
+        """Require a later GTID."""
         after = MariadbGtid(gtid.domain, gtid.server, gtid.sequence + 1)
         return super().accepts(after, state, own)
 
 
 class ForgetsToAskAgain(Binlog):
-    """A domain that was unknown when the replica connected is not looked at again."""
+    """Unknown domains are never checked again."""
 
     def is_still_accepted(self, group: Logged, cursor: Cursor, state: MariadbBinlogState) -> bool:
         """Return True."""
@@ -73,34 +73,34 @@ class ForgetsToAskAgain(Binlog):
 
 
 class ChoosesFileByOneDomain(Binlog):
-    """The file to start in is chosen by the first domain of its GTID list."""
+    """The list's first domain selects the file."""
 
     def may_start_in(self, listed: MariadbBinlogState, asked: MariadbPosition) -> bool:
-        """Look at the first."""
+        """Check the first domain."""
         return super().may_start_in(MariadbBinlogState(tuple(listed)[:1]), asked)
 
 
 class MissesEndOfList(Binlog):
-    """A GTID that is the last one before the file is looked for inside it."""
+    """The source searches for a listed GTID."""
 
     def to_skip(
         self, listed: MariadbBinlogState, asked: MariadbPosition, own: MariadbPosition
     ) -> dict[int, MariadbGtid]:
-        """Skip up to every GTID of the position."""
+        """Skip to every requested GTID."""
         del listed, own
         return {gtid.domain: gtid for gtid in asked}
 
 
 class SkipsTogether(Binlog):
-    """Everything is skipped until the GTIDs of all domains have passed."""
+    """Skipping lasts until all domains have passed."""
 
     def is_skipped(self, group: Logged, cursor: Cursor) -> bool:
-        """Skip as long as one has not."""
+        """Skip while any domain skips."""
         return super().is_skipped(group, cursor) or bool(cursor.skipping)
 
 
 class OffsetPlusOne(Binlog):
-    """A file and offset are converted into the position after the next group."""
+    """Conversion is one group late."""
 
     def position_at(self, place: Place) -> MariadbPosition:
         """Convert the next place."""
@@ -108,10 +108,10 @@ class OffsetPlusOne(Binlog):
 
 
 class OffsetWithoutList(Binlog):
-    """A file and offset are converted from what the file holds, without its GTID list."""
+    """Conversion ignores the GTID list."""
 
     def position_at(self, place: Place) -> MariadbPosition:
-        """Read the groups alone."""
+        """Read groups only."""
         position = MariadbPosition()
         for group in self.files[place.file].groups[: place.offset]:
             position = position.advance(group.gtid)
@@ -119,44 +119,44 @@ class OffsetWithoutList(Binlog):
 
 
 class LosesState(Server):
-    """After a crash the binlog state is empty."""
+    """A crash empties the binlog state."""
 
     def restart(self, half_written: MariadbGtid | None) -> None:
-        """Forget it."""
+        """Empty the state."""
         super().restart(half_written)
         self.state = MariadbBinlogState()
 
 
 class CountsHalfWritten(Server):
-    """A group that the crash cut off counts in the binlog state."""
+    """The state includes a cut-off group."""
 
     def restart(self, half_written: MariadbGtid | None) -> None:
-        """Count it."""
+        """Log the group."""
         super().restart(half_written)
         if half_written is not None:
             self.state = self.state.log(half_written)
 
 
 class CountsOwnOnly(Server):
-    """The next number is counted from the server's own last one."""
+    """Numbering ignores other servers."""
 
     def next_gtid(self, domain: int) -> MariadbGtid:
-        """Count from what this server wrote."""
+        """Count local GTIDs."""
         own = [g.sequence for g in self.state if (g.domain, g.server) == (domain, self.number)]
         return MariadbGtid(domain, self.number, max(own, default=0) + 1)
 
 
 class NumbersWrap(Server):
-    """Sequence numbers are kept in too few bits."""
+    """Sequence numbers wrap."""
 
     def next_gtid(self, domain: int) -> MariadbGtid:
-        """Return the number modulo a small one."""
+        """Return the wrapped number."""
         gtid = super().next_gtid(domain)
         return MariadbGtid(domain, gtid.server, gtid.sequence % NUMBER_MODULUS)
 
 
 class AppliesDuplicates(Server):
-    """gtid_ignore_duplicates finds none."""
+    """gtid_ignore_duplicates detects no duplicate."""
 
     def is_duplicate(self, gtid: MariadbGtid) -> bool:
         """Return False."""
@@ -165,31 +165,31 @@ class AppliesDuplicates(Server):
 
 
 class ComparesWithinServer(Server):
-    """Strict mode compares with the last number of the same server."""
+    """Strict mode compares within one server."""
 
     def refuses(self, gtid: MariadbGtid) -> bool:
-        """Compare with the server's own."""
+        """Compare server numbers."""
         return self.is_strict and self.state.has_logged(gtid)
 
 
 class AllowsEqual(Server):
-    """Strict mode lets a number pass that equals the last of the domain."""
+    """Strict mode accepts an equal number."""
 
     def refuses(self, gtid: MariadbGtid) -> bool:
-        """Compare as if the number were one greater."""
+        """Accept equality."""
         return super().refuses(MariadbGtid(gtid.domain, gtid.server, gtid.sequence + 1))
 
 
 class RefusesHoles(Server):
-    """Strict mode wants each number to be the last one plus 1."""
+    """Strict mode rejects holes."""
 
     def refuses(self, gtid: MariadbGtid) -> bool:
-        """Refuse whatever is not next."""
+        """Reject holes."""
         return self.is_strict and gtid.sequence != self.state.next_sequence(gtid.domain)
 
 
 class TakesOwnForForeign(Server):
-    """What comes back to its own server is applied there (replicate_same_server_id)."""
+    """Servers apply their own groups (replicate_same_server_id)."""
 
     def is_own(self, gtid: MariadbGtid) -> bool:
         """Return False."""
@@ -198,16 +198,16 @@ class TakesOwnForForeign(Server):
 
 
 class DoesNotWarn(Server):
-    """Nothing is said about a smaller number."""
+    """Smaller numbers cause no warning."""
 
     def warning(self, gtid: MariadbGtid) -> str:
-        """Return no warning."""
+        """Return ""."""
         del gtid
         return ""
 
 
 class OwnersLeaveEarly(Diamond):
-    """A connection gives a domain away before what it applies has committed."""
+    """A link releases its domain before commit."""
 
     def may_begin(self, link: Link, group: Logged) -> bool:
         """Return True."""
@@ -216,24 +216,24 @@ class OwnersLeaveEarly(Diamond):
 
 
 class NewGtidsOutside(Restore):
-    """The outside applier sets none of the session variables."""
+    """The outside applier sets no variables."""
 
     def on_outside(self, server: Server, group: Logged) -> None:
-        """Commit under a GTID of the server's own."""
+        """Commit with a local GTID."""
         super().on_outside(server, Logged(group.transaction, server.next_gtid(group.gtid.domain)))
 
 
 class OwnServerIdOutside(Restore):
-    """The outside applier sets the domain and the number, and not the server id."""
+    """The outside applier omits server_id."""
 
     def on_outside(self, server: Server, group: Logged) -> None:
-        """Commit under the server's own id."""
+        """Commit with the local id."""
         gtid = MariadbGtid(group.gtid.domain, server.number, group.gtid.sequence)
         super().on_outside(server, Logged(group.transaction, gtid))
 
 
 class StatesEveryServer(Ring):
-    """A position names one GTID per domain and server."""
+    """Positions list GTIDs per server."""
 
     def stated_position(self, server: Server) -> str:
         """Return the binlog state."""
@@ -241,29 +241,29 @@ class StatesEveryServer(Ring):
 
 
 class DeletesActiveDomain(Failover):
-    """FLUSH BINARY LOGS DELETE_DOMAIN_ID takes a domain that is still written."""
+    """DELETE_DOMAIN_ID removes an active domain."""
 
     def on_rotate(self, server: Server) -> None:
-        """Forget the first domain."""
+        """Drop the first domain."""
         kept = [gtid for gtid in server.state if gtid.domain]
         server.state = MariadbBinlogState(kept)
         super().on_rotate(server)
 
 
 class ElectedAsItIs(Failover):
-    """The successor does not read from the other survivors before clients write to it."""
+    """The successor skips the catch-up."""
 
     def on_elected(self, successor: Server) -> None:
-        """Take it as it is."""
+        """Connect to no survivor."""
         self.successor = successor
         self.links = []
 
 
 class RenumbersReplicated(Failover):
-    """A replica logs what it applies under GTIDs of its own, as servers without GTIDs do."""
+    """Replicas log new GTIDs."""
 
     def on_applied(self, link: Link) -> None:
-        """Exchange the GTID."""
+        """Replace the GTID."""
         assert link.applying is not None
         own = link.replica.next_gtid(link.applying.gtid.domain)
         link.applying = Logged(link.applying.transaction, own)
@@ -271,10 +271,10 @@ class RenumbersReplicated(Failover):
 
 
 class AppliesAnyOrder(Failover):
-    """A relay log is applied in any order, whatever the domains are."""
+    """Replicas ignore domain order."""
 
     def next_in_relay(self, link: Link) -> list[int]:
-        """Return every place."""
+        """Return every index."""
         return list(range(len(link.relay)))
 
 
@@ -290,7 +290,6 @@ def _mutant(
     transactions: int = 4,
     **options: Any,
 ) -> Mutant:
-    """Register a part with one change in it, in the topology in which that shows."""
     if issubclass(changed, Binlog):
         parts = Parts(binlog=changed)
     elif issubclass(changed, Server):

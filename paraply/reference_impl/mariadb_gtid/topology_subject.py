@@ -1,4 +1,4 @@
-"""Servers that replicate by MariaDB GTID as a subject under test: the dialect is a set of rules."""
+"""Servers that replicate by MariaDB GTID as a subject; dialects are rules."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from paraply.vocabulary.history import OptionValue
 from paraply.vocabulary.schedule import Schedule
 
 OWN_DOMAIN_STEP = 10
-"""Domains of servers lie so far apart that a hash of the schema fits between them."""
+"""Leaves space for schema hashes."""
 SCHEMAS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """A topology: its servers, who may write at first, and who follows whom, as server numbers."""
+    """Servers, first writers and links by number."""
 
     network: type[Network]
     servers: int
     writers: tuple[int, ...]
     links: tuple[tuple[int, int], ...]
-    """Pairs of source and replica."""
+    """Source and replica."""
 
 
 SHAPES = {
@@ -55,16 +55,15 @@ ANY = "any"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What a dialect stands for."""
+    """Rules of a dialect."""
 
     is_strict: bool = True
     warns: bool = False
     shares_domain: bool = False
-    """Several writers write in one domain, which the text forbids."""
+    """Contrary to the text."""
     is_out_of_order: bool = False
-    """Replicas apply schemas in any order without domains of their own, as MySQL 5.6 does."""
+    """Replicas reorder schemas, as MySQL 5.6 does."""
     goes_back: bool = False
-    """Sessions set sequence numbers below the last one."""
 
 
 RULES = {
@@ -77,12 +76,12 @@ RULES = {
     "out_of_order": Rules(is_strict=False, is_out_of_order=True),
     "going_back": Rules(is_strict=False, goes_back=True),
 }
-"""gtid_strict_mode comes first; ``warning`` is the text, ``silent`` what was shipped without it."""
+"""``warning`` follows the text, ``silent`` the shipped server."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """The classes that a run is made of; a mutant replaces one."""
+    """Replaceable classes of a run."""
 
     server: type[Server] = Server
     binlog: type[Binlog] = Binlog
@@ -100,7 +99,7 @@ _NEVER_SMALLER = _UNNOTICED | {"a_smaller_number_arrives"}
 
 
 class TopologySubject(Subject):
-    """Servers, their links and their clients."""
+    """Servers, links and clients."""
 
     name = "gtid_topology"
     meaning = "MariaDB servers that replicate by GTID: fail-over, rings, several sources, restore"
@@ -131,8 +130,7 @@ class TopologySubject(Subject):
             "known_positions_are_accepted",
             "elected_source_has_what_survivors_have",
         },
-        # Measured on 10.11.19: after a number went back, rotation and restart forget the greater
-        # ones, and they are given again.
+        # Measured on 10.11.19: after a rewind, rotation and restart reuse the greater numbers.
         "going_back": _NO_ORDER
         | _UNNOTICED
         | {
@@ -166,7 +164,7 @@ class TopologySubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Let clients write, replicas follow and sources be lost until nothing can move."""
+        """Run until no step remains."""
         network = self.network(schedule, workload, dialect, options, recorder)
         network.run(schedule)
         return tuple(server.name for server in network.servers)
@@ -179,7 +177,7 @@ class TopologySubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> Network:
-        """Return the servers of a topology before anything has happened."""
+        """Return a topology's servers."""
         rules = RULES[dialect]
         name = str(options["topology"])
         if name == ANY:

@@ -1,4 +1,4 @@
-"""A replica's workers, and what bounds a run."""
+"""A replica's workers, and bounds of a run."""
 
 from __future__ import annotations
 
@@ -12,40 +12,36 @@ from paraply.reference_impl.mariadb_gtid.position_store import PositionRow
 
 MEMBER = "r1"
 SOURCE = "source"
-"""Whose log is applied; it has no part in the history."""
+"""The logged server, which records no events."""
 
 
 class Stage(Enum):
-    """How far a worker has come with its transaction."""
+    """Progress of a worker."""
 
     BEGUN = "begun"
     EXECUTED = "executed"
-    """Its row changes are made."""
     RECORDED = "recorded"
-    """Its row of ``rpl_slave_state`` is inserted too."""
     PREPARED = "prepared"
     IN_GROUP = "in_group"
-    """A leader has taken it into a commit group."""
 
 
 @dataclass(slots=True, eq=False)
 class Worker:
-    """A transaction under way."""
+    """A worker and its transaction."""
 
     number: int
     group: EventGroup
     sub_id: int
-    """Given in the order of the source's log, before anything runs in parallel."""
+    """Source log order."""
     stage: Stage = Stage.BEGUN
     attempt: int = 1
     row: PositionRow | None = None
-    """Its uncommitted row of the position table."""
     waits_for: PositionRow | None = None
-    """The uncommitted row whose lock it waits for."""
+    """Row lock that blocks it."""
 
 
 class Step(NamedTuple):
-    """Something that may happen next."""
+    """A possible next step."""
 
     label: str
     act: Callable[[], None]
@@ -53,7 +49,7 @@ class Step(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class Budget:
-    """How often things may happen beside the work itself."""
+    """Bounds on faults and reads."""
 
     crashes: int
     stops: int

@@ -1,1 +1,1 @@
-"""Systems that are wrong on purpose; importing ``mutations.all`` registers them."""
+"""Faulty systems; importing ``mutations.all`` registers them."""

@@ -1,4 +1,4 @@
-"""Importing this module registers every mutant of the reference implementation."""
+"""Import this module to register every mutant."""
 
 from __future__ import annotations
 

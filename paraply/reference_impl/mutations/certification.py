@@ -1,6 +1,6 @@
-"""Mutants of the decision: who wins, and under which GTID."""
+"""Mutants of certification decisions and GTIDs."""
 
-# Each class says what its one method gets wrong.
+# Class docstrings describe the fault of the method.
 # ruff: noqa: D102
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def mutate(
     dialect: str = "",
     **options: OptionValue,
 ) -> None:
-    """Register a mutant of the decision."""
+    """Register a certification mutant."""
     register_mutant(
         Mutant(
             name=name,
@@ -54,7 +54,7 @@ def mutate(
 
 
 class VersionWithoutOwnGtid(Certifier):
-    """What is stored is the snapshot alone, as the definition in the text says."""
+    """Stored versions omit their GTID, as in the text."""
 
     def version_of(self, request: CertificationRequest, gtid: Gtid) -> GtidSet:
         return request.snapshot_version
@@ -70,7 +70,7 @@ mutate(
 
 
 class IntersectingVersions(Certifier):
-    """A snapshot that shares anything with the stored version counts as having seen it."""
+    """An overlapping snapshot hides a conflict."""
 
     def has_seen(self, snapshot_version: GtidSet, stored_version: GtidSet) -> bool:
         return not stored_version.isdisjoint(snapshot_version)
@@ -86,7 +86,7 @@ mutate(
 
 
 class FirstItemOnly(Certifier):
-    """Only the first item of a write set is looked up."""
+    """Certification checks the first item only."""
 
     def find_conflict(self, request: CertificationRequest) -> Item | None:
         if not self.detects_conflicts or not request.items:
@@ -108,7 +108,7 @@ mutate(
 
 
 class RefusedStored(Certifier):
-    """A refused transaction leaves its items behind."""
+    """Refused transactions store their items."""
 
     def on_transaction_delivered(
         self,
@@ -135,7 +135,7 @@ mutate(
 
 
 class AnyConflict(Certifier):
-    """Any writer still in certification info is a conflict."""
+    """Every stored writer conflicts."""
 
     def has_seen(self, snapshot_version: GtidSet, stored_version: GtidSet) -> bool:
         return False
@@ -151,7 +151,7 @@ mutate(
 
 
 class TakesUsedGtids(Certifier):
-    """A specified GTID is not compared with those already used."""
+    """Certification accepts used GTIDs."""
 
     def is_taken(self, gtid: Gtid, gtid_executed: GtidSet) -> bool:
         return False
@@ -168,7 +168,7 @@ mutate(
 
 
 class NextAfterGreatest(GtidGenerator):
-    """Numbers count up without looking at what was specified meanwhile."""
+    """Numbering ignores specified GTIDs."""
 
     def next_gtid(self, origin: str | None, taken: AbstractSet[Gtid]) -> Gtid:
         self.assigned_in_blocks += 1
@@ -186,7 +186,7 @@ mutate(
 
 
 class TrustsItself(Certifier):
-    """A member does not test its own transactions."""
+    """Members accept their own transactions."""
 
     def on_transaction_delivered(
         self,
@@ -215,7 +215,7 @@ mutate(
 
 
 class CountsExecuted(Certifier):
-    """A joiner computes free GTIDs from what it executed, not from what the group had by then."""
+    """Joiners compute free GTIDs from executed transactions."""
 
     def taken_gtids(self) -> GtidSet:
         return self.group_gtid_executed
@@ -234,7 +234,7 @@ mutate(
 
 
 class KeepsBlocks(GtidGenerator):
-    """Blocks are not handed out anew on a view change."""
+    """View changes keep GTID blocks."""
 
     def on_view_change(self, taken: AbstractSet[Gtid]) -> None:
         pass
@@ -254,7 +254,7 @@ mutate(
 
 
 class SnapshotWithoutLast(Group):
-    """The snapshot is taken before the last commit that the transaction's statements saw."""
+    """Snapshots omit the last visible commit."""
 
     def snapshot_of(self, member: Member) -> GtidSet:
         return frozenset(gtid for _, gtid in member.binlog[:-1])
@@ -273,7 +273,7 @@ mutate(
 
 
 class EverythingSeen(Group):
-    """The snapshot is what the member has certified, executed or not."""
+    """Snapshots include unexecuted certified transactions."""
 
     def snapshot_of(self, member: Member) -> GtidSet:
         return member.certifier.group_gtid_executed

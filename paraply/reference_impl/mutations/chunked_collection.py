@@ -1,6 +1,6 @@
-"""Mutants of what a collection purges, and of when it opens the window."""
+"""Mutants of purging and window opening."""
 
-# Each class says what its one method gets wrong.
+# Class docstrings describe the fault of the method.
 # ruff: noqa: D102
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paraply.vocabulary.write_set import Item, sorted_items
 
 
 class CollectsInChunks(Certifier):
-    """Half of the items go now; the window is opened after the transaction that comes between."""
+    """The window opens a transaction after partial collection."""
 
     is_between_chunks = False
 
@@ -49,7 +49,7 @@ mutate(
 
 
 class LooksAtTheWriterOnly(Certifier):
-    """What counts is whether the writer is stable, not the version it left."""
+    """Collection checks the writer, not its version."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)

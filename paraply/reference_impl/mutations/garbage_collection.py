@@ -1,6 +1,6 @@
-"""Mutants of garbage collection: stable sets, rounds, purging."""
+"""Mutants of stable sets, rounds and purging."""
 
-# Each class says what its one method gets wrong.
+# Class docstrings describe the fault of the method.
 # ruff: noqa: D102
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def mutate(
     survives_because: str = "",
     **options: OptionValue,
 ) -> None:
-    """Register a mutant of a group that collects often and whose members stay."""
+    """Register a mutant with frequent collection."""
     settings: dict[str, OptionValue] = {
         "broadcasts": 3 * members,
         "joins": 0,
@@ -65,7 +65,7 @@ def mutate(
 
 
 class EmptyMeansFirst(CollectionRound):
-    """The accumulator takes an empty set for not yet begun."""
+    """An empty accumulator counts as unstarted."""
 
     def compute_stable_set(self, executed_sets: Iterable[GtidSet]) -> GtidSet:
         stable: GtidSet = NO_GTIDS
@@ -84,7 +84,7 @@ mutate(
 
 
 class CountsMessages(CollectionRound):
-    """A round is complete after as many messages as there are members."""
+    """Rounds count messages instead of members."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ mutate(
 
 
 class Union(CollectionRound):
-    """What any member executed counts as stable."""
+    """The stable set is the union."""
 
     def compute_stable_set(self, executed_sets: Iterable[GtidSet]) -> GtidSet:
         return frozenset[object]().union(*executed_sets)  # type: ignore[return-value]
@@ -129,7 +129,7 @@ mutate(
 
 
 class FirstReportDecides(CollectionRound):
-    """A round does not wait for anybody."""
+    """One report completes a round."""
 
     def is_complete(self, reporters: Collection[str]) -> bool:
         return True
@@ -145,7 +145,7 @@ mutate(
 
 
 class BypassesTheQueue(Group):
-    """A broadcast reaches every member the moment it is sent, past what waits in its queue."""
+    """Broadcasts overtake queued messages."""
 
     def send(self, message: Message) -> None:
         super().send(message)
@@ -168,7 +168,7 @@ mutate(
 
 
 class PurgesTheNewest(Certifier):
-    """A subset is enough, it need not be strict."""
+    """Purging accepts equal sets."""
 
     def is_collectable(self, stored: StoredVersion) -> bool:
         return stored.version <= self.stable_set
@@ -184,7 +184,7 @@ mutate(
 
 
 class PurgesEverything(Certifier):
-    """Certification info is emptied at each round."""
+    """Each round empties certification info."""
 
     def is_collectable(self, stored: StoredVersion) -> bool:
         return True
@@ -200,7 +200,7 @@ mutate(
 
 
 class KeepsEverything(Certifier):
-    """A round only opens the window."""
+    """Rounds purge nothing."""
 
     def is_collectable(self, stored: StoredVersion) -> bool:
         return False
@@ -216,7 +216,7 @@ mutate(
 
 
 class RunNumberZero(Certifier):
-    """Versions are skipped that were not stable when they were looked at first."""
+    """Collection skips fresh versions."""
 
     def is_collectable(self, stored: StoredVersion) -> bool:
         return super().is_collectable(stored) and len(stored.version) > 1
@@ -232,7 +232,7 @@ mutate(
 
 
 class EarlySnapshot(Group):
-    """A broadcast tells what the member has certified, applied or not."""
+    """Broadcasts include unapplied certified transactions."""
 
     def broadcast_executed_set(self, member: Member) -> None:
         executed, member.executed = member.executed, member.certifier.group_gtid_executed
@@ -250,7 +250,7 @@ mutate(
 
 
 class KeepsTheRound(CollectionRound):
-    """Reports from before a view change count after it."""
+    """Reports survive view changes."""
 
     def on_view_change(self) -> None:
         pass
@@ -275,7 +275,7 @@ mutate(
 
 
 class FrozenReporter(Group):
-    """Every broadcast of a member tells what it had executed at its first one."""
+    """Members repeat their first broadcast."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)

@@ -1,6 +1,6 @@
-"""Mutants of the order in which a member commits: what others sent, and what its clients sent."""
+"""Mutants of a member's commit order."""
 
-# Each class says what its methods get wrong.
+# Class docstrings describe the fault of the methods.
 # ruff: noqa: D102
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paraply.vocabulary.events import EventKind
 
 
 def mutate(name: str, source: str, fault: str, caught_by: str, member: type[Member]) -> None:
-    """Register a mutant of the members of a group in which nobody comes or goes."""
+    """Register a mutant in a fixed group."""
     register_mutant(
         Mutant(
             name=name,
@@ -33,7 +33,7 @@ def mutate(name: str, source: str, fault: str, caught_by: str, member: type[Memb
 
 
 class CommitsWhatIsReady(Member):
-    """Remote transactions commit as soon as they were applied, also before earlier ones."""
+    """Remote transactions commit out of order."""
 
     def applicable(self) -> list[RelayEntry]:
         return self.ready_among(len(self.relay_log))
@@ -49,7 +49,7 @@ mutate(
 
 
 class OvertakesWhoWaits(Member):
-    """A worker waits for its turn to commit only as long as the one before it is at work."""
+    """Workers overtake a waiting predecessor."""
 
     def applicable(self) -> list[RelayEntry]:
         return super().applicable() or self.ready_among(len(self.relay_log))[:1]
@@ -65,7 +65,7 @@ mutate(
 
 
 class ExecutedBeforeItCommits(Member):
-    """A worker's transaction is executed, and its rows are free, from the binary log on."""
+    """Transactions execute and unlock at the log write."""
 
     def apply(self, entry: RelayEntry) -> None:
         if entry.gtid not in self.executed:

@@ -1,6 +1,6 @@
-"""Mutants of certifying again what was certified and rolled back."""
+"""Mutants of certification after rollback."""
 
-# Each class says what its one method gets wrong.
+# Class docstrings describe the fault of the method.
 # ruff: noqa: D102
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from paraply.reference_impl.subject import Workload
 
 
 class RefusesWhatItCertified(Certifier):
-    """A specified GTID is refused as soon as it was certified, executed or not."""
+    """Certification rejects unexecuted specified GTIDs."""
 
     def is_taken(self, gtid: Gtid, gtid_executed: GtidSet) -> bool:
         return gtid in self.taken_gtids()
 
 
 class NeverAsksTheServer(Certifier):
-    """A specified GTID may come again, whether the server has executed it or not."""
+    """Certification accepts executed specified GTIDs."""
 
     def is_taken(self, gtid: Gtid, gtid_executed: GtidSet) -> bool:
         return False
 
 
 def mutate(name: str, fault: str, caught_by: str, certifier: type[Certifier]) -> None:
-    """Register a mutant of the rule for specified GTIDs."""
+    """Register a mutant for specified GTIDs."""
     register_mutant(
         Mutant(
             name=name,

@@ -1,6 +1,6 @@
-"""Mutants of what holds a worker back: sessions' locks, and last_committed."""
+"""Mutants of sessions' locks and last_committed."""
 
-# Each class says what its one method gets wrong.
+# Class docstrings describe the fault of the method.
 # ruff: noqa: D102
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paraply.vocabulary.write_set import Item
 def mutate(
     name: str, source: str, fault: str, caught_by: str, member: type[Member], **options: OptionValue
 ) -> None:
-    """Register a mutant of members; sessions commit some time after they are certified."""
+    """Register a mutant with delayed commits."""
     calm: dict[str, OptionValue] = {
         "joins": 0, "departures": 0, "broadcasts": 0, "barriers": False,
         "sessions_commit_apart": True,
@@ -38,7 +38,7 @@ def mutate(
 
 
 class GivesUpItsRows(Member):
-    """A session that learns that it is certified releases its row locks."""
+    """Certified sessions release row locks."""
 
     def on_certified_here(self, transaction: TransactionId, gtid: Gtid) -> None:
         self.sessions[transaction].items = ()
@@ -55,7 +55,7 @@ mutate(
 
 
 class TakesNoMetadataLock(Member):
-    """Only row locks are in the way of a worker."""
+    """Workers wait for row locks only."""
 
     def locks(self, items: tuple[Item, ...], alters: str = "") -> bool:
         return any(session.locks_row(items) for session in self.sessions.values())
@@ -72,7 +72,7 @@ mutate(
 
 
 class StartsAtOnce(Member):
-    """A worker waits for locks alone."""
+    """Workers ignore last_committed."""
 
     def applicable(self) -> list[RelayEntry]:
         return [one for one in self.relay_log if not self.locks(one.items, one.alters)]

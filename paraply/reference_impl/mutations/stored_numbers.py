@@ -1,8 +1,8 @@
-"""Mutants of AL1: the sequence numbers that are stored with items."""
+"""Mutants of AL1's stored sequence numbers."""
 
 from __future__ import annotations
 
-# Each class says what its one method gets wrong.
+# Class docstrings describe the fault of the method.
 # ruff: noqa: D102
 from collections.abc import Iterable
 from dataclasses import replace
@@ -17,7 +17,7 @@ from paraply.vocabulary.write_set import Item
 
 
 class LocalStoredWithNumber(Certifier):
-    """Items of a local writer bear the next remote number."""
+    """Local writers store the next remote number."""
 
     def stored_sequence_number(self, *, is_local: bool) -> int | None:
         return self.indexes.sequence_number
@@ -33,7 +33,7 @@ mutate(
 
 
 class FindsItself(Certifier):
-    """The guard against an item that comes twice is missing."""
+    """Repeated items lack their guard."""
 
     def exchange_entries(self, items: Iterable[Item], entry: StoredVersion) -> list[int | None]:
         previous: list[int | None] = []
@@ -56,7 +56,7 @@ mutate(
 
 
 class RecordsBeforeItLooks(Certifier):
-    """Step 4 of AL1 is done before step 3."""
+    """AL1's step 4 precedes step 3."""
 
     def exchange_entries(self, items: Iterable[Item], entry: StoredVersion) -> list[int | None]:
         items = list(items)
@@ -74,7 +74,7 @@ mutate(
 
 
 class FirstWriterStays(Certifier):
-    """Step 4 of AL1 inserts, and does not update."""
+    """AL1's step 4 inserts without updates."""
 
     def exchange_entries(self, items: Iterable[Item], entry: StoredVersion) -> list[int | None]:
         previous: list[int | None] = []
@@ -99,7 +99,7 @@ mutate(
 
 
 class ImportsNumbers(Certifier):
-    """Imported items bear a number of the donor's, which is ahead of the joiner."""
+    """Imported items keep the donor's larger number."""
 
     def imported_number(self) -> int | None:
         return self.indexes.sequence_number + 1

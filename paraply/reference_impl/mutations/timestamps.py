@@ -1,6 +1,6 @@
-"""Mutants of AL1: last_committed and sequence_number of remote transactions."""
+"""Mutants of AL1's last_committed and sequence_number."""
 
-# Each class says what its one method gets wrong.
+# Class docstrings describe the fault of the method.
 # ruff: noqa: D102
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FAMILY = "timestamps"
 def mutate(
     name: str, source: str, fault: str, caught_by: str, parts: Parts, **options: OptionValue
 ) -> None:
-    """Register a mutant of one certifier."""
+    """Register a certifier mutant."""
     register_mutant(
         Mutant(
             name=name,
@@ -80,7 +80,7 @@ mutate(
 
 
 def keep_window(window: Window) -> Window:
-    """Leave the counters as they are."""
+    """Return the window unchanged."""
     return window
 
 
@@ -94,7 +94,7 @@ mutate(
 
 
 def open_window_one_too_low(window: Window) -> Window:
-    """Open the window below the last number given."""
+    """Open the window below the last number."""
     return Window(
         last_committed_global=max(1, window.sequence_number - 2),
         sequence_number=window.sequence_number,
@@ -111,7 +111,7 @@ mutate(
 
 
 class BarrierForgotten(ParallelizationIndexes):
-    """Step 3b leaves parallel_applier_last_committed_global alone."""
+    """Step 3b keeps parallel_applier_last_committed_global."""
 
     def on_remote_barrier(self) -> LogicalTimestamp:
         window = self.window
@@ -130,7 +130,7 @@ mutate(
 
 
 class WindowAtBarriersParent(ParallelizationIndexes):
-    """Step 3b takes the barrier's last_committed for its sequence_number."""
+    """Step 3b uses the barrier's last_committed."""
 
     def on_remote_barrier(self) -> LogicalTimestamp:
         last_committed = self.window.sequence_number - 1
@@ -149,7 +149,7 @@ mutate(
 
 
 class LeastWriter(ParallelizationIndexes):
-    """Step 3a keeps the least of the stored numbers."""
+    """Step 3a takes the least stored number."""
 
     def on_remote_with_items(self, previous: Iterable[int | None]) -> LogicalTimestamp:
         numbers = [number for number in previous if number is not None]
@@ -167,7 +167,7 @@ mutate(
 
 
 class LastItemOnly(ParallelizationIndexes):
-    """Step 3a overwrites last_committed with each item instead of raising it."""
+    """Step 3a takes the last item's number."""
 
     def on_remote_with_items(self, previous: Iterable[int | None]) -> LogicalTimestamp:
         return super().on_remote_with_items(list(previous)[-1:])
@@ -184,7 +184,7 @@ mutate(
 
 
 class GlobalRaisedByItems(ParallelizationIndexes):
-    """Step 3a raises the global window along with trx.LC."""
+    """Step 3a raises the global window too."""
 
     def on_remote_with_items(self, previous: Iterable[int | None]) -> LogicalTimestamp:
         timestamp = super().on_remote_with_items(previous)
@@ -202,7 +202,7 @@ mutate(
 
 
 class NumberPerRefusal(Certifier):
-    """A refused transaction uses up a sequence number."""
+    """Refused transactions consume sequence numbers."""
 
     def on_transaction_delivered(
         self,
@@ -231,7 +231,7 @@ mutate(
 
 
 class NumberPerLocal(Certifier):
-    """A local transaction uses up a sequence number."""
+    """Local transactions consume sequence numbers."""
 
     def record(
         self, request: CertificationRequest, gtid: object, *, is_local: bool
@@ -250,7 +250,7 @@ mutate(
 
 
 class RestartsOnViewChange(ParallelizationIndexes):
-    """An existing member starts its counters again on a view change."""
+    """View changes reset members' counters."""
 
     def on_view_change(self) -> LogicalTimestamp:
         self.window = Window(last_committed_global=1, sequence_number=2)
@@ -268,7 +268,7 @@ mutate(
 
 
 class NumberedViewChange(ParallelizationIndexes):
-    """A view change is a transaction without write set like any other."""
+    """View changes count as ordinary transactions."""
 
     def on_view_change(self) -> LogicalTimestamp:
         return self.on_remote_barrier()
@@ -284,7 +284,7 @@ mutate(
 
 
 def without_marker(dialect: Dialect) -> Dialect:
-    """Let the first remote transaction after a start bear its own number."""
+    """Number the first remote transaction normally."""
     return replace(dialect, marks_first_remote=False)
 
 

@@ -1,6 +1,6 @@
 """Mutants of the source's dependency trackers."""
 
-# Each class says what its one method gets wrong.
+# Class docstrings describe the fault of the method.
 # ruff: noqa: D102
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def mutate(
     survives_because: str = "",
     **options: OptionValue,
 ) -> None:
-    """Register a mutant of one tracker."""
+    """Register a tracker mutant."""
     register_mutant(
         Mutant(
             name=name,
@@ -48,12 +48,12 @@ def mutate(
 
 
 class FirstStatementCounts(CommitOrderTracker):
-    """The lock interval begins with the first statement."""
+    """Lock intervals begin at the first statement."""
 
     def on_statement_prepared(self, transaction: TrackedTransaction) -> None:
         if not transaction.commit_parent:
             super().on_statement_prepared(transaction)
-            # 0 is also what a first transaction gets; it is kept apart from 'not yet taken'.
+            # -1 is a taken 0, the first transaction's parent.
             transaction.commit_parent = transaction.commit_parent or -1
 
 
@@ -68,7 +68,7 @@ mutate(
 
 
 class LateCommit(CommitOrderTracker):
-    """The lock interval ends after the engine has released the locks."""
+    """Lock intervals end after unlocking."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ mutate(
 
 
 class NoBlockingTransaction(CommitOrderTracker):
-    """REPAIR TABLE and its like are transactions like any other."""
+    """REPAIR TABLE does not block."""
 
     def compute_commit_order_parent(self, transaction: TrackedTransaction) -> int:
         transaction.is_blocking = False
@@ -107,7 +107,7 @@ mutate(
 
 
 class ForgetsWithoutStart(WritesetTracker):
-    """When the history is full it is cleared, and nobody waits for what was in it."""
+    """Clearing the history leaves its start."""
 
     def exchange_writers(self, items: WriteSet, number: int, has_room: bool) -> int:
         last_writer = super().exchange_writers(items, number, True)
@@ -135,7 +135,7 @@ mutate(
 
 
 class MissingKeysIgnored(WritesetTracker):
-    """A table without keys is a table without conflicts."""
+    """Tables without keys never conflict."""
 
     def compute_last_committed(self, transaction: TrackedTransaction) -> int:
         transaction.is_empty = transaction.is_empty or transaction.has_missing_keys
@@ -153,7 +153,7 @@ mutate(
 
 
 class CascadesIgnored(WritesetTracker):
-    """A parent of foreign keys is a table like any other."""
+    """Foreign key parents count as ordinary tables."""
 
     def is_usable(self, transaction: TrackedTransaction) -> bool:
         transaction.has_related_foreign_keys = False
@@ -170,7 +170,7 @@ mutate(
 
 
 class StatementsHaveWriteSets(WritesetTracker):
-    """binlog_format is not looked at."""
+    """Tracking ignores binlog_format."""
 
     def is_usable(self, transaction: TrackedTransaction) -> bool:
         transaction.logs_rows = True
@@ -187,7 +187,7 @@ mutate(
 
 
 class CreateSelectUsable(WritesetTracker):
-    """CREATE TABLE ... SELECT is ordered by what it writes."""
+    """Write sets order CREATE TABLE ... SELECT."""
 
     def is_usable(self, transaction: TrackedTransaction) -> bool:
         transaction.is_create_select = False
@@ -204,7 +204,7 @@ mutate(
 
 
 class HistorySurvivesRotation(WritesetTracker):
-    """The history is kept when numbers begin again."""
+    """The history survives a numbering restart."""
 
     def on_rotation(self) -> None:
         CommitOrderTracker.on_rotation(self)
@@ -226,7 +226,7 @@ mutate(
 
 
 class SessionsForgotten(WritesetSessionTracker):
-    """The session's last transaction is never remembered."""
+    """Trackers ignore the session's last transaction."""
 
     def compute_last_committed(self, transaction: TrackedTransaction) -> int:
         last_committed = super().compute_last_committed(transaction)
@@ -246,7 +246,7 @@ mutate(
 
 
 class LastWriterOverwrites(WritesetTracker):
-    """Of the items' writers the last one looked at counts."""
+    """The last checked item's writer counts."""
 
     def exchange_writers(self, items: WriteSet, number: int, has_room: bool) -> int:
         super_writers = [self.history.writers.get(item) for item in sorted(items, key=str)]

@@ -1,6 +1,6 @@
 """Mutants of view changes and recovery."""
 
-# Each class says what its one method gets wrong.
+# Class docstrings describe the fault of the method.
 # ruff: noqa: D102
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FAMILY = "view changes"
 
 
 def group_of(member: type[Member]) -> type[Group]:
-    """Return a class of group whose members are of the class given."""
+    """Return a group of given members."""
     return type(f"GroupOf{member.__name__}", (Group,), {"member_class": member})
 
 
@@ -37,7 +37,7 @@ def mutate(
     dialect: str = "",
     **options: OptionValue,
 ) -> None:
-    """Register a mutant of a group that somebody joins."""
+    """Register a mutant with a joiner."""
     settings: dict[str, OptionValue] = {"absent": 1, "departures": 0, "barriers": False}
     register_mutant(
         Mutant(
@@ -59,7 +59,7 @@ def mutate(
 
 
 class StopsBeforeTheViewChange(Member):
-    """Recovery ends with the transaction before the view change."""
+    """Recovery omits the view change."""
 
     def has_recovered(self, state: DonorState) -> bool:
         return state.extracted <= self.executed
@@ -75,7 +75,7 @@ mutate(
 
 
 class StartsAtOnce(Member):
-    """A joiner certifies without waiting for recovery."""
+    """Joiners certify before recovery ends."""
 
     def has_recovered(self, state: DonorState) -> bool:
         return True
@@ -91,7 +91,7 @@ mutate(
 
 
 class ImportsNothing(Member):
-    """A joiner begins with empty certification info."""
+    """Joiners import no certification info."""
 
     def on_recovered(self, state: DonorState) -> None:
         super().on_recovered(replace(state, certification_info={}))
@@ -108,7 +108,7 @@ mutate(
 
 
 class ImportsLateState(Group):
-    """A donor sends its certification info as it is when asked, not as it was at the view."""
+    """Donors send current certification info."""
 
     def step_recovery(self, joiner: Member) -> None:
         donor = self.donor_of(joiner)
@@ -132,7 +132,7 @@ mutate(
 
 
 class StartsOneMessageLate(Group):
-    """The first message after a view change does not reach the joiner."""
+    """Joiners miss the first message."""
 
     def join(self, member: Member) -> None:
         super().join(member)
@@ -156,7 +156,7 @@ mutate(
 
 
 class CrossesTheView(Group):
-    """One member gets a transaction on the other side of a view change."""
+    """A transaction crosses a member's view change."""
 
     def deliver_next(self, member: Member) -> None:
         here = member.next_message
@@ -186,7 +186,7 @@ mutate(
 
 
 class LogsNoViewChange(Member):
-    """A member that is busy does not log the view change."""
+    """Busy members log no view change."""
 
     def log_view_change(self, transaction: TransactionId, gtid: Gtid, view: int) -> None:
         if not self.relay_log:
@@ -204,7 +204,7 @@ mutate(
 
 
 class OrdinaryViewChange(Member):
-    """The view change waits for nothing and nothing waits for it."""
+    """View changes cause no waits."""
 
     def log_view_change(self, transaction: TransactionId, gtid: Gtid, view: int) -> None:
         super().log_view_change(transaction, gtid, view)
@@ -224,7 +224,7 @@ mutate(
 
 
 class WritesAtOnce(Member):
-    """A new primary, or a member just online, takes writes before it applied its backlog."""
+    """New primaries and members write during backlogs."""
 
     def on_online(self, message: object) -> None:
         super().on_online(message)  # type: ignore[arg-type]
@@ -245,7 +245,7 @@ mutate(
 
 
 class DetectsNothingOnFailover(Member):
-    """Conflict detection stays off when the primary changes."""
+    """Conflict detection stays off after fail-over."""
 
     def on_new_primary(self) -> None:
         pass

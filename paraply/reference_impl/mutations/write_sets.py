@@ -1,8 +1,8 @@
-"""Mutants of write-set extraction: rows that meet and are not taken for one."""
+"""Mutants of write-set extraction."""
 
 from __future__ import annotations
 
-# Each class says what its one method gets wrong.
+# Class docstrings describe the fault of the method.
 # ruff: noqa: D102
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ def mutate(
     composer: type[ItemComposer],
     caught_by: str = "equal_keys_share_an_item",
 ) -> None:
-    """Register a mutant of the composer."""
+    """Register a composer mutant."""
     register_mutant(
         Mutant(
             name=name,
@@ -38,7 +38,7 @@ def mutate(
 
 
 class RawBytes(ItemComposer):
-    """Text is hashed as it is, not by its sort key."""
+    """Hashes use text without sort keys."""
 
     def value_text(self, column: Column, value: object) -> bytes:
         return str(value).encode()
@@ -53,7 +53,7 @@ mutate(
 
 
 class WholeColumns(ItemComposer):
-    """A prefix index is hashed with whole columns only."""
+    """Prefix indexes hash whole columns."""
 
     def part_text(self, column: Column, value: object, part: KeyPart) -> bytes:
         return with_length(self.value_text(column, value))
@@ -86,7 +86,7 @@ mutate(
 
 
 class AfterImageOnly(ItemComposer):
-    """The before image of an update or delete adds nothing where there is an after image."""
+    """Before images count only without after images."""
 
     def compose(
         self, table: TableSchema, before: RowImage | None, after: RowImage | None
@@ -103,7 +103,7 @@ mutate(
 
 
 class PrimaryOnly(ItemComposer):
-    """Only the PRIMARY key is hashed."""
+    """Only PRIMARY is hashed."""
 
     def unique_key_items(
         self, table: TableSchema, key: UniqueKey, image: RowImage
@@ -121,7 +121,7 @@ mutate(
 
 
 class LengthsLeftOut(ItemComposer):
-    """The parent's table name is written without its length."""
+    """The parent's table name lacks its length."""
 
     def parent_items(
         self, foreign_key: ForeignKey, table: TableSchema, image: RowImage

@@ -1,7 +1,6 @@
-"""The same source on a simulated clock: each step takes its time, and the earliest comes next.
+"""The source on a simulated clock.
 
-Nothing is measured: durations are given, in microseconds, and what takes no time takes none. A
-client that was told commits its next transaction at once.
+Durations are given in microseconds; unlisted steps take none. Clients commit without pause.
 """
 
 from __future__ import annotations
@@ -20,44 +19,42 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Durations:
-    """How long things take, in microseconds."""
+    """Durations in microseconds."""
 
     round_trip: int
-    """From a sync to the moment at which the source hears of the acknowledgement."""
+    """From sync to acknowledgement."""
     sync: int
-    """Writing and syncing a group, whatever its size."""
+    """For any group size."""
     engine_commit: int
-    """Of one transaction, in memory."""
+    """Per transaction."""
     stagger: int = 0
-    """From the first commit of a client to that of the next client."""
+    """Between first commits of clients."""
 
 
 @dataclass
 class TimedCluster(Cluster):
-    """A cluster to which nothing happens but commits; ``clients`` is how many there are."""
+    """A cluster with ``clients`` and no faults."""
 
     durations: Durations = field(default_factory=lambda: Durations(
         round_trip=1_000, sync=200, engine_commit=10))  # fmt: skip
     clients: int = 1
     begun: dict[str, int] = field(default_factory=dict)
-    """Label of a step that is possible -> since when."""
+    """Start times of possible steps."""
     queued: dict[str, list[int]] = field(default_factory=dict)
-    """Label of such a step -> the groups there were then: whom a leader takes with it."""
+    """Groups behind the step's leader."""
     sent_at: dict[TransactionId, int] = field(default_factory=dict)
     received_at: dict[tuple[str, int], int] = field(default_factory=dict)
-    """Replica and position -> when the replica had it."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.later = self.waiting[self.clients :]
-        """Transactions that clients commit once they are told of the one before."""
         del self.waiting[self.clients :]
         self.arrives_at = {
             one: number * self.durations.stagger for number, one in enumerate(self.waiting)
         }
 
     def run(self, schedule: Schedule) -> None:
-        """Let everything happen in the order of time; what comes at once, in any order."""
+        """Take steps by time; the schedule breaks ties."""
         self.on_start()
         while steps := list(self.progress_steps()):
             due = [self.due(step) for step in steps]
@@ -66,18 +63,18 @@ class TimedCluster(Cluster):
                 [step for step, at in zip(steps, due, strict=True) if at == now], "at once"
             )
             self.recorder.now = now
-            # A step that is not possible any more begins afresh when it is possible again.
+            # An interrupted step restarts its time.
             labels = {one.label for one in steps} - {step.label}
             self.begun = {label: since for label, since in self.begun.items() if label in labels}
             step.act()
         self.recorder.record(EventKind.STOPPED, member=SOURCE, note="at rest")
 
     def replica_steps(self) -> Iterator[Step]:
-        """Yield what replicas do, but for applying, which nobody waits for."""
+        """Yield replica steps except applies."""
         return (step for step in super().replica_steps() if not step.label.endswith("applies"))
 
     def due(self, step: Step) -> int:
-        """Return when a step is done that has been possible for as long as it has."""
+        """Return when a step finishes."""
         now = self.recorder.now
         half = self.durations.round_trip // 2
         name, _, what = step.label.partition(" ")
@@ -102,12 +99,12 @@ class TimedCluster(Cluster):
         return next(replica for replica in self.replicas if replica.name == name)
 
     def on_sync(self, group: Group) -> None:
-        """The group is on its way to the replicas from here on."""
+        """Sync and send the group."""
         super().on_sync(group)
         self.sent_at.update(dict.fromkeys(group.transactions, self.recorder.now))
 
     def followers_of(self, leader: Group) -> list[Group]:
-        """Return who queued before the leader began to sync; the others make another group."""
+        """Return groups queued in time."""
         queued = self.queued.get(f"group {leader.number}: syncs", [])
         is_syncing = leader.stage is Stage.SYNC_QUEUE
         return [
@@ -117,19 +114,19 @@ class TimedCluster(Cluster):
         ]
 
     def on_received(self, replica: ReplicaState) -> None:
-        """Note when, for the way back."""
+        """Record the receipt time."""
         super().on_received(replica)
         self.received_at[replica.name, replica.position] = self.recorder.now
 
     def on_heard(self, replica: ReplicaState) -> None:
-        """Hear one reply; those after it are on their way still."""
+        """Count the earliest reply only."""
         position = self.heard.reported.get(replica.name, 0) + 1
         transaction = replica.received[position - 1]
         self.recorder.record(EventKind.ACKNOWLEDGED, member=replica.name, transaction=transaction)
         self.note(replica.name, position)
 
     def on_answered(self, group: Group) -> None:
-        """Tell the clients, who go on."""
+        """Answer the clients, which continue."""
         super().on_answered(group)
         for _ in group.transactions:
             if self.later:

@@ -1,4 +1,4 @@
-"""Group commit on a simulated clock as a subject: how many round trips a commit waits for."""
+"""Timed group commit as a subject: round trips per commit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 
 
 class SemiSyncClockSubject(Subject):
-    """Source and one replica, with durations; the dialect is how groups pass the stages."""
+    """A timed source and replica; dialects set staging."""
 
     name = "semi_sync_clock"
     meaning = "group commit with semi-sync acknowledgement, on a simulated clock in microseconds"
@@ -60,7 +60,7 @@ class SemiSyncClockSubject(Subject):
         ),
     )
     unreachable: ClassVar[Mapping[str, frozenset[str]]] = {
-        # Nothing fails and nobody reads.
+        # No faults and no reads.
         "": frozenset(
             {
                 "source_recovers_unacknowledged",
@@ -90,7 +90,7 @@ class SemiSyncClockSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Let every client commit until all transactions are; time is in the events."""
+        """Run all commits on the clock."""
         calm = {option.name: option.default for option in SEMI_SYNC.options}
         settings = SEMI_SYNC.settings(dialect_of_semi_sync(dialect), workload, calm)
         identifiers = []
@@ -116,7 +116,7 @@ class SemiSyncClockSubject(Subject):
 
 
 def dialect_of_semi_sync(dialect: str) -> str:
-    """Return the dialect of the subject without a clock that passes the stages alike."""
+    """Return the corresponding untimed dialect."""
     return "after_sync" if dialect == Staging.CHAINED.value else dialect
 
 

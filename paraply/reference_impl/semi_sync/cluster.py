@@ -1,7 +1,7 @@
-"""A source, its commit groups and its replicas, one atomic step at a time.
+"""A source, commit groups and replicas in atomic steps.
 
-A group passes FLUSH, SYNC, ACK and COMMIT under three mutexes, LOCK_log, LOCK_enhanced_semisync and
-LOCK_commit_ordered. It waits once, for its last position. Parts that a mutant replaces are methods.
+Groups pass FLUSH, SYNC, ACK and COMMIT under LOCK_log, LOCK_enhanced_semisync and
+LOCK_commit_ordered. They wait once, for their last position. Mutants override methods.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from paraply.vocabulary.schedule import Schedule
 
 @dataclass
 class Cluster(Faults):
-    """All of it; ``run`` makes one history."""
+    """The whole cluster."""
 
     applying_is_private: ClassVar[bool] = True
-    """Whether nobody can tell when a replica applies what it has received and keeps."""
+    """Applying is unobservable with retained relay logs."""
 
     def run(self, schedule: Schedule) -> None:
-        """Let things happen until nothing can; a stalled run ends without STOPPED."""
+        """Take all steps; stalled runs record no STOPPED."""
         self.on_start()
         while steps := self.steps():
             self.take(schedule.choose(steps, "step"))
         self.on_end()
 
     def on_start(self) -> None:
-        """Begin: the source is up."""
+        """Record the start."""
         self.recorder.record(EventKind.STARTED, member=SOURCE)
 
     def take(self, step: Step) -> None:
-        """Let one thing happen."""
+        """Take one step."""
         self.recorder.next_step()
         step.act()
 
     def on_end(self) -> None:
-        """End: say whether everything came to rest."""
+        """Record the end, unless stalled."""
         self.recorder.next_step()
         if self.promoted is not None:
             self.recorder.record(EventKind.STOPPED, member=self.promoted.name, note="promoted")
@@ -51,12 +51,12 @@ class Cluster(Faults):
             self.recorder.record(EventKind.STOPPED, member=SOURCE, note="at rest")
 
     def steps(self) -> list[Step]:
-        """Return everything that may happen now; nothing once no client can get further."""
+        """Return all steps."""
         progress = list(self.progress_steps())
         return [*progress, *self.other_steps()] if progress else []
 
     def progress_steps(self) -> Iterator[Step]:
-        """Yield what brings a client nearer to its answer."""
+        """Yield progress."""
         if not self.is_lost:
             is_serving = self.is_open and not (self.held_back or self.is_stopping)
             if self.waiting and is_serving and not self.is_stopped:
@@ -74,7 +74,7 @@ class Cluster(Faults):
             yield from self.succession_steps()
 
     def succession_steps(self) -> Iterator[Step]:
-        """Yield what follows the loss of the source."""
+        """Yield fail-over steps."""
         if self.promoted is None:
             if self.may_promote():
                 yield Step("promote", self.on_promoted)
@@ -84,11 +84,11 @@ class Cluster(Faults):
 
     @property
     def unsynced(self) -> int:
-        """Return how many transactions of the binary log a crash may or may not take."""
+        """Return the unsynced length."""
         return len(self.binlog.written) - self.binlog.synced
 
     def other_steps(self) -> Iterator[Step]:
-        """Yield what may happen beside: readers, crashes, rotation, giving up."""
+        """Yield reads, faults and administration."""
         if self.is_lost:
             return
         if not self.is_stopped:
@@ -103,7 +103,7 @@ class Cluster(Faults):
             yield from self.loss_steps()
 
     def replica_crash_steps(self) -> Iterator[Step]:
-        """Yield the crashes of replicas; whether they are noticed matters if nobody waits then."""
+        """Yield replica crashes, detected or not."""
         for replica in self.replicas:
             if not replica.is_connected:
                 continue
@@ -114,7 +114,7 @@ class Cluster(Faults):
                 yield Step(f"{replica.name} loses power", act)
 
     def steps_of_others(self) -> Iterator[Step]:
-        """Yield what readers, administrators and the clock may do at a source that is up."""
+        """Yield reads, administration and time-outs."""
         if self.budget.reads and self.is_open and self.visible:
             yield Step("read", self.on_read)
         if self.budget.rotations and not self.is_rotating and self.lock_log_is_free():
@@ -129,7 +129,7 @@ class Cluster(Faults):
                         yield Step(f"group {group.number}: {why.value}", act)
 
     def on_read(self) -> None:
-        """A client reads what the source's engine has committed."""
+        """Read the source's engine commits."""
         self.budget.reads -= 1
         seen = tuple(Observation(f"r{one}", one) for one in self.visible)
         self.recorder.record(
@@ -138,7 +138,7 @@ class Cluster(Faults):
         )  # fmt: skip
 
     def snapshot_position(self) -> str:
-        """Return binlog_snapshot_position, counted in transactions; MySQL does not tell it."""
+        """Return binlog_snapshot_position in transactions; "" for MySQL."""
         if self.settings.staging.is_mysql:
             return ""
         return str(sum(one in self.visible for one in self.binlog.written))

@@ -1,4 +1,4 @@
-"""What befalls a source: rotation, crash and recovery, shutdown, loss, and its return."""
+"""Faults of a source: rotation, crash, shutdown, loss and return."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass
 class Faults(Replication):
-    """Everything that may go wrong, or be done, at any moment."""
+    """Fault and administration steps."""
 
     def source_steps(self) -> Iterator[Step]:
-        """Yield what the source does by itself: finish a rotation, a recovery, a shutdown."""
+        """Yield ends of rotation, recovery and shutdown."""
         if self.is_stopped:
             yield Step("source starts", self.on_started)
             return
@@ -37,22 +37,19 @@ class Faults(Replication):
     # Rotation.
 
     def on_rotate(self) -> None:
-        """Begin a rotation: LOCK_log is taken."""
+        """Take LOCK_log for a rotation."""
         self.budget.rotations -= 1
         self.is_rotating = True
 
     def on_rotated(self) -> None:
-        """End the rotation; with MDEV-181 it waited for nobody."""
+        """End the rotation (MDEV-181: without waits)."""
         self.is_rotating = False
         self.recorder.record(EventKind.RELAY_ROTATED, member=SOURCE)
 
     # Crash and recovery.
 
     def on_source_crash(self, kept: int) -> None:
-        """Crash and come back as the source.
-
-        ``kept`` transactions that were written and not synced had reached the disk.
-        """
+        """Crash and restart; ``kept`` unsynced transactions survive."""
         self.budget.source_crashes -= 1
         self.recorder.record(EventKind.CRASHED, member=SOURCE)
         self.forget(kept)
@@ -60,7 +57,7 @@ class Faults(Replication):
         self.recover([one for one in self.binlog.written if one not in self.visible])
 
     def forget(self, kept: int) -> None:
-        """Lose what a crash takes: memory, connections, and the end of the binary log."""
+        """Lose volatile state and log tail."""
         self.binlog.crash(kept)
         self.queue.clear()
         self.groups.clear()
@@ -69,19 +66,19 @@ class Faults(Replication):
         self.restart_semi_sync()
 
     def restart_semi_sync(self) -> None:
-        """Begin with semi-sync on and no replica heard of yet."""
+        """Switch on without known replicas."""
         self.heard = self.new_acknowledgements()
         self.is_on, self.is_switched_off = True, False
         for replica in self.replicas:
             replica.is_missed = not replica.is_connected
 
     def record_recovery(self, note: str) -> None:
-        """Say what the binary log holds after a crash."""
+        """Record the surviving log."""
         log = tuple(self.binlog.written)
         self.recorder.record(EventKind.RECOVERED, member=SOURCE, transactions=log, note=note)
 
     def recover(self, undecided: list[TransactionId]) -> None:
-        """Decide the transactions that are prepared, and in the binary log."""
+        """Decide prepared, logged transactions."""
         recovery = self.settings.recovery
         if recovery is Recovery.WAITS:
             self.held_back = undecided
@@ -91,17 +88,17 @@ class Faults(Replication):
         self.is_open = recovery is not Recovery.BARRED
 
     def on_released(self) -> None:
-        """A recovered transaction commits, since a replica has it."""
+        """Commit an acknowledged recovered transaction."""
         self.show(self.held_back.pop(0))
 
     def on_opened(self) -> None:
-        """Clients are let in again."""
+        """Admit clients again."""
         self.is_open = True
 
     # Shutdown.
 
     def on_shutdown(self) -> None:
-        """SHUTDOWN: no more clients; waiters go, unless it waits for the replicas."""
+        """SHUTDOWN: stop admission and, by default, waits."""
         self.budget.shutdowns -= 1
         self.is_stopping = True
         self.queue.clear()
@@ -109,18 +106,18 @@ class Faults(Replication):
             self.give_up_all(Abandon.SHUTDOWN)
 
     def may_stop(self) -> bool:
-        """Return whether nobody commits any more, and whoever is waited for has everything."""
+        """Return whether commits and awaited replicas are done."""
         following = [one for one in self.replicas if one.is_connected]
         all_sent = all(one.position >= self.sendable() for one in following)
         return not self.groups and (all_sent or not self.settings.shutdown_waits)
 
     def on_stopped(self) -> None:
-        """The source is down, in good order."""
+        """Record a clean stop."""
         self.is_stopping, self.is_stopped = False, True
         self.recorder.record(EventKind.STOPPED, member=SOURCE, note="shutdown")
 
     def on_started(self) -> None:
-        """The source is up again."""
+        """Restart the source."""
         self.is_stopped = False
         self.restart_semi_sync()
         self.recorder.record(EventKind.STARTED, member=SOURCE, note="after a shutdown")
@@ -128,7 +125,7 @@ class Faults(Replication):
     # Loss, fail-over and return.
 
     def loss_steps(self) -> Iterator[Step]:
-        """Yield the ways to lose the source, with as many replicas as are lost with it."""
+        """Yield losses of the source and replicas."""
         together = self.settings.loses_replicas
         if together < len(self.replicas):
             for lost in combinations(self.replicas, together):
@@ -136,7 +133,7 @@ class Faults(Replication):
                 yield Step(f"lost: {names}", partial(self.on_source_lost, lost))
 
     def on_source_lost(self, lost: tuple[ReplicaState, ...] = ()) -> None:
-        """The source is gone; if it ever returns, it is not the source any more."""
+        """Lose the source for good."""
         self.is_lost = True
         for names in (self.waiting, self.queue, self.groups, self.held_back):
             names.clear()
@@ -147,11 +144,11 @@ class Faults(Replication):
             self.recorder.record(EventKind.CRASHED, member=replica.name, note="lost")
 
     def may_promote(self) -> bool:
-        """Return whether the survivors are up and have applied their relay logs."""
+        """Return whether survivors are up and drained."""
         return all(one.is_connected and one.applied == one.position for one in self.replicas)
 
     def on_promoted(self) -> None:
-        """The most advanced replica becomes the source."""
+        """Promote the most advanced replica."""
         self.promoted = self.choose_successor()
         has = self.promoted.received[: self.promoted.applied]
         seen = tuple(Observation(f"r{one}", one) for one in has)
@@ -160,11 +157,11 @@ class Faults(Replication):
         )
 
     def choose_successor(self) -> ReplicaState:
-        """Return the replica with the highest position."""
+        """Return the most advanced replica."""
         return max(self.replicas, key=lambda replica: (replica.position, replica.name))
 
     def on_returned(self, kept: int) -> None:
-        """The old source comes back as a replica: it recovers, and is taken or refused."""
+        """Recover the old source; connect it if accepted."""
         self.has_returned = True
         self.binlog.crash(kept)
         if self.settings.truncates:
@@ -175,13 +172,13 @@ class Faults(Replication):
             self.recorder.record(EventKind.STOPPED, member=SOURCE, note="refused")
 
     def truncate(self) -> None:
-        """Cut the binary log behind the last transaction that the engine has committed."""
+        """Cut after the last engine commit."""
         log = self.binlog
         while log.written and log.written[-1] not in self.visible:
             del log.written[-1]
         log.synced = len(log.written)
 
     def is_welcome(self) -> bool:
-        """Return whether the new source has everything that the old one's binary log has."""
+        """Return whether the successor has its whole log."""
         assert self.promoted is not None
         return self.binlog.written == self.promoted.received[: len(self.binlog.written)]

@@ -1,4 +1,4 @@
-"""Commit groups and the stages that they pass."""
+"""Commit groups and their stages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 
 class Stage(Enum):
-    """The stage that a group is in, and so the mutex that it holds."""
+    """A group's stage and mutex."""
 
     FLUSH = "LOCK_log, written"
     SYNC_QUEUE = "no mutex, waits for LOCK_sync (MySQL)"
@@ -24,7 +24,7 @@ class Stage(Enum):
 
 @dataclass(slots=True)
 class Group:
-    """A commit group on its way; ``committed`` are those of it that the engine has."""
+    """A commit group; ``committed`` are engine commits."""
 
     number: int
     transactions: list[TransactionId]
@@ -32,22 +32,21 @@ class Group:
     committed: list[TransactionId] = field(default_factory=list)
     has_given_up: bool = False
     has_lost_its_clients: bool = False
-    """Whether there is nobody left to be told: their connections were killed."""
 
     @property
     def last(self) -> TransactionId:
-        """Return the last transaction: what the group waits for."""
+        """Return the last, awaited transaction."""
         return self.transactions[-1]
 
     def fork(self) -> Group:
-        """Return an equal group that goes its own way."""
+        """Return an independent copy."""
         return Group(
             self.number, self.transactions.copy(), self.stage, self.committed.copy(),
             self.has_given_up, self.has_lost_its_clients,
         )  # fmt: skip
 
     def name(self) -> Hashable:
-        """Return a value that is equal for groups that go on alike; the number is only a label."""
+        """Return a hashable identity."""
         return (
             tuple(self.transactions), self.stage, tuple(self.committed), self.has_given_up,
             self.has_lost_its_clients,
@@ -55,7 +54,7 @@ class Group:
 
 
 class Step(NamedTuple):
-    """Something that can happen now."""
+    """A possible step."""
 
     label: str
     act: Callable[[], None]
@@ -63,7 +62,7 @@ class Step(NamedTuple):
 
 @dataclass(slots=True)
 class Budget:
-    """How often each thing may still happen that nobody needs for progress."""
+    """Remaining optional events."""
 
     reads: int
     source_crashes: int
@@ -73,11 +72,11 @@ class Budget:
     shutdowns: int
 
     def fork(self) -> Budget:
-        """Return an equal budget that is spent apart."""
+        """Return an independent copy."""
         return Budget(*self.name())
 
     def name(self) -> tuple[int, ...]:
-        """Return what is left of each."""
+        """Return the remaining counts."""
         return (
             self.reads, self.source_crashes, self.replica_crashes, self.rotations, self.abandons,
             self.shutdowns,

@@ -1,8 +1,7 @@
-"""Faults of real servers in group commit and semi-sync, and the mutants that stand for them.
+"""Group commit and semi-sync faults of real servers.
 
-The list is that of the project's survey of bug reports, release notes and own measurements, entry
-by entry; a test asks that every mutant is there and is caught, and that no entry is without one
-unless it says why.
+Entries follow the project's survey of bug reports, release notes and measurements. A test requires
+a caught mutant or a reason for each.
 """
 
 from __future__ import annotations

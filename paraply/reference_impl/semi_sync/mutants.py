@@ -1,4 +1,4 @@
-"""Sources whose stages have one fault each; every class overrides one method."""
+"""Sources with one stage fault each; each class overrides one method."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from paraply.vocabulary.transactions import TransactionId
 
 
 class Unchained(Cluster):
-    """LOCK_log is released before LOCK_enhanced_semisync is taken: groups meet in between."""
+    """LOCK_log's release precedes LOCK_enhanced_semisync."""
 
     def may_enter_ack(self, group: Group) -> bool:
-        """Let several groups wait at once, and go on in any order."""
+        """Allow several groups."""
         return True
 
 
 class CommitsBeforeTheWait(Cluster):
-    """The engine commit does not wait."""
+    """The engine commit skips the wait."""
 
     def may_enter_commit(self, group: Group) -> bool:
-        """Ask for the mutex only."""
+        """Require only the mutex."""
         return self.holder(Stage.COMMIT) is None
 
 
 class WaitsForFirstPosition(Cluster):
-    """A group waits for its first transaction instead of its last."""
+    """Groups wait for their first transaction."""
 
     def position_of(self, group: Group) -> int:
-        """Return the position of the first."""
+        """Return the first position."""
         return self.end_of(group.transactions[0])
 
 
 class SendsBeforeSync(Cluster):
-    """Replicas are sent what is written and not yet synced (sync_binlog other than 1)."""
+    """Replicas receive unsynced transactions (sync_binlog != 1)."""
 
     def sendable(self) -> int:
-        """Send up to the end of the file."""
+        """Return the file end."""
         return len(self.binlog.written)
 
 
 class RotationWaits(Cluster):
-    """A rotation holds LOCK_log until nothing prepared is pending; the dump thread needs it."""
+    """Rotation holds LOCK_log until commits finish."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -56,19 +56,19 @@ class RotationWaits(Cluster):
 
 
 class CommitsInReverse(Cluster):
-    """The engine commits a group's transactions last to first."""
+    """The engine commits groups in reverse."""
 
     def on_enter_commit(self, group: Group) -> None:
-        """Turn the group round."""
+        """Reverse the group."""
         super().on_enter_commit(group)
         group.transactions.reverse()
 
 
 class SkipsSync(Cluster):
-    """A group waits for an acknowledgement of what was never synced, so never sent."""
+    """Groups wait for unsynced, unsent transactions."""
 
     def steps_of(self, group: Group) -> Iterator[Step]:
-        """Go from FLUSH to ACK."""
+        """Skip SYNC."""
         if group.stage is not Stage.FLUSH:
             yield from super().steps_of(group)
         elif self.may_enter_ack(group):
@@ -76,20 +76,20 @@ class SkipsSync(Cluster):
 
 
 class ReadsUncommitted(Cluster):
-    """A reader sees a group from the moment it is synced."""
+    """Readers see synced groups."""
 
     def on_read(self) -> None:
-        """Show what the binary log has."""
+        """Read the binary log."""
         self.budget.reads -= 1
         seen = tuple(Observation(f"r{one}", one) for one in self.binlog.written)
         self.recorder.record(EventKind.READ, member=SOURCE, session="reader", observed=seen)
 
 
 class TakesBeforeReleasing(Cluster):
-    """A stage's mutex is taken before that of the one before is released, without a queue."""
+    """Stages overlap their mutexes."""
 
     def queue_steps(self, group: Group, name: str) -> Iterator[Step]:
-        """Hold LOCK_log until LOCK_sync is there, and LOCK_sync until LOCK_commit is."""
+        """Overlap the mutexes."""
         if group.stage is Stage.FLUSH and self.holder(Stage.SYNC) is None:
             yield Step(f"{name}: syncs", lambda: self.on_queue_synced(group))
         elif group.stage is Stage.SYNC and self.holder(Stage.ACK, Stage.COMMIT) is None:
@@ -97,57 +97,57 @@ class TakesBeforeReleasing(Cluster):
 
 
 class FollowersGoFirst(Cluster):
-    """Whoever queues behind a leader is put before it."""
+    """Followers precede their leader."""
 
     def become_one(self, leader: Group) -> None:
-        """Join the queue with the leader's own transactions last."""
+        """Append the leader's transactions last."""
         own = len(leader.transactions)
         super().become_one(leader)
         leader.transactions = leader.transactions[own:] + leader.transactions[:own]
 
 
 class WriteFails(Cluster):
-    """The last transaction of a group is not written, for want of space, and goes on."""
+    """Groups ignore a failed write (disk full)."""
 
     def write(self, transaction: TransactionId, group: int) -> None:
-        """Write nothing for the second transaction of the log."""
+        """Skip the log's second transaction."""
         if len(self.binlog.written) != 1:
             super().write(transaction, group)
 
     def end_of(self, transaction: TransactionId) -> int:
-        """Return the end of the log for what is not in it."""
+        """Default to the log end."""
         written = self.binlog.written
         return super().end_of(transaction) if transaction in written else len(written)
 
 
 class StaleSnapshotPlace(Cluster):
-    """After a rotation a snapshot is given the place at which the last file ended."""
+    """Rotation leaves an old snapshot position."""
 
     place: str | None = None
 
     def on_rotated(self) -> None:
-        """Keep the place."""
+        """Store the position."""
         self.place = super().snapshot_position()
         super().on_rotated()
 
     def snapshot_position(self) -> str:
-        """Return what was kept."""
+        """Return the stored position."""
         return super().snapshot_position() if self.place is None else self.place
 
 
 class DumpSkips(Cluster):
-    """After a rotation the dump thread leaves out a transaction."""
+    """Rotation makes the dump thread skip."""
 
     applying_is_private = False
     skips = False
 
     def on_rotated(self) -> None:
-        """Begin one too late in the new file."""
+        """Schedule the skip."""
         super().on_rotated()
         self.skips = True
 
     def on_received(self, replica: ReplicaState) -> None:
-        """Send the one after the next, once."""
+        """Skip one transaction once."""
         if self.skips and replica.position + 1 < self.sendable():
             self.skips = False
             replica.received.append(self.binlog.written[replica.position])

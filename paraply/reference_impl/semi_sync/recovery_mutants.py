@@ -1,4 +1,4 @@
-"""Sources and replicas with one fault each in recovery, restart, fail-over or return."""
+"""Clusters with one recovery or fail-over fault each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 
 class RecoveryOpens(Cluster):
-    """The server lets clients in at once after it recovered."""
+    """Recovery admits clients at once."""
 
     def recover(self, undecided: list[TransactionId]) -> None:
         """Recover and open."""
@@ -21,23 +21,23 @@ class RecoveryOpens(Cluster):
 
 
 class RecoveryCommits(Cluster):
-    """Recovery commits what no replica has."""
+    """Recovery commits unreplicated transactions."""
 
     def recover(self, undecided: list[TransactionId]) -> None:
-        """Commit all that the binary log has."""
+        """Commit all logged transactions."""
         for transaction in undecided:
             self.show(transaction)
 
 
 class RecoveryRollsBack(Cluster):
-    """Recovery rolls back prepared transactions that are in the binary log."""
+    """Recovery rolls back logged transactions."""
 
     def recover(self, undecided: list[TransactionId]) -> None:
-        """Forget them."""
+        """Drop the transactions."""
 
 
 class ScansNewestFile(Cluster):
-    """Recovery looks for prepared transactions in the newest binary log file only."""
+    """Recovery reads only the newest file."""
 
     file_starts = 0
 
@@ -47,60 +47,60 @@ class ScansNewestFile(Cluster):
         self.file_starts = len(self.binlog.written)
 
     def recover(self, undecided: list[TransactionId]) -> None:
-        """Roll back what is in an older file."""
+        """Roll back older files' transactions."""
         newest = self.binlog.written[self.file_starts :]
         super().recover([one for one in undecided if one in newest])
 
 
 class RecoveryKeepsUnsynced(Cluster):
-    """Recovery commits prepared transactions that never reached the binary log."""
+    """Recovery commits unlogged transactions."""
 
     def on_source_crash(self, kept: int) -> None:
-        """Commit what was queued, before anything else."""
+        """Commit the queue first."""
         for transaction in self.queue:
             self.show(transaction)
         super().on_source_crash(kept)
 
 
 class GtidsStartAgain(Cluster):
-    """A crash after a rotation loses the GTIDs of the older files, and counting starts again."""
+    """Rotation and crash reset the GTID counter."""
 
     has_rotated = False
     forgotten = 0
 
     def on_rotated(self) -> None:
-        """Begin a file whose list of earlier GTIDs is not saved."""
+        """Begin a file without earlier GTIDs."""
         super().on_rotated()
         self.has_rotated = True
 
     def on_source_crash(self, kept: int) -> None:
-        """Recover without the list."""
+        """Recover without them."""
         super().on_source_crash(kept)
         self.forgotten = len(self.binlog.written) if self.has_rotated else 0
 
     def next_number(self) -> int:
-        """Count from the beginning of what is known."""
+        """Count known GTIDs only."""
         return super().next_number() - self.forgotten
 
 
 class ReleasesUnasked(Cluster):
-    """A recovered transaction is released without an acknowledgement."""
+    """Recovered transactions skip acknowledgement."""
 
     def is_acknowledged(self, position: int) -> bool:
-        """Take everything for acknowledged while something is held back."""
+        """Acknowledge all held-back transactions."""
         return bool(self.held_back) or super().is_acknowledged(position)
 
 
 class ReleasesLastFirst(Cluster):
-    """Recovered transactions are released in the other order."""
+    """Recovery releases the last transaction first."""
 
     def on_released(self) -> None:
-        """Release the last one, though asked about the first."""
+        """Release the last."""
         self.show(self.held_back.pop())
 
 
 class DiscardsRelayLog(Cluster):
-    """A replica that restarts throws away what it had received, acknowledged and not applied."""
+    """Replica restarts drop the relay log."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -108,65 +108,65 @@ class DiscardsRelayLog(Cluster):
 
 
 class PromotesUnapplied(Cluster):
-    """The promoted replica throws away its relay log (STOP SLAVE; START SLAVE)."""
+    """Promotion drops the relay log (STOP SLAVE; START SLAVE)."""
 
     applying_is_private = False
 
     def on_source_lost(self, lost: tuple[ReplicaState, ...] = ()) -> None:
-        """Lose what no replica had applied."""
+        """Drop unapplied transactions."""
         super().on_source_lost(lost)
         for replica in self.replicas:
             del replica.received[replica.applied :]
 
 
 class PromotesAny(Cluster):
-    """The replica that is promoted is the first one, however little it has."""
+    """Promotion ignores replica positions."""
 
     def choose_successor(self) -> ReplicaState:
-        """Return the one with the lowest position."""
+        """Return the lowest position."""
         return min(self.replicas, key=lambda replica: replica.position)
 
 
 class AsksTooFew(Cluster):
-    """Only replicas that are at hand are asked, and the best of them is promoted."""
+    """The election considers connected replicas only."""
 
     def at_hand(self) -> list[ReplicaState]:
-        """Return those that are up; the others may have more."""
+        """Return the connected replicas."""
         return [replica for replica in self.replicas if replica.is_connected]
 
     def may_promote(self) -> bool:
-        """Return whether somebody is up, and whoever is has applied its relay log."""
+        """Return whether connected replicas drained."""
         at_hand = self.at_hand()
         return bool(at_hand) and all(one.applied == one.position for one in at_hand)
 
     def choose_successor(self) -> ReplicaState:
-        """Return the one with the highest position among them."""
+        """Return the highest connected replica."""
         return max(self.at_hand(), key=lambda replica: (replica.position, replica.name))
 
 
 class PromotesEarly(Cluster):
-    """The promoted replica is asked before its relay log is applied."""
+    """The promoted replica answers reads too early."""
 
     applying_is_private = False
 
     def on_promoted(self) -> None:
-        """Show one transaction less than it has."""
+        """Show one transaction less."""
         for replica in self.replicas:
             replica.applied = max(0, replica.applied - 1)
         super().on_promoted()
 
 
 class TruncatesThoughItStays(Cluster):
-    """A source that comes back as the source truncates its binary log."""
+    """A restarted source truncates its log."""
 
     def forget(self, kept: int) -> None:
-        """Cut what no engine has committed, whoever has received it."""
+        """Cut uncommitted transactions."""
         super().forget(kept)
         self.truncate()
 
 
 class IsNotFenced(Cluster):
-    """An old source comes back with its whole binary log, and nobody asks."""
+    """The old source returns untruncated."""
 
     def truncate(self) -> None:
         """Keep everything."""
@@ -177,20 +177,20 @@ class IsNotFenced(Cluster):
 
 
 class TruncatesOneTooFew(Cluster):
-    """The truncation leaves the first prepared transaction in the log."""
+    """Truncation keeps a prepared transaction."""
 
     def truncate(self) -> None:
-        """Stop one too early."""
+        """Stop one early."""
         log = list(self.binlog.written)
         super().truncate()
         self.binlog.written[:] = log[: len(self.binlog.written) + 1]
 
 
 class TruncatesTheCommitted(Cluster):
-    """The truncation takes a transaction that the engine has committed."""
+    """Truncation removes a committed transaction."""
 
     def truncate(self) -> None:
-        """Stop one too late."""
+        """Stop one late."""
         super().truncate()
         del self.binlog.written[-1:]
 

@@ -1,4 +1,4 @@
-"""Replicas: what they are sent, receive, apply, lose and come back with."""
+"""Replicas: receipt, applying, crash and restart."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from paraply.vocabulary.events import EventKind
 
 @dataclass
 class Replication(Staging):
-    """The dump threads of the source, and the replicas at their other end."""
+    """Dump threads and replicas."""
 
     def replica_steps(self) -> Iterator[Step]:
-        """Yield what the replicas do by themselves."""
+        """Yield the replicas' own steps."""
         for replica in self.replicas:
             name = replica.name
             if self.may_receive(replica):
@@ -26,16 +26,16 @@ class Replication(Staging):
                 yield Step(f"{name} is heard", partial(self.on_heard, replica))
             if replica.applied < replica.position:
                 yield Step(f"{name} applies", partial(self.on_applied, replica))
-            # Once the source is lost, whoever is left is on its feet when one is chosen.
+            # After the loss of the source, survivors are up at the election.
             if not replica.is_connected and (self.settings.replicas_return or self.is_lost):
                 yield Step(f"{name} restarts", partial(self.on_restarted, replica))
 
     def sendable(self) -> int:
-        """Return up to where replicas may be sent: binlog_end_pos."""
+        """Return binlog_end_pos, the sending limit."""
         return self.binlog.synced if self.settings.sync_binlog else len(self.binlog.written)
 
     def may_receive(self, replica: ReplicaState) -> bool:
-        """Return whether the dump thread has something to send and can read it."""
+        """Return whether sending is possible."""
         is_up = replica.is_connected and not (self.is_lost or self.is_stopped)
         is_behind = replica.position < self.sendable()
         if not (is_up and is_behind and replica.follows(self.binlog.written)):
@@ -43,13 +43,13 @@ class Replication(Staging):
         return not self.settings.dump_takes_lock_log or self.lock_log_is_free()
 
     def on_received(self, replica: ReplicaState) -> None:
-        """A replica writes the next transaction to its relay log; its reply is on the way."""
+        """Receive a transaction and reply."""
         transaction = self.binlog.written[replica.position]
         replica.received.append(transaction)
         self.recorder.record(EventKind.DELIVERED, member=replica.name, transaction=transaction)
 
     def on_applied(self, replica: ReplicaState) -> None:
-        """A replica applies the next transaction of its relay log."""
+        """Apply the next relayed transaction."""
         transaction = replica.received[replica.applied]
         replica.applied += 1
         self.recorder.record(
@@ -57,18 +57,18 @@ class Replication(Staging):
         )
 
     def on_replica_crash(self, replica: ReplicaState, *, is_noticed: bool = True) -> None:
-        """A replica goes away; without power, nothing tells the source."""
+        """Crash, detected or not."""
         self.budget.replica_crashes -= 1
         replica.is_connected, replica.is_missed = False, is_noticed
         note = "" if is_noticed else "without a word"
         self.recorder.record(EventKind.CRASHED, member=replica.name, note=note)
 
     def on_restarted(self, replica: ReplicaState) -> None:
-        """A replica comes back; what it states when it connects is heard like a reply."""
+        """Restart; the position counts as reply."""
         replica.restart(keeps_relay_log=self.settings.keeps_relay_log)
         known = self.heard.reported.get(replica.name, 0)
         if known > replica.position:
-            # It must not be asked again whether it has what it has no more.
+            # Forget the report of lost transactions.
             self.heard.reported[replica.name] = replica.position
         self.recorder.record(
             EventKind.RECOVERED, member=replica.name, transactions=tuple(replica.received)

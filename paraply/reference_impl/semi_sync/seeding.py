@@ -1,4 +1,4 @@
-"""How semi-sync mutants are registered, and the names of the properties that catch them."""
+"""Registration of semi-sync mutants, and names of their properties."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ TOLD = "confirmed_only_after_acknowledgement"
 AHEAD, CAUSE = "replicas_are_never_ahead", "waits_are_abandoned_only_for_cause"
 
 CALM: dict[str, Any] = {"source_crashes": 0, "loses_source": False, "rotations": 0}
-"""Nothing happens to the source."""
 
 
 def semi_sync_mutant(
@@ -32,7 +31,7 @@ def semi_sync_mutant(
     members: int = 3,
     **options: OptionValue,
 ) -> Mutant:
-    """Register a faulty cluster with the scope in which its fault shows."""
+    """Register a cluster with a revealing scope."""
     return register_mutant(
         Mutant(
             name=name,

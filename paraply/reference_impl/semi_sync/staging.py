@@ -1,4 +1,4 @@
-"""The stages of group commit: chained mutexes, one mutex for all, or MySQL's three queues."""
+"""Stages of group commit: chained mutexes, one mutex, or MySQL's queues."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass
 class Staging(Waiting):
-    """Takes groups from the queue to the engine."""
+    """Moves groups to the engine."""
 
     def on_prepare(self) -> None:
-        """The engine prepares a client's transaction, which joins the queue."""
+        """Prepare and queue a transaction."""
         transaction = self.waiting.pop(0)
         self.queue.append(transaction)
         self.recorder.record(EventKind.PREPARED, member=SOURCE, transaction=transaction)
 
     def may_flush(self) -> bool:
-        """Return whether the next group may take LOCK_log."""
+        """Return whether LOCK_log is available."""
         if self.settings.staging is Design.GLOBAL_MUTEX:
             return not self.groups and not self.is_rotating
         return self.lock_log_is_free()
 
     def on_flush(self) -> None:
-        """FLUSH: the leader takes LOCK_log and writes the whole queue as one group."""
+        """Take LOCK_log; write the queue."""
         self.groups_made += 1
         size = 1 if self.settings.staging is Design.GLOBAL_MUTEX else len(self.queue)
         group = Group(self.groups_made, self.queue[:size])
@@ -42,7 +42,7 @@ class Staging(Waiting):
             self.write(transaction, group.number)
 
     def write(self, transaction: TransactionId, group: int) -> None:
-        """Write one transaction of a group to the binary log, with the next GTID."""
+        """Write with the next GTID."""
         self.binlog.written.append(transaction)
         self.recorder.record(
             EventKind.FLUSHED, member=SOURCE, transaction=transaction, group=group,
@@ -50,11 +50,11 @@ class Staging(Waiting):
         )  # fmt: skip
 
     def next_number(self) -> int:
-        """Return the number of the GTID of what was just written."""
+        """Return the last GTID number."""
         return len(self.binlog.written)
 
     def steps_of(self, group: Group) -> Iterator[Step]:
-        """Yield what the group may do next; nothing while it must wait."""
+        """Yield the group's next steps."""
         name = f"group {group.number}"
         if group.stage is Stage.COMMIT:
             for transaction in self.committable(group):
@@ -76,26 +76,26 @@ class Staging(Waiting):
     # Chained mutexes.
 
     def on_sync(self, group: Group) -> None:
-        """SYNC: the binary log is durable up to the group's end, if anybody syncs."""
+        """Sync, if configured."""
         group.stage = Stage.SYNC
         if self.settings.sync_binlog:
             self.binlog.sync(self.end_of(group.last))
             self.record_group(EventKind.SYNCED, group)
 
     def may_enter_ack(self, group: Group) -> bool:
-        """Return whether LOCK_enhanced_semisync is free; LOCK_log is held until it is taken."""
+        """Return whether LOCK_enhanced_semisync is free."""
         del group
         return self.holder(Stage.ACK) is None
 
     def on_enter_ack(self, group: Group) -> None:
-        """ACK: take LOCK_enhanced_semisync, then release LOCK_log."""
+        """Take LOCK_enhanced_semisync, then release LOCK_log."""
         group.stage = Stage.ACK
         self.begin_wait(group)
 
     # MySQL's queues.
 
     def queue_steps(self, group: Group, name: str) -> Iterator[Step]:
-        """Yield what a group does before its wait: the first of a queue leads all of it."""
+        """Yield queue steps."""
         if group.stage is Stage.FLUSH:
             yield Step(f"{name}: queues for SYNC", partial(self.on_queued, group, Stage.SYNC_QUEUE))
         elif group.stage is Stage.SYNC_QUEUE:
@@ -110,53 +110,53 @@ class Staging(Waiting):
             yield Step(f"{name}: leads COMMIT", partial(self.on_queue_leads, group))
 
     def leads(self, group: Group) -> bool:
-        """Return whether the group is the first of its queue."""
+        """Return whether it leads."""
         return self.holder(group.stage) is group
 
     def on_queued(self, group: Group, stage: Stage) -> None:
-        """Enter the queue of the next stage, then release the mutex of this one."""
+        """Enter a queue; release the mutex."""
         group.stage = stage
 
     def become_one(self, leader: Group) -> None:
-        """Join all groups of the leader's queue to it, in the order in which they came."""
+        """Merge its queue."""
         for follower in self.followers_of(leader):
             leader.transactions += follower.transactions
             self.groups.remove(follower)
 
     def followers_of(self, leader: Group) -> list[Group]:
-        """Return the other groups of the leader's queue."""
+        """Return the queue's other groups."""
         return [one for one in self.groups if one.stage is leader.stage and one is not leader]
 
     def on_queue_synced(self, group: Group) -> None:
-        """SYNC: take LOCK_sync, and sync for everybody in the queue."""
+        """Take LOCK_sync; sync the queue."""
         self.become_one(group)
         self.on_sync(group)
 
     def on_queue_leads(self, group: Group) -> None:
-        """COMMIT: take LOCK_commit, and wait for the last position of everybody in the queue."""
+        """Take LOCK_commit; wait for the queue."""
         self.become_one(group)
         self.on_enter_ack(group)
 
     # The engine commit, and the answer.
 
     def may_enter_commit(self, group: Group) -> bool:
-        """Return whether the wait is over and LOCK_commit_ordered is free."""
+        """Return whether the wait is over and LOCK_commit_ordered free."""
         waits = self.settings.wait_point is WaitPoint.AFTER_SYNC
         is_alone = self.settings.staging is Design.MYSQL_UNORDERED
         is_free = is_alone or self.holder(Stage.COMMIT) is None
         return is_free and (not waits or self.wait_is_over(group))
 
     def on_enter_commit(self, group: Group) -> None:
-        """COMMIT: take LOCK_commit_ordered, then release LOCK_enhanced_semisync."""
+        """Take LOCK_commit_ordered, then release LOCK_enhanced_semisync."""
         group.stage = Stage.COMMIT
 
     def committable(self, group: Group) -> list[TransactionId]:
-        """Return which transactions of the group may commit next: the first left, or any."""
+        """Return the first, or all, uncommitted transactions."""
         left = [one for one in group.transactions if one not in group.committed]
         return left if self.settings.staging is Design.MYSQL_UNORDERED else left[:1]
 
     def on_engine_commit(self, group: Group, transaction: TransactionId) -> None:
-        """Commit a transaction of the group in the engine; it becomes visible."""
+        """Commit in the engine."""
         group.committed.append(transaction)
         self.show(transaction, group.number)
         if len(group.committed) == len(group.transactions):
@@ -165,12 +165,12 @@ class Staging(Waiting):
                 self.begin_wait(group)
 
     def may_answer(self, group: Group) -> bool:
-        """Return whether the clients of the group may be told."""
+        """Return whether clients may continue."""
         waits = self.settings.wait_point is WaitPoint.AFTER_COMMIT
         return not waits or self.wait_is_over(group)
 
     def on_answered(self, group: Group) -> None:
-        """Tell the clients of the group, unless they are gone."""
+        """Answer the connected clients."""
         self.groups.remove(group)
         if not group.has_lost_its_clients:
             self.record_group(EventKind.CLIENT_ACKNOWLEDGED, group)

@@ -1,7 +1,6 @@
-"""Everything that is at a moment: what the source, its replicas and its clients have.
+"""The cluster's state, for forks and comparison.
 
-A state can be forked and named: two states with one name go on alike, whatever led to them. The
-name leaves out how replicas are called, so that what differs in that alone can be taken for one.
+Equally named states have equal futures. Names omit replica names, so symmetric states are equal.
 """
 
 from __future__ import annotations
@@ -22,30 +21,28 @@ from paraply.vocabulary.transactions import TransactionId
 SOURCE = "source"
 
 _PLAIN = frozenset({bool, int, str, type(None)})
-"""Types of attributes that are their own name."""
 
 
 @dataclass
 class ClusterState:
-    """The state of everything."""
+    """State of source, replicas and clients."""
 
     settings: Settings
     recorder: Recorder
     waiting: list[TransactionId]
-    """Clients that have not asked to commit yet."""
+    """Clients before commit."""
     replicas: list[ReplicaState] = field(default_factory=list)
     binlog: BinaryLog = field(default_factory=BinaryLog)
     queue: list[TransactionId] = field(default_factory=list)
-    """Prepared transactions that wait for a leader."""
+    """Transactions without a leader."""
     groups: list[Group] = field(default_factory=list)
     visible: list[TransactionId] = field(default_factory=list)
-    """What the source's engine has committed, in that order."""
+    """Engine commits."""
     held_back: list[TransactionId] = field(default_factory=list)
-    """Recovered transactions that no replica has yet (Recovery.WAITS)."""
+    """Unacknowledged after recovery (Recovery.WAITS)."""
     is_on: bool = True
-    """Whether semi-sync is on: groups wait."""
     is_switched_off: bool = False
-    """Whether somebody switched it off, so that it does not come back by itself."""
+    """Replies do not restore semi-sync."""
     is_open: bool = True
     is_rotating: bool = False
     is_stopping: bool = False
@@ -63,45 +60,45 @@ class ClusterState:
         self.heard = self.new_acknowledgements()
 
     def new_acknowledgements(self) -> Acknowledgements:
-        """Return an empty count of replies, as after a start of the source."""
+        """Return an empty acknowledgement count."""
         kind = AckContainer if self.settings.staging.is_mysql else Acknowledgements
         return kind(self.settings.acknowledgements)
 
-    # What is held, and by whom.
+    # Locks.
 
     def holder(self, *stages: Stage) -> Group | None:
-        """Return the group that holds the mutex of the stages."""
+        """Return the stages' group."""
         return next((group for group in self.groups if group.stage in stages), None)
 
     def lock_log_is_free(self) -> bool:
-        """Return whether nobody writes the binary log or rotates it."""
+        """Return whether LOCK_log is free."""
         holding = (Stage.FLUSH,) if self.settings.staging.is_mysql else (Stage.FLUSH, Stage.SYNC)
         return not self.is_rotating and self.holder(*holding) is None
 
     @property
     def is_at_rest(self) -> bool:
-        """Return whether every client has its answer."""
+        """Return whether all answers are sent."""
         under_way = self.waiting or self.queue or self.groups or self.held_back
         return not (under_way or self.is_stopping or self.is_stopped)
 
-    # What is recorded.
+    # Recording.
 
     def record_group(self, kind: EventKind, group: Group) -> None:
-        """Record an event for each transaction of a group."""
+        """Record an event per transaction."""
         for transaction in group.transactions:
             self.recorder.record(kind, member=SOURCE, transaction=transaction, group=group.number)
 
     def show(self, transaction: TransactionId, group: int | None = None) -> None:
-        """Commit in the engine; from here on readers see it."""
+        """Commit in the engine."""
         self.visible.append(transaction)
         self.recorder.record(
             EventKind.ENGINE_COMMITTED, member=SOURCE, transaction=transaction, group=group
         )
 
-    # States as such.
+    # Copies and identity.
 
     def fork(self) -> Self:
-        """Return an equal state that goes its own way; its recorder begins with nothing."""
+        """Return an independent copy without records."""
         twin = copy(self)
         twin.recorder = Recorder()
         twin.waiting, twin.queue = self.waiting.copy(), self.queue.copy()
@@ -115,9 +112,9 @@ class ClusterState:
         return twin
 
     def name(self) -> Hashable:
-        """Return a value that is equal for states that go on alike, their replicas apart.
+        """Return a hashable identity without replicas.
 
-        Groups go by their contents. What a subclass has beside must be plain values.
+        Subclass attributes must be plain values.
         """
         return (
             tuple(self.waiting), tuple(self.queue), tuple(self.visible), tuple(self.held_back),
@@ -134,5 +131,5 @@ class ClusterState:
         )  # fmt: skip
 
     def name_of(self, replica: ReplicaState) -> tuple[Hashable, ...]:
-        """Return a value that is equal for replicas that go on alike, whatever they are called."""
+        """Return identity without the name."""
         return (*replica.state(), self.heard.of(replica.name), replica is self.promoted)

@@ -1,4 +1,4 @@
-"""A semi-synchronous source and its replicas as a subject under test."""
+"""A semi-synchronous source and its replicas as a subject."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ DIALECTS: dict[str, tuple[WaitPoint, Recovery, Staging]] = {
     "mysql_ordered": (WaitPoint.AFTER_SYNC, Recovery.WAITS, Staging.MYSQL_ORDERED),
     "mysql_unordered": (WaitPoint.AFTER_SYNC, Recovery.WAITS, Staging.MYSQL_UNORDERED),
 }
-"""Each differs from the first in one thing, so that what it breaks has one reason."""
+"""Each differs from the first once."""
 
 
 class SemiSyncSubject(Subject):
-    """Source and replicas; a mutant is another class of cluster. The dialect is the design.
+    """Source and replicas; dialects set the design.
 
-    ``changes`` are settings that no dialect has together, as AFTER_COMMIT with a stock recovery.
+    ``changes`` are settings outside the dialects.
     """
 
     name = "semi_sync"
@@ -173,7 +173,7 @@ class SemiSyncSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Let every client commit; crash, rotate and lose the source where the schedule says."""
+        """Run until no step remains."""
         cluster = self.start(workload, dialect, options, recorder)
         members = (SOURCE, *(replica.name for replica in cluster.replicas))
         cluster.run(schedule)
@@ -186,7 +186,7 @@ class SemiSyncSubject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> Cluster:
-        """Return everything as it is before anything has happened."""
+        """Return the initial cluster."""
         settings = self.settings(dialect, workload, options)
         clients: list[TransactionId] = []
         for number in range(1, workload.transactions + 1):
@@ -200,7 +200,7 @@ class SemiSyncSubject(Subject):
     def settings(
         self, dialect: str, workload: Workload, options: Mapping[str, OptionValue]
     ) -> Settings:
-        """Return the settings that a dialect and the options stand for."""
+        """Return the resulting settings."""
         wait_point, recovery, staging = DIALECTS[dialect]
         values: dict[str, Any] = {
             "wait_point": wait_point,

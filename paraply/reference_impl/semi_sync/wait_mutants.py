@@ -1,4 +1,4 @@
-"""Sources whose waits have one fault each: what is heard, what it releases, how it is given up."""
+"""Sources with one wait fault each."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from paraply.reference_impl.semi_sync.settings import Abandon
 
 
 class OneSuffices(Cluster):
-    """wait_for_slave_count is not looked at."""
+    """The source ignores wait_for_slave_count."""
 
     def is_acknowledged(self, position: int) -> bool:
-        """Return whether anybody has the position."""
+        """Return whether any replica suffices."""
         return any(reported >= position for reported in self.heard.reported.values())
 
 
 class OffByOnePosition(Cluster):
-    """The position acknowledged is compared with where the transaction begins."""
+    """Acknowledgements compare with transaction starts."""
 
     def is_acknowledged(self, position: int) -> bool:
-        """Compare with one less."""
+        """Subtract one."""
         return super().is_acknowledged(position - 1)
 
 
 class ComparesAsText(Cluster):
-    """Positions are compared as text, as file names are."""
+    """Positions compare as text, like file names."""
 
     def is_acknowledged(self, position: int) -> bool:
-        """Find that "9" lies behind "10"."""
+        """Compare text: "9" follows "10"."""
         return str(self.heard.released) >= str(position)
 
 
 class LastSmallerSlot(AckContainer):
-    """The last slot that is smaller than a reply is taken for the least."""
+    """The last smaller slot counts as least."""
 
     def least_of(self, position: int) -> int:
-        """Return the last smaller one."""
+        """Return the last smaller slot."""
         smaller = [at for at in self.slots.values() if at < position]
         return smaller[-1] if smaller else position
 
 
 class ReleasesLastSmaller(Cluster):
-    """Replies are counted by ``LastSmallerSlot``."""
+    """``LastSmallerSlot`` counts replies."""
 
     def new_acknowledgements(self) -> Acknowledgements:
         """Return the faulty count."""
@@ -53,65 +53,65 @@ class ReleasesLastSmaller(Cluster):
 
 
 class ConnectCounts(Cluster):
-    """A replica that connects at the end of the log counts as one that has it."""
+    """Connections at the log end acknowledge it."""
 
     def on_restarted(self, replica: ReplicaState) -> None:
-        """Take the position that it asks for as an acknowledgement."""
+        """Count the requested position."""
         super().on_restarted(replica)
         self.note(replica.name, len(self.binlog.written))
 
 
 class ConnectIsIgnored(Cluster):
-    """What a replica has when it connects is not counted at all."""
+    """Connections acknowledge nothing."""
 
     def on_restarted(self, replica: ReplicaState) -> None:
-        """Listen only to what comes after."""
+        """Count later replies only."""
         super().on_restarted(replica)
         self.heard.reported[replica.name] = replica.position
 
 
 class HearsLate(Cluster):
-    """A reply is read only when there is more to send."""
+    """Replies wait for the next send."""
 
     def may_hear(self, replica: ReplicaState) -> bool:
-        """Leave the reply where it is while its replica has everything."""
+        """Require unsent transactions."""
         return replica.position < self.sendable() and super().may_hear(replica)
 
 
 class RegistrationStarves(Cluster):
-    """While one replica's replies are read, no other is registered."""
+    """Reading one replica blocks others' registration."""
 
     def may_hear(self, replica: ReplicaState) -> bool:
-        """Hear the first only."""
+        """Read the first replica only."""
         reported = self.heard.reported
         return (not reported or replica.name in reported) and super().may_hear(replica)
 
 
 class LastReplyDecides(Cluster):
-    """A reply of one replica clears what another one has acknowledged."""
+    """A reply overwrites other replicas' acknowledgements."""
 
     last_reply = 0
 
     def note(self, name: str, position: int) -> None:
-        """Keep the last one."""
+        """Store the reply."""
         self.last_reply = position
         super().note(name, position)
 
     def is_acknowledged(self, position: int) -> bool:
-        """Ask the last reply."""
+        """Compare the last reply."""
         return self.last_reply >= position
 
 
 class SilentAbandon(Cluster):
-    """A wait that is given up ends as if it had been acknowledged."""
+    """An abandoned wait counts as acknowledged."""
 
     def give_up(self, group: Group, why: Abandon) -> None:
-        """Go on and tell nobody."""
+        """Continue without an event."""
         group.has_given_up = True
 
 
 class AbandonFreesAll(Cluster):
-    """One wait that is given up wakes every waiter and whoever comes, as if acknowledged."""
+    """One abandoned wait acknowledges all waits."""
 
     def give_up(self, group: Group, why: Abandon) -> None:
         """Free every group."""
@@ -121,10 +121,10 @@ class AbandonFreesAll(Cluster):
 
 
 class ShutdownAcknowledges(Cluster):
-    """A shutdown ends waits as if they had been acknowledged."""
+    """Shutdown acknowledges waits."""
 
     def give_up(self, group: Group, why: Abandon) -> None:
-        """Tell nobody of a shutdown."""
+        """Record no shutdown."""
         if why is Abandon.SHUTDOWN:
             group.has_given_up = True
         else:
@@ -132,25 +132,25 @@ class ShutdownAcknowledges(Cluster):
 
 
 class StaysOff(Cluster):
-    """Once off, semi-sync does not come back, however far the replicas are."""
+    """Semi-sync never returns to on."""
 
     def note(self, name: str, position: int) -> None:
-        """Count the reply, and stay as it is."""
+        """Count the reply only."""
         was_on = self.is_on
         super().note(name, position)
         self.is_on = was_on
 
 
 class LeavesWhenOneIsGone(Cluster):
-    """A wait ends when any replica's connection closes, though another is there."""
+    """Any closed connection ends waits."""
 
     def may_leave(self) -> bool:
-        """Look for one that is missed."""
+        """Return whether any is missed."""
         return any(replica.is_missed for replica in self.replicas)
 
 
 class AnswersAtOnce(Cluster):
-    """Under AFTER_COMMIT the client is told before the wait."""
+    """AFTER_COMMIT answers before the wait."""
 
     def may_answer(self, group: Group) -> bool:
         """Return True."""
@@ -158,10 +158,10 @@ class AnswersAtOnce(Cluster):
 
 
 class NobodyCountsAsAll(Cluster):
-    """Where no replica is connected the wait is over, and nobody is told."""
+    """Without replicas, waits end silently."""
 
     def wait_is_over(self, group: Group) -> bool:
-        """Return True while nobody is connected."""
+        """Return True without connected replicas."""
         is_alone = not any(replica.is_connected for replica in self.replicas)
         return is_alone or super().wait_is_over(group)
 

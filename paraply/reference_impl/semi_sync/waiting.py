@@ -1,4 +1,4 @@
-"""Waiting for acknowledgements: what is heard, when a wait is over, and how it is given up."""
+"""Waits for acknowledgements: replies, ends and abandonment."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _WAITING_STAGE = {WaitPoint.AFTER_SYNC: Stage.ACK, WaitPoint.AFTER_COMMIT: Stage
 
 @dataclass
 class Waiting(ClusterState):
-    """The source's semi-sync side."""
+    """The source's semi-sync part."""
 
     # Replies.
 
     def may_hear(self, replica: ReplicaState) -> bool:
-        """Return whether a reply is on its way: on receipt, or when a replica connects.
+        """Return whether a reply is due: at receipt or connect.
 
-        Whoever has what the source's binary log has not is refused, and is not heard.
+        The source rejects replicas with foreign transactions.
         """
         is_up = replica.is_connected and not (self.is_lost or self.is_stopped)
         is_new = self.heard.reported.get(replica.name, 0) < replica.position
         return is_up and is_new and replica.follows(self.binlog.written)
 
     def on_heard(self, replica: ReplicaState) -> None:
-        """Take a reply; a replica that connects states what it has, and that counts."""
+        """Count a reply or start position."""
         known = self.heard.reported.get(replica.name, 0)
         for transaction in replica.received[known:]:
             self.recorder.record(
@@ -39,36 +39,36 @@ class Waiting(ClusterState):
         self.note(replica.name, replica.position)
 
     def note(self, name: str, position: int) -> None:
-        """Count a reply; semi-sync comes back on once a reply reaches the end of the log."""
+        """Count a reply; the log end restores semi-sync."""
         self.heard.report(name, position)
         if not self.is_switched_off and self.is_acknowledged(len(self.binlog.written)):
             self.is_on = True
 
     def is_acknowledged(self, position: int) -> bool:
-        """Return whether enough replicas have everything before ``position``."""
+        """Return whether enough replicas replied."""
         return self.heard.released >= position
 
     # Waits.
 
     def position_of(self, group: Group) -> int:
-        """Return the position that a group waits for: that of its last transaction."""
+        """Return the last transaction's position."""
         return self.end_of(group.last)
 
     def end_of(self, transaction: TransactionId) -> int:
-        """Return the position after a transaction of the binary log."""
+        """Return the transaction's end."""
         return self.binlog.end_of(transaction)
 
     def wait_is_over(self, group: Group) -> bool:
-        """Return whether enough replicas have the group's last position, or the wait was left."""
+        """Return whether it is acknowledged or abandoned."""
         return group.has_given_up or self.is_acknowledged(self.position_of(group))
 
     def is_waiting(self, group: Group) -> bool:
-        """Return whether the group stands at its wait point without an acknowledgement."""
+        """Return whether the group waits."""
         point = _WAITING_STAGE[self.settings.wait_point]
         return group.stage is point and not self.wait_is_over(group)
 
     def begin_wait(self, group: Group) -> None:
-        """Come to the wait point: nobody waits while semi-sync is off or the source stops."""
+        """Wait, unless semi-sync is off or the source stops."""
         if not self.is_waiting(group):
             return
         if self.is_stopping and not self.settings.shutdown_waits:
@@ -77,7 +77,7 @@ class Waiting(ClusterState):
             self.give_up(group, Abandon.ASYNCHRONOUS)
 
     def give_up(self, group: Group, why: Abandon) -> None:
-        """Let a group go on; those of it that are not acknowledged are not promised any more."""
+        """End a wait and its guarantee."""
         group.has_given_up = True
         group.has_lost_its_clients = why in (Abandon.KILL_CONNECTION, Abandon.SHUTDOWN)
         for transaction in group.transactions:
@@ -88,15 +88,15 @@ class Waiting(ClusterState):
                 )  # fmt: skip
 
     def give_up_all(self, why: Abandon) -> None:
-        """Let every waiter go on."""
+        """End every wait."""
         for group in self.groups:
             if self.is_waiting(group):
                 self.give_up(group, why)
 
-    # Ways of giving up.
+    # Abandonment.
 
     def on_abandon(self, group: Group, why: Abandon) -> None:
-        """Give up by hand or by the clock; time-out and switch concern every waiter."""
+        """Abandon a wait, or all by time-out and switch."""
         self.budget.abandons -= 1
         if why in (Abandon.TIME_OUT, Abandon.SWITCHED_OFF):
             self.is_on = False
@@ -106,6 +106,6 @@ class Waiting(ClusterState):
             self.give_up(group, why)
 
     def may_leave(self) -> bool:
-        """Return whether so many connections were seen to close that too few are left."""
+        """Return whether too few replicas remain."""
         left = sum(not replica.is_missed for replica in self.replicas)
         return not self.settings.waits_without_replicas and left < self.settings.acknowledgements

@@ -1,6 +1,6 @@
-"""How long a scheme takes on the clock of :mod:`paraply.reference_impl.applier.clock`.
+"""Timing by :mod:`paraply.reference_impl.applier.clock`.
 
-The coordinator is never what is waited for (internal requirement 1).
+The coordinator causes no wait (internal requirement 1).
 """
 
 from __future__ import annotations
@@ -20,17 +20,16 @@ from paraply.vocabulary.schedule import SeededSchedule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """Ticks until the log was applied; ``has_finished`` is False for one that failed or stalled."""
+    """Ticks; failed or stalled runs have not finished."""
 
     ticks: int
     has_finished: bool
 
 
 def timing(dialect: str, workload: Workload, *, seed: int = 0) -> Timing:
-    """Apply the log that a seed makes, with as many steps per tick as there are busy workers.
+    """Apply a seeded log, a step per busy worker and tick.
 
-    The log is that of the workload's rows and transactions whatever the dialect is, so that
-    schemes are compared on the same one.
+    All dialects share the log.
     """
     options = WL4648.options_of(workload)
     recorder = Recorder()
@@ -46,9 +45,9 @@ def timing(dialect: str, workload: Workload, *, seed: int = 0) -> Timing:
 
 
 class SmallTransactions(RowSource):
-    """Transactions of one or two rows: the sets of many rows are too many to list."""
+    """Transactions of one or two rows, to bound the sets."""
 
     def row_sets(self, rows: dict[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
-        """Return each row alone and each pair of neighbours."""
+        """Return rows and neighbouring pairs."""
         names = sorted(rows)
         return [*((name,) for name in names), *pairwise(names)]

@@ -1,7 +1,7 @@
 """Henrik's example of WL#4648: four updates, discarded where the row is newer.
 
-Two rows with two columns each, all zero. The example writes the rows in turn; a replica with four
-workers and no order of commits can show T3 without T2, a state that the source never was in.
+They write two rows of zeros in turn. Four workers without commit order can show T3 without T2,
+unlike the source.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from paraply.vocabulary.transactions import INITIAL_STATE, RowWrite, Transaction
 ROWS = ("t1", "t2")
 ZERO = (0, 0)
 UPDATES = (("t1", (1, 2)), ("t2", (3, 4)), ("t1", (5, 6)), ("t2", (7, 8)))
-"""Row and its columns f1 and f2, in the source's order; the timestamp is the place."""
+"""Row and f1, f2 in source order; indexes are timestamps."""
 NEVER_EXISTED = (5, 6, 0, 0)
 
 Columns = tuple[int, ...]
 
 
 def state_of(observed: Sequence[Observation]) -> Columns:
-    """Return t1.f1, t1.f2, t2.f1, t2.f2 of a snapshot."""
+    """Return a snapshot's t1.f1, t1.f2, t2.f1, t2.f2."""
     columns = {item: UPDATES[writer - 1][1] if writer else ZERO for item, writer in observed}
     return (*columns["t1"], *columns["t2"])
 
 
 def states_of_the_source() -> tuple[Columns, ...]:
-    """Return the states that the source went through."""
+    """Return the source's states."""
     rows = dict.fromkeys(ROWS, ZERO)
     states: list[Columns] = [(*rows["t1"], *rows["t2"])]
     for row, columns in UPDATES:
@@ -44,7 +44,7 @@ def states_of_the_source() -> tuple[Columns, ...]:
 
 
 def log_of(recorder: Recorder) -> RelayLog:
-    """Return the relay log of the example and list its transactions."""
+    """Return the example's log."""
     log = RelayLog()
     rows = dict.fromkeys(ROWS, ZERO)
     for row, columns in UPDATES:
@@ -62,16 +62,16 @@ def log_of(recorder: Recorder) -> RelayLog:
 
 
 def fill(store: RowStore) -> None:
-    """Put the two rows there, all zero."""
+    """Insert two rows of zeros."""
     store.versions.clear()
     for row in ROWS:
         store.versions[row] = [Version(INITIAL_STATE, ZERO)]
 
 
 def never_existed_on_the_source(*, workers: int) -> tuple[int, frozenset[Columns]]:
-    """Enumerate every run of the example; return how many, and the states that are none's.
+    """Enumerate runs; return their number and states foreign to the source.
 
-    In every one of them the replica ends in the source's last state; ``AssertionError`` if not.
+    Raises ``AssertionError`` for a wrong final state.
     """
     workload = Workload(rows=len(ROWS), options={"workers": workers, "reads": 0})
     exploration = Exploration()

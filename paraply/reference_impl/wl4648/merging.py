@@ -1,8 +1,7 @@
-"""C4: small transactions are combined into one job as they are read.
+"""C4: combine small transactions into one job at reading.
 
-What one of them changes and another one changes again is changed once: conflicts among them are
-resolved at the parsing stage. All of them commit at once, in their order. In a history each keeps
-its own events, at the same steps; those of BEGUN name all that are one job.
+The job writes each row once and commits all together, in order. Each transaction has its own events
+at the same steps; BEGUN names them all.
 """
 
 from __future__ import annotations
@@ -20,29 +19,24 @@ from paraply.vocabulary.transactions import RowWrite, Transaction, TransactionId
 from paraply.vocabulary.write_set import Item
 
 SMALL_ROWS = 4
-"""A transaction of more row events than this is no small one, and stays a job of its own."""
+"""Larger transactions stay alone."""
 MERGED_BY_DEFAULT = 2
-"""Two transactions are the least in which there is something to merge."""
 
 _OF_EACH = frozenset({EventKind.BEGUN, EventKind.SCHEDULED, EventKind.ENGINE_COMMITTED,
                       EventKind.ROLLED_BACK, EventKind.FAILED})  # fmt: skip
-"""Kinds of events that each transaction of a job has for itself."""
+"""Event kinds per transaction."""
 
 
 def is_full(sizes: Sequence[int], size: int, *, is_alone: bool, merged: int) -> bool:
-    """Return whether a job takes no further transaction.
+    """Return whether a job is full.
 
-    Args:
-        sizes: row events of each transaction in the job.
-        size: row events of the next transaction of the log.
-        is_alone: whether one of the two must not be merged, whatever its size.
-        merged: transactions of a job, at most.
+    ``sizes`` and ``size`` count row events; ``is_alone`` forbids merging.
     """
     return is_alone or len(sizes) >= merged or max(*sizes, size) > SMALL_ROWS
 
 
 class MergingReplica(JobReplica):
-    """P1 whose jobs are made of several transactions; a job bears the number of its first."""
+    """P1 with merged jobs, numbered by the first transaction."""
 
     merged = MERGED_BY_DEFAULT
 
@@ -51,7 +45,7 @@ class MergingReplica(JobReplica):
         self.members: dict[TransactionId, tuple[Transaction, ...]] = {}
 
     def on_job_list_short(self) -> None:
-        """Compose as many jobs as J has room for."""
+        """Compose jobs into J."""
         while self.next_entry < len(self.entries) and self.coordinator.has_room:
             members = [self.take_entry()]
             while self.next_entry < len(self.entries) and self.takes(
@@ -63,14 +57,14 @@ class MergingReplica(JobReplica):
             self.coordinator.append(job)
 
     def compose(self, members: Sequence[Transaction]) -> Transaction:
-        """Return the job that does what its transactions do."""
+        """Return the merged job."""
         return merged_job(members)
 
     def takes(self, members: Sequence[Transaction], following: Transaction | None) -> bool:
-        """Return whether a job takes the next transaction of the log too."""
+        """Return whether it accepts the next."""
         if following is None:
             return False
-        # A row that would come and go again leaves nothing to apply.
+        # A row inserted and deleted in one job has no change to apply.
         fresh = {item_of(row) for one in members for row in one.rows if row.before is None}
         cancels = any(row.after is None and item_of(row) in fresh for row in following.rows)
         is_alone = cancels or following.is_barrier or members[-1].is_barrier
@@ -78,12 +72,12 @@ class MergingReplica(JobReplica):
         return not is_full(sizes, len(following.rows), is_alone=is_alone, merged=self.merged)
 
     def on_pop(self, worker: Worker) -> None:
-        """Note the last transaction of the job as begun."""
+        """Record the last begun transaction."""
         super().on_pop(worker)
         self.furthest = max(self.furthest, self.members[worker.job_id][-1].id)
 
     def on_engine_commit(self, worker: Worker) -> None:
-        """Commit all transactions of the job at once; each row is of whoever wrote it last."""
+        """Commit all; each row's last writer owns it."""
         members = self.members[worker.job_id]
         for change in self.store.pending.get(worker.job_id, ()):
             change.version = change.version._replace(writer=last_writer(members, change.item))
@@ -93,7 +87,7 @@ class MergingReplica(JobReplica):
     # Recording.
 
     def record(self, kind: EventKind, worker: Worker | None = None, **fields: object) -> None:
-        """Record an event of a job for each of its transactions; a lock wait for the first."""
+        """Record events per transaction, except lock waits."""
         if worker is not None and fields.get("outcome") is Outcome.LOCK_WAIT:
             assert worker.row is not None
             member, place = self.changes_of(worker)[0]
@@ -108,7 +102,7 @@ class MergingReplica(JobReplica):
             super().record(kind, worker, **{**fields, "transaction": one.id})
 
     def record_row(self, worker: Worker, outcome: Outcome) -> None:
-        """Record a row change for each transaction that has one of this row."""
+        """Record a change per writer."""
         for member, place in self.changes_of(worker):
             self.record(
                 EventKind.ROW_APPLIED, worker, transaction=member.id, outcome=outcome, row=place,
@@ -116,7 +110,7 @@ class MergingReplica(JobReplica):
             )  # fmt: skip
 
     def changes_of(self, worker: Worker) -> list[tuple[Transaction, int]]:
-        """Return which row changes of which transactions the worker's present row stands for."""
+        """Return writers and indexes."""
         assert worker.row is not None
         item = item_of(worker.row)
         return [
@@ -128,7 +122,7 @@ class MergingReplica(JobReplica):
 
 
 def merged_job(members: Sequence[Transaction]) -> Transaction:
-    """Return one transaction that does what several do, each row once."""
+    """Return one transaction without repeated rows."""
     if len(members) == 1:
         return members[0]
     rows: dict[Item, RowWrite] = {}
@@ -149,7 +143,7 @@ def _one_change(first: RowWrite, last: RowWrite) -> RowWrite:
 
 
 def last_writer(members: Sequence[Transaction], item: Item) -> TransactionId:
-    """Return which transaction of a job changes a row last."""
+    """Return the row's last writer."""
     return next(
         one.id for one in reversed(members) if any(item_of(row) == item for row in one.rows)
     )

@@ -1,4 +1,4 @@
-"""C4 of WL#4648 with one fault each: what a job that was merged from several leaves out."""
+"""C4 of WL#4648 with one merge fault each."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from paraply.vocabulary.transactions import Transaction
 
 
 class KeepsTheFirstImage(MergingReplica):
-    """A row that two transactions of a job change is left as the first of them leaves it."""
+    """Jobs apply a row's first image."""
 
     def compose(self, members: Sequence[Transaction]) -> Transaction:
-        """Put the first after image back."""
+        """Restore the first after image."""
         job = super().compose(members)
         first = {item_of(row): row for one in reversed(members) for row in reversed(one.rows)}
         return replace(
@@ -26,20 +26,20 @@ class KeepsTheFirstImage(MergingReplica):
 
 
 class ForgetsLaterRows(MergingReplica):
-    """Rows that only a later transaction of the job changes are lost."""
+    """A job loses later transactions' rows."""
 
     def compose(self, members: Sequence[Transaction]) -> Transaction:
-        """Keep the rows that the first transaction has, too."""
+        """Drop later rows."""
         job = super().compose(members)
         kept = {item_of(row) for row in members[0].rows}
         return replace(job, rows=tuple(row for row in job.rows if item_of(row) in kept))
 
 
 class ConflictsByItsFirst(MergingReplica):
-    """A job has the write set of its first transaction only."""
+    """Jobs have the first write set."""
 
     def compose(self, members: Sequence[Transaction]) -> Transaction:
-        """Take the others' items out."""
+        """Drop the other items."""
         return replace(super().compose(members), write_set=members[0].write_set)
 
 

@@ -1,4 +1,4 @@
-"""Schemes of WL#4648 with one fault each: watermark, restart, conflicts, commit order, parts."""
+"""Schemes of WL#4648 with one fault each."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def scheme_mutant(
     rows: int = 3,
     **options: OptionValue,
 ) -> Mutant:
-    """Register a scheme with some of its parts replaced."""
+    """Register a scheme with faulty parts."""
     return register_mutant(Mutant(
         name=name, family="schemes of WL#4648", source=source, fault=fault, caught_by=caught_by,
         subject=Wl4648Subject(replace(SCHEMES[dialect], **parts)),
@@ -48,7 +48,7 @@ def scheme_mutant(
 
 
 class HighestCommitted(CommitWatermark):
-    """The watermark is the highest job that has committed, whatever is missing below it."""
+    """The watermark ignores gaps."""
 
     def on_checkpoint(self, replica: Replica) -> list[TransactionId]:
         """Save the highest."""
@@ -57,41 +57,41 @@ class HighestCommitted(CommitWatermark):
 
 
 class CountsBeforeTheCrash(JobReplica):
-    """A restart saves a watermark that counts what it is about to execute again."""
+    """The watermark counts jobs that run again."""
 
     def executed_at_restart(self) -> list[TransactionId]:
-        """Forget nothing."""
+        """Return all executed."""
         return self.executed
 
     def on_crash(self) -> None:
-        """Begin at the old watermark, and update rli info at once."""
+        """Resume there and save rli info."""
         super().on_crash()
         self.checkpoints_left += 1
         self.on_checkpoint()
 
 
 class StrictAtRestart(JobReplica):
-    """A restart executes past the watermark again, but not in the re-entrant mode."""
+    """A restart repeats jobs without re-entrant mode."""
 
     def on_crash(self) -> None:
-        """Take back that the store overwrites."""
+        """Disable overwriting."""
         super().on_crash()
         self.store.reentrant_up_to = INITIAL_STATE
 
 
 class PopsTheTail(BlindCoordinator):
-    """Workers take the newest job of the list."""
+    """Workers take the newest job."""
 
     def pop(self) -> Transaction:
-        """Take the tail."""
+        """Pop the tail."""
         return self.job_list.pop()
 
 
 class LooksUnderWayOnly(BreakingCoordinator):
-    """A conflict is looked for among jobs that a worker has popped, not among those in the list."""
+    """Conflict detection ignores unpopped jobs."""
 
     def has_conflict(self, transaction: Transaction) -> bool:
-        """Leave out what is in the job list."""
+        """Ignore the job list."""
         under_way = {job.transaction for job in self.jobs if not job.is_done}
         return any(
             earlier.conflicts_with(transaction) for earlier in self.read if earlier.id in under_way
@@ -99,16 +99,16 @@ class LooksUnderWayOnly(BreakingCoordinator):
 
 
 class WaitsForTheLast(BreakingCoordinator):
-    """At a break tag workers wait for the job right before it only."""
+    """Break tags wait for one job."""
 
     def may_dispatch(self, transaction: Transaction) -> bool:
-        """Ask the last job that was popped."""
+        """Check the last popped job."""
         is_tagged = transaction.id in self.break_tags
         return not is_tagged or self.is_done(TransactionId(transaction.id - 1))
 
 
 class TagsFirstRows(BreakingCoordinator):
-    """Two jobs conflict only where their first row events do."""
+    """Conflict detection compares first rows only."""
 
     def has_conflict(self, transaction: Transaction) -> bool:
         """Compare the first rows."""
@@ -120,27 +120,27 @@ class TagsFirstRows(BreakingCoordinator):
 
 
 class KeepsTheFirstWriter(GraphCoordinator):
-    """The graph leads from a row event to the first writer of its row, not to the last."""
+    """Graph edges lead to the first writer."""
 
     def append(self, transaction: Transaction) -> None:
-        """Draw the edges and keep who was there first."""
+        """Retain first writers."""
         before = dict(self.last_writer)
         super().append(transaction)
         self.last_writer |= before
 
 
 class OneEdgePerJob(GraphCoordinator):
-    """Only the first row event of a job waits for its predecessor."""
+    """Only a job's first row event waits."""
 
     def append(self, transaction: Transaction) -> None:
-        """Drop the edges of the other rows."""
+        """Drop other rows' edges."""
         super().append(transaction)
         for row in transaction.rows[1:]:
             self.predecessors.pop((transaction.id, item_of(row)), None)
 
 
 class ArrivalWins(TimestampStore):
-    """The change that arrives last is taken for the newest."""
+    """The last arrival counts as newest."""
 
     def is_newer(self, present: TransactionId, change: TransactionId) -> bool:
         """Return False."""
@@ -148,29 +148,29 @@ class ArrivalWins(TimestampStore):
 
 
 class DeletedRowHasNoTimestamp(TimestampStore):
-    """A deleted row leaves no timestamp, so that an older change brings it back."""
+    """Deleted rows lose their timestamps."""
 
     def is_newer(self, present: TransactionId, change: TransactionId) -> bool:
-        """Compare, unless the newer writer deleted its row."""
+        """Compare, except with deleters."""
         return super().is_newer(present, change) and present not in self.deleters
 
     @property
     def deleters(self) -> set[TransactionId]:
-        """Return the transactions that left a row deleted."""
+        """Return rows' last deleters."""
         return {version.writer for _, version in self.newest() if version.value is None}
 
 
 class TableChangesWorker(TableReplica):
-    """The worker of a table changes from one transaction to the next."""
+    """A table's worker changes between transactions."""
 
     def worker_of(self, item: Item) -> int:
-        """Move on with the number of the transaction."""
+        """Add the transaction number."""
         place = self.tables.index(item) + self.next_entry
         return self.workers[place % len(self.workers)].number
 
 
 class CommitsUnprepared(SerializableRowsReplica):
-    """A part commits as soon as its own rows are applied."""
+    """Parts commit without the other parts."""
 
     @property
     def is_prepared(self) -> bool:
@@ -179,21 +179,21 @@ class CommitsUnprepared(SerializableRowsReplica):
 
 
 class NextBeforeCommit(RowsReplica):
-    """The rows of the next transaction are handed out when one part of it has committed."""
+    """One part's commit starts the next transaction."""
 
     @property
     def may_distribute(self) -> bool:
-        """Return whether no transaction has more than one part left."""
+        """Return whether one part remains."""
         return all(left < 2 for left in self.parts_left.values())
 
     @property
     def is_prepared(self) -> bool:
-        """Return True: only what was prepared is left."""
+        """Return True."""
         return True
 
 
 class PartForgotten(RowsReplica):
-    """The last row of a transaction is not handed out when there are more than one."""
+    """The coordinator drops a transaction's last row."""
 
     def take_entry(self) -> Transaction:
         """Drop the last row."""

@@ -1,7 +1,6 @@
-"""P2 and P3: a transaction is cut into parts that workers apply, and commit, apart.
+"""P2 and P3: workers commit parts of a transaction.
 
-P2 gives every table a worker, whose parts follow each other through a queue. P3 hashes the rows of
-one transaction to workers and commits all parts before the next transaction begins.
+P2 queues parts by table. P3 hashes rows to workers and commits transactions one by one.
 """
 
 from __future__ import annotations
@@ -20,14 +19,13 @@ from paraply.vocabulary.transactions import RowWrite, Transaction, TransactionId
 from paraply.vocabulary.write_set import Item
 
 LOCAL_READER = TransactionId(-1)
-"""Holds the locks of a local SERIALIZABLE transaction; no transaction of the log has this number.
-"""
+"""Local SERIALIZABLE lock holder, absent from the log."""
 
 
 class TableReplica(JobReplica):
-    """P2: a worker executes all events on its tables, in the source's order.
+    """P2: a worker executes its tables' events in source order.
 
-    A row of the workload stands for a table; its worker is the remainder of its number.
+    Rows represent tables; numbers modulo workers assign them.
     """
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
@@ -38,25 +36,25 @@ class TableReplica(JobReplica):
 
     @property
     def has_finished(self) -> bool:
-        """Return whether the whole log is applied and no part is queued."""
+        """Return whether all is applied."""
         return super().has_finished and not any(self.queues.values())
 
     def coordinator_steps(self) -> Iterator[Step]:
-        """Yield: cut the next transaction into parts for its workers."""
+        """Yield the next distribution."""
         if self.next_entry < len(self.entries) and self.may_distribute:
             yield Step("distribute", self.on_distribute)
 
     @property
     def may_distribute(self) -> bool:
-        """Return whether there is room for the parts of one more transaction."""
+        """Return whether queues have room."""
         return sum(map(len, self.queues.values())) < self.coordinator.limit
 
     def worker_of(self, item: Item) -> int:
-        """Return the number of the worker that has the table."""
+        """Return the table's worker number."""
         return self.workers[self.tables.index(item) % len(self.workers)].number
 
     def on_distribute(self) -> None:
-        """Queue every part of the next transaction with its worker."""
+        """Queue the next transaction's parts."""
         transaction = self.take_entry()
         self.furthest = max(self.furthest, transaction.id)
         self.coordinator.on_dispatched(transaction, 0)
@@ -72,13 +70,13 @@ class TableReplica(JobReplica):
             self.on_idle(worker)
 
     def on_idle(self, worker: Worker) -> None:
-        """Begin the next part of the worker's queue, if it has nothing else to do."""
+        """Begin the next part if idle."""
         if worker.stage is Stage.IDLE and self.queues[worker.number]:
             worker.assign(self.queues[worker.number].popleft())
             worker.stage = Stage.APPLYING
 
     def on_engine_commit(self, worker: Worker) -> None:
-        """Commit a part; with the last one the transaction is committed."""
+        """Commit a part; the last completes the transaction."""
         transaction = worker.job_id
         items = frozenset(map(item_of, worker.job.rows))
         self.store.commit_part(transaction, items)
@@ -94,14 +92,14 @@ class TableReplica(JobReplica):
         self.on_idle(worker)
 
     def on_crash(self) -> None:
-        """Forget the queues too."""
+        """Clear the queues too."""
         for queue in self.queues.values():
             queue.clear()
         self.parts_left.clear()
         super().on_crash()
 
     def record_row(self, worker: Worker, outcome: Outcome) -> None:
-        """Number the row as the whole transaction does."""
+        """Record the transaction's row index."""
         row = worker.row
         assert row is not None
         whole = self.recorder.transactions[worker.job_id - 1].rows
@@ -110,45 +108,44 @@ class TableReplica(JobReplica):
 
 
 class RowsReplica(TableReplica):
-    """P3: one transaction at a time; its sub-transactions commit when all are prepared.
+    """P3: parts commit after all are prepared.
 
-    A reader takes its snapshot at one moment (CONSISTENT SNAPSHOT).
+    Reads take one CONSISTENT SNAPSHOT.
     """
 
     @property
     def may_distribute(self) -> bool:
-        """Return whether the transaction before has committed in all its parts."""
+        """Return whether no part remains."""
         return not self.parts_left
 
     def step_of(self, worker: Worker) -> Callable[[], None] | None:
-        """Hold the commit of a part until the coordinator has every acknowledgement."""
+        """Delay commits until all are prepared."""
         if worker.stage is Stage.FINISHED and not self.is_prepared:
             return None
         return super().step_of(worker)
 
     @property
     def is_prepared(self) -> bool:
-        """Return whether all parts that are left have applied their rows."""
+        """Return whether all parts are applied."""
         finished = [w for w in self.workers if w.stage is Stage.FINISHED]
         return sum(self.parts_left.values()) == len(finished)
 
 
 class SerializableRowsReplica(RowsReplica):
-    """P3 with a local reader under SERIALIZABLE: it locks row after row, and keeps the locks."""
+    """P3 with a row-locking SERIALIZABLE reader."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.seen: list[Observation] = []
-        """What the reader that is under way has read so far."""
 
     def progress_steps(self) -> Iterator[Step]:
-        """Yield also the next row of a reader that has begun."""
+        """Yield the reader's next row too."""
         yield from super().progress_steps()
         if self.seen and self.can_read_on:
             yield Step("read on", self.on_read_row)
 
     def other_steps(self) -> Iterator[Step]:
-        """Yield a reader's begin instead of a snapshot."""
+        """Yield reader starts instead of snapshots."""
         for step in super().other_steps():
             if step.label != "read":
                 yield step
@@ -157,12 +154,12 @@ class SerializableRowsReplica(RowsReplica):
 
     @property
     def can_read_on(self) -> bool:
-        """Return whether the reader's next row is free."""
+        """Return whether the row is free."""
         item = self.tables[len(self.seen)]
         return self.store.holders.get(item, LOCAL_READER) == LOCAL_READER
 
     def on_read_row(self) -> None:
-        """Lock and read one row; after the last, end the local transaction."""
+        """Read a row, and finally commit."""
         item = self.tables[len(self.seen)]
         self.store.lock(LOCAL_READER, item)
         self.seen.append(Observation(item, self.store.committed(item).writer))
@@ -173,7 +170,7 @@ class SerializableRowsReplica(RowsReplica):
             self.store.unlock(LOCAL_READER)
 
     def on_lock_wait(self, worker: Worker, item: Item, holder: TransactionId) -> None:
-        """Wait for a reader as for any other holder."""
+        """Wait for readers like holders."""
         if holder != LOCAL_READER:
             super().on_lock_wait(worker, item, holder)
             return
@@ -182,6 +179,6 @@ class SerializableRowsReplica(RowsReplica):
                     row=None, items=frozenset({item}))  # fmt: skip
 
     def on_crash(self) -> None:
-        """The reader is gone too."""
+        """Drop the reader too."""
         self.seen.clear()
         super().on_crash()

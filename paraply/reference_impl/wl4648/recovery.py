@@ -1,4 +1,4 @@
-"""The commit watermark: from where a restart executes the relay log again, in re-entrant mode."""
+"""The commit watermark, where a restart resumes in re-entrant mode."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 
 
 class CommitWatermark(Recovery):
-    """The longest prefix of the log that has committed; what lies past it is executed again."""
+    """The longest committed prefix, where restarts resume."""
 
     def is_skipped(self, replica: Replica, transaction: Transaction) -> bool:
-        """Return False: nothing tells which jobs past the watermark had committed."""
+        """Return False: later commits are unknown."""
         del replica, transaction
         return False
 
     def is_due(self, replica: Replica) -> bool:
-        """Return whether |W| groups have committed since the watermark was saved."""
+        """Return whether |W| commits are unsaved."""
         return len(replica.executed) - self.checkpoint >= len(replica.workers)
 
     def covered(self, replica: Replica) -> list[TransactionId]:
-        """Return what the saved watermark covers."""
+        """Return the saved prefix."""
         entries = replica.entries[: self.checkpoint]
         return [entry.transaction.id for entry in entries if entry.transaction is not None]
 
@@ -32,19 +32,19 @@ class CommitWatermark(Recovery):
 class WatermarkAsWritten(CommitWatermark):
     """The pseudo-code's ``commit.counter = J.went_through - |W| + 1``.
 
-    It counts jobs that were popped. Up to |W| of these are under way, so that the formula is one
-    too high even where jobs end in order, and knows nothing of a slow one where they do not.
+    It counts popped jobs, of which |W| may be open. It is one too high in order, and wrong with a
+    slow job.
     """
 
     first = 0
-    """Jobs that went through before R started for the last time."""
+    """Jobs before R's last start."""
 
     def counter(self, replica: Replica) -> int:
-        """Return the commit counter of the pseudo-code."""
+        """Return the pseudo-code's counter."""
         return self.first + len(replica.coordinator.jobs) - len(replica.workers) + 1
 
     def is_due(self, replica: Replica) -> bool:
-        """Return whether the counter has grown."""
+        """Return whether the counter grew."""
         return self.counter(replica) > self.checkpoint
 
     def on_checkpoint(self, replica: Replica) -> list[TransactionId]:
@@ -53,6 +53,6 @@ class WatermarkAsWritten(CommitWatermark):
         return self.covered(replica)
 
     def first_entry(self, replica: Replica) -> int:
-        """Count on from the watermark."""
+        """Resume at the watermark."""
         self.first = self.checkpoint
         return super().first_entry(replica)

@@ -1,4 +1,4 @@
-"""P1: a coordinator fills the job list, workers pop jobs from it and process them till commit."""
+"""P1: a coordinator fills the job list; workers process jobs to commit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paraply.vocabulary.transactions import INITIAL_STATE, TransactionId
 
 
 class JobReplica(Replica):
-    """A pool of |W| workers; with none, the coordinator executes the jobs one by one itself."""
+    """A pool of |W| workers; |W| = 0 runs serially."""
 
     coordinator: BlindCoordinator
     recovery: CommitWatermark
@@ -27,17 +27,16 @@ class JobReplica(Replica):
         if not workers:
             self.workers = [Worker(0)]
         self.furthest = INITIAL_STATE
-        """The last job that any worker ever took."""
 
     @property
     def has_finished(self) -> bool:
-        """Return whether the whole log is applied and J is empty."""
+        """Return whether log and J are done."""
         return super().has_finished and not self.coordinator.job_list
 
     # The coordinator.
 
     def coordinator_steps(self) -> Iterator[Step]:
-        """Yield: fill J, and let an idle worker pop its head."""
+        """Yield fills and pops of J."""
         if self.next_entry < len(self.entries) and self.coordinator.has_room:
             yield Step("fill the job list", self.on_job_list_short)
         if self.coordinator.job_list:
@@ -46,18 +45,18 @@ class JobReplica(Replica):
                 yield Step("pop", lambda: self.on_pop(worker))
 
     def on_job_list_short(self) -> None:
-        """Read as many groups as J has room for."""
+        """Read groups into J."""
         while self.next_entry < len(self.entries) and self.coordinator.has_room:
             self.coordinator.append(self.take_entry())
 
     def worker_for(self, transaction: Any) -> Worker | None:
-        """Return the idle worker that pops; None while the job must wait."""
+        """Return the popping worker, or None."""
         if not self.coordinator.may_dispatch(transaction):
             return None
         return next((worker for worker in self.workers if worker.stage is Stage.IDLE), None)
 
     def on_pop(self, worker: Worker) -> None:
-        """Give the head of J to a worker, which begins at once."""
+        """Start a worker on J's head."""
         transaction = self.coordinator.pop()
         self.furthest = max(self.furthest, transaction.id)
         self.coordinator.on_dispatched(transaction, worker.number)
@@ -69,21 +68,21 @@ class JobReplica(Replica):
     # The workers.
 
     def step_of(self, worker: Worker) -> Callable[[], None] | None:
-        """Return the next step; None also while a row event waits for its predecessor."""
+        """Return the next step, or None."""
         row = worker.row if worker.stage is Stage.APPLYING else None
         if row is not None and not self.coordinator.may_apply(worker.job_id, item_of(row)):
             return None
         return super().step_of(worker)
 
     def must_yield(self, holder: Worker, *, to: Worker) -> bool:
-        """Return False: nobody rolls back for another's sake, a cycle of waits stays."""
+        """Return False: wait cycles remain."""
         del holder, to
         return False
 
-    # What happens beside.
+    # Reads, faults and administration.
 
     def other_steps(self) -> Iterator[Step]:
-        """Yield reads and crashes at any time, the watermark once per |W| groups."""
+        """Yield reads, crashes and watermarks."""
         for step in super().other_steps():
             if step.label != "checkpoint":
                 yield step
@@ -91,11 +90,11 @@ class JobReplica(Replica):
             yield Step("update rli info", self.on_checkpoint)
 
     def on_crash(self) -> None:
-        """Forget what committed past the watermark: it is executed again, by after images."""
+        """Drop later commits for re-execution."""
         self.executed = self.executed_at_restart()
         self.store.reentrant_up_to = max(self.store.reentrant_up_to, self.furthest)
         super().on_crash()
 
     def executed_at_restart(self) -> list[TransactionId]:
-        """Return what counts as executed after a restart: what the watermark covers."""
+        """Return the saved commits."""
         return self.recovery.covered(self)

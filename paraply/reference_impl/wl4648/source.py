@@ -1,4 +1,4 @@
-"""What the source of WL#4648 logs: row events, in an order of rows that a statement chooses."""
+"""The source of WL#4648: row events in statement order."""
 
 from __future__ import annotations
 
@@ -16,24 +16,23 @@ from paraply.vocabulary.write_set import Item
 
 
 class RowSource(Source):
-    """A source of row events only: no logical clock, which this design is older than.
+    """A source of row events; the design predates logical clocks.
 
-    ``conflicts`` lets a row be written more than once; without it every transaction writes rows
-    that none wrote before, as LOAD DATA and bulk inserts do, given as many rows as transactions.
-    ``deletes`` lets rows be deleted and inserted again.
+    Without ``conflicts``, transactions write fresh rows, like LOAD DATA, and need a row each.
+    ``deletes`` allows deletes and reinserts.
     """
 
     conflicts = True
     deletes = True
 
     def execute(self, schedule: Schedule, recorder: Recorder, count: int) -> RelayLog:
-        """Run ``count`` transactions and return the relay log that holds them."""
+        """Return a log of ``count`` transactions."""
         self.left = count
         self.marks: dict[str, tuple[int, ...]] = dict.fromkeys(self.writers, ())
         return super().execute(schedule, recorder, count)
 
     def choose_writes(self, schedule: Schedule) -> Writes:
-        """Return rows in any order; where nothing tells rows apart, in one order."""
+        """Return rows, one order per symmetry."""
         self.left -= 1
         fresh: dict[str, tuple[int, ...]] = {
             row: () for row, marks in self.marks.items() if not marks
@@ -45,17 +44,15 @@ class RowSource(Source):
         options = [order for rows in sets for order in permutations(rows) if self._is_plain(order)]
         chosen = schedule.choose(options, "writes")
         for place, row in enumerate(chosen, start=1):
-            # The place counts too: what was written first in one transaction is no twin of what
-            # was written second.
+            # Rows at different places of a transaction are not equivalent.
             self.marks[row] += (self.left, place)
         return Writes(TransactionKind.ROWS, chosen)
 
     def row_sets(self, rows: dict[str, tuple[int, ...]]) -> list[tuple[str, ...]]:
-        """Return the sets of rows to choose from; of twins the first few."""
+        """Return row sets, a few per symmetry."""
         return write_sets(rows)
 
     def _is_plain(self, order: Sequence[str]) -> bool:
-        """Return whether twins, rows that renaming makes equal, stand by name."""
         return all(
             one < other
             for place, one in enumerate(order)
@@ -64,10 +61,10 @@ class RowSource(Source):
         )
 
     def choose_operation(self, schedule: Schedule) -> Operation:
-        """Return what is done to a row that is there."""
+        """Return an existing row's operation."""
         return super().choose_operation(schedule) if self.deletes else Operation.UPDATE
 
     def stamp(self, kind: TransactionKind, items: Sequence[Item]) -> LogicalTimestamp | None:
-        """Return None: conflicts are found by the replica, from the rows."""
+        """Return None: replicas compare rows."""
         del kind, items
         return None

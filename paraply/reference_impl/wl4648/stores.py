@@ -1,4 +1,4 @@
-"""Row stores that WL#4648 needs: re-entrant apply, conflict resolution, commits of parts."""
+"""Row stores with re-entrant apply, conflict resolution and partial commits."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from paraply.vocabulary.write_set import Item
 
 
 class ReentrantStore(RowStore):
-    """Applies by after image whatever was perhaps applied before a crash, and all else strictly.
+    """Applies after images up to ``reentrant_up_to``, then strictly.
 
-    ``reentrant_up_to`` is the last transaction that any worker may have begun before the crash; a
-    very great number makes every apply idempotent (slave_exec_mode=IDEMPOTENT).
+    This is the last transaction begun before the crash; a huge number means
+    slave_exec_mode=IDEMPOTENT.
     """
 
     reentrant_up_to: TransactionId = INITIAL_STATE
 
     def apply(self, transaction: TransactionId, row: RowWrite) -> Applied:
-        """Apply one row change; past the re-entrant part of the log, as the base does."""
+        """Apply a row change."""
         if transaction > self.reentrant_up_to:
             return super().apply(transaction, row)
         holder = self.lock(transaction, item_of(row))
@@ -29,12 +29,12 @@ class ReentrantStore(RowStore):
         return self.overwrite(transaction, row)
 
     def overwrite(self, transaction: TransactionId, row: RowWrite) -> Applied:
-        """Leave the after image; nothing can be missing or in the way."""
+        """Write the after image."""
         self.change(transaction, row)
         return Applied(Outcome.OK)
 
     def commit_part(self, transaction: TransactionId, items: Collection[Item]) -> None:
-        """Make the changes of some rows final and visible, and free these rows."""
+        """Commit and unlock some rows."""
         rest = []
         for change in self.pending.pop(transaction, []):
             if change.item in items:
@@ -48,20 +48,19 @@ class ReentrantStore(RowStore):
 
 
 class TimestampStore(ReentrantStore):
-    """Keeps the newer row: a change older than the row it meets is discarded.
+    """Discards changes older than their row.
 
-    Source: WL#4648, C0, the example of the NDB cluster's conflict resolution. The timestamp of a
-    change is its transaction's place in the source's order.
+    Source: WL#4648, C0, NDB cluster's conflict resolution. Source order gives timestamps.
     """
 
     reentrant_up_to = TransactionId(2**63)
 
     def overwrite(self, transaction: TransactionId, row: RowWrite) -> Applied:
-        """Leave the after image, unless the row is newer."""
+        """Write over older rows."""
         if self.is_newer(self.committed(item_of(row)).writer, transaction):
             return Applied(Outcome.DISCARDED)
         return super().overwrite(transaction, row)
 
     def is_newer(self, present: TransactionId, change: TransactionId) -> bool:
-        """Return whether the row's present writer comes after the change's; a repeat does not."""
+        """Return whether the row's writer is later."""
         return present > change

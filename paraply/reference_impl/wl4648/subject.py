@@ -1,4 +1,4 @@
-"""The appliers of WL#4648 as one subject: a dialect is a scheme of the document."""
+"""The appliers of WL#4648 as a subject; a dialect is a scheme."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MEMBER = "r1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scheme:
-    """The parts that make a scheme; a mutant is a scheme with one of them replaced."""
+    """The replaceable parts of a scheme."""
 
     meaning: str
     replica: type[JobReplica] = JobReplica
@@ -95,7 +95,7 @@ SCHEMES = {
         meaning="P3, local reads are SERIALIZABLE", replica=SerializableRowsReplica
     ),
 }
-"""The dialects; C1 with C3 comes first, since it keeps every level as long as nothing crashes."""
+"""C3 with C1 comes first: it guarantees most."""
 
 _STATES = frozenset(
     {
@@ -125,7 +125,7 @@ _NEVER_ENDS = frozenset(
 
 
 class Wl4648Subject(Subject):
-    """A replica of one of the schemes; a mutant puts another scheme in the place of a dialect."""
+    """A replica of a scheme."""
 
     name = "wl4648"
     meaning = "the prototype for multi-threaded apply of rows: P1 with C0 to C4, P2, P3"
@@ -225,7 +225,7 @@ class Wl4648Subject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> tuple[str, ...]:
-        """Let a source write a log, then apply it until nothing can move."""
+        """Run until no step remains."""
         scheme = self.scheme or SCHEMES[dialect]
         source = scheme.source(
             workload.row_names,
@@ -251,7 +251,7 @@ class Wl4648Subject(Subject):
         options: Mapping[str, OptionValue],
         recorder: Recorder,
     ) -> JobReplica:
-        """Return a replica of the scheme at the beginning of its relay log."""
+        """Return a replica at the log's start."""
         scheme = self.scheme or SCHEMES[dialect]
         if options["watermark"] == "as_written":
             scheme = replace(scheme, watermark=WatermarkAsWritten)

@@ -1,5 +1,4 @@
-"""Generated streams of transactions, as the log of a source has them: equal seeds, equal streams.
+"""Seeded transaction streams as a source logs them.
 
-What a transaction only reads leaves no trace in a log, so a mix of reads and writes comes down to
-its writes.
+Logs omit reads.
 """

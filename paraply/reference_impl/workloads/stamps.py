@@ -1,8 +1,7 @@
-"""What the source wrote beside the rows: commit groups, commit ids and logical timestamps.
+"""Commit groups, commit ids and logical timestamps of a source.
 
-A source with some clients commits in groups: a transaction joins the group of the one before it if
-they share no row, neither is a DDL, and the group is not full. Its size is drawn anew each time,
-from one up to the number of clients.
+A transaction joins the previous group if they share no row, neither is a DDL, and the group has
+room. Groups draw sizes up to the number of clients.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from paraply.vocabulary.transactions import Transaction, TransactionKind
 from paraply.vocabulary.write_set import Item
 
 CLIENTS = 16
-"""Sessions at the source: the most transactions of one commit group."""
+"""The maximum group size."""
 
 
 def commit_groups(
     log: Sequence[Transaction], *, seed: int = 0, clients: int = CLIENTS
 ) -> list[int]:
-    """Return the commit group of each transaction, counted from 1 and never falling."""
+    """Return monotonic commit groups, from 1."""
     random = Random(f"commit groups {seed}")
     groups: list[int] = []
     group, room = 0, 0
@@ -45,7 +44,7 @@ def commit_groups(
 def with_commit_ids(
     log: Sequence[Transaction], groups: Sequence[int], *, domain: int = 0
 ) -> list[Transaction]:
-    """Return the transactions as MariaDB logs them; a group of one has no commit id."""
+    """Return MariaDB transactions; single commits have no id."""
     sizes: dict[int, int] = {}
     for group in groups:
         sizes[group] = sizes.get(group, 0) + 1
@@ -65,10 +64,9 @@ def with_commit_ids(
 def timestamps(
     log: Iterable[TrackedTransaction], groups: Iterable[int], tracker: CommitOrderTracker
 ) -> list[LogicalTimestamp]:
-    """Return last_committed and sequence_number as a tracker of the source gives them.
+    """Return a source tracker's last_committed and sequence_number.
 
-    The members of a group were prepared when the group before had committed. The binary log is a
-    new one, so that its first group alone has last_committed 0.
+    Groups prepare after the previous commit. Only the new log's first group has last_committed 0.
     """
     tracker.on_rotation()
     found: list[LogicalTimestamp] = []
@@ -83,12 +81,12 @@ def timestamps(
 
 
 def tracked(log: Iterable[Transaction]) -> list[TrackedTransaction]:
-    """Return what a tracker knows of transactions; a barrier has no items that tell anything."""
+    """Return tracker input; a barrier has no items."""
     return [TrackedTransaction(items=one.write_set) for one in log]
 
 
 def tracked_tasks(log: TaskLog) -> list[TrackedTransaction]:
-    """Return the same for the tasks of a log; what a foreign key needs counts as written."""
+    """Return tracker input; foreign key reads count as writes."""
     return [
         TrackedTransaction(
             items=frozenset(key for row in task.rows for key in (*row.writes, *row.reads)),

@@ -1,7 +1,6 @@
-"""The workloads by name: each makes the transactions of a source's log from a seed.
+"""Named workloads: seeded transactions of a source's log.
 
-A row is its table and its number; every change bears the number of its transaction as the value,
-so that a change that is lost or comes in the wrong order is seen.
+A row is its table and number. Values are transaction numbers, to expose lost or reordered changes.
 """
 
 from __future__ import annotations
@@ -15,37 +14,36 @@ from paraply.vocabulary.log import Operation
 from paraply.vocabulary.transactions import RowWrite, Transaction, TransactionId, TransactionKind
 
 TRANSACTIONS_MAX = 1_000_000
-"""A stream is held in memory: about a kilobyte a transaction."""
+"""About a kilobyte of memory each."""
 
 RECORDS = 10_000
-"""Rows of the table of hot keys, and of each table of the OLTP mix."""
+"""Rows per table, for hot keys and OLTP."""
 TABLES = ("sales.sbtest1", "sales.sbtest2", "hr.sbtest3", "hr.sbtest4")
 RANGE_ROWS = 10
 DDL_EVERY = 20
 HUGE_SHARE = 0.5
-"""Rows of the huge transaction, as a share of the number of transactions."""
+"""Huge transaction's rows per stream transaction."""
 
 EMPTY_TABLES = frozenset({"archive.events", "load.items"})
-"""Tables without rows when the log begins; in all others every row is there."""
+"""Tables without initial rows."""
 
 Change = tuple[str, int]
-"""Table and number of a row to change; what is not there is inserted."""
+"""Table and row; missing rows are inserted."""
 Statement = str | Sequence[Change]
-"""A DDL, or the row changes of one transaction in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stream:
-    """One workload: what it is called, what it is like, and how its statements are drawn."""
+    """A named workload."""
 
     name: str
     meaning: str
     draw: Callable[[Random, int, float], Iterator[Statement]]
-    """From random, number of transactions and skew."""
+    """From random, length and skew."""
 
 
 def hot_keys(random: Random, count: int, theta: float) -> Iterator[Statement]:
-    """Update one to four rows of one table, popular ones far more often than others."""
+    """Update one to four Zipfian rows."""
     zipfian = Zipfian(RECORDS, theta)
     for _ in range(count):
         rows = {zipfian.draw(random) for _ in range(random.randint(1, 4))}
@@ -53,10 +51,10 @@ def hot_keys(random: Random, count: int, theta: float) -> Iterator[Statement]:
 
 
 def oltp(random: Random, count: int, theta: float) -> Iterator[Statement]:
-    """Do what sysbench's oltp_read_write leaves in a log, with ranges now and then.
+    """Yield sysbench's oltp_read_write, with ranges.
 
-    An update of an indexed column, one of a column without index, a row deleted and inserted
-    again, all of one table; one transaction in ten updates a range of ten rows instead.
+    A transaction updates two columns of a table, one indexed, and reinserts a row. One in ten
+    updates ten adjacent rows instead.
     """
     zipfian = Zipfian(RECORDS, theta)
     for _ in range(count):
@@ -71,7 +69,7 @@ def oltp(random: Random, count: int, theta: float) -> Iterator[Statement]:
 
 
 def ddl_heavy(random: Random, count: int, theta: float) -> Iterator[Statement]:
-    """Do the OLTP mix with a DDL after every nineteen transactions."""
+    """Yield OLTP with one DDL in twenty."""
     for number, statement in enumerate(oltp(random, count, theta), start=1):
         if number % DDL_EVERY == 0:
             yield f"ALTER TABLE {random.choice(TABLES)} ADD COLUMN c{number} INT"
@@ -80,7 +78,7 @@ def ddl_heavy(random: Random, count: int, theta: float) -> Iterator[Statement]:
 
 
 def one_huge(random: Random, count: int, theta: float) -> Iterator[Statement]:
-    """Do small transactions, with a huge one, over a table of its own, after a third of them."""
+    """Yield small transactions and, after a third, a huge one."""
     place = count // 3
     for number, statement in enumerate(hot_keys(random, count, theta)):
         if number == place:
@@ -90,7 +88,7 @@ def one_huge(random: Random, count: int, theta: float) -> Iterator[Statement]:
 
 
 def fresh_rows(random: Random, count: int, theta: float) -> Iterator[Statement]:
-    """Insert rows that nobody else touches, as LOAD DATA in pieces does."""
+    """Insert untouched rows, like LOAD DATA pieces."""
     del theta
     row = 0
     for _ in range(count):
@@ -112,16 +110,15 @@ STREAMS = {
         Stream(name="fresh-rows", draw=fresh_rows, meaning="inserts only, no conflict at all"),
     )
 }  # fmt: skip
-"""Every generated workload by name."""
 
 
 def transactions_of(
     stream: Stream, *, count: int, seed: int = 0, theta: float = THETA_DEFAULT
 ) -> list[Transaction]:
-    """Return the transactions of a workload, in source order, with rows and write sets.
+    """Return a workload's transactions, with rows and write sets.
 
-    Equal arguments give equal transactions, and the stream of a smaller count is a beginning of
-    that of a greater one, but for the place and the size of the huge transaction.
+    Equal arguments give equal streams. Smaller counts give prefixes, except for the huge
+    transaction.
     """
     values: dict[Change, int | None] = {}
     statements = stream.draw(Random(f"{stream.name} {seed}"), count, theta)
@@ -140,7 +137,7 @@ def _transaction(
     for place, change in enumerate(statement):
         table, row = change
         before = values.get(change, None if table in EMPTY_TABLES else 0)
-        # Named twice in a row: deleted, then inserted again.
+        # Two successive changes delete and reinsert the row.
         is_deleted = before is not None and change in statement[place + 1 : place + 2]
         after = None if is_deleted else int(number)
         rows.append(_row(table, f"{table}:{row}", before, after))

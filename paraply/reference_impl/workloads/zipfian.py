@@ -1,4 +1,4 @@
-"""Keys of unequal popularity, drawn as the YCSB core workloads draw them."""
+"""Zipfian keys, as in the YCSB core workloads."""
 
 from __future__ import annotations
 
@@ -9,17 +9,12 @@ THETA_DEFAULT = 0.99
 
 
 class Zipfian:
-    """Draws ranks from 0 on; rank k is drawn in proportion to ``1 / (k + 1) ** theta``.
+    """Draws rank k, from 0, in proportion to ``1 / (k + 1) ** theta``.
 
-    Args:
-        size: how many ranks there are, from 1.
-        theta: skew in [0, 1); 0 is uniform.
+    ``size`` from 1 and ``theta`` in [0, 1), 0 uniform; otherwise ``ValueError``.
 
-    Raises:
-        ValueError: for a size or a skew out of range.
-
-    Source: J. Gray et al., "Quickly Generating Billion-Record Synthetic Databases", SIGMOD 1994,
-    as YCSB's ZipfianGenerator has it.
+    Source: J. Gray et al., "Quickly Generating Billion-Record Synthetic Databases", SIGMOD 1994, as
+    in YCSB's ZipfianGenerator.
     """
 
     def __init__(self, size: int, theta: float = THETA_DEFAULT) -> None:
@@ -29,7 +24,7 @@ class Zipfian:
         self.zeta = sum(1 / rank**theta for rank in range(1, size + 1))
         self.alpha = 1 / (1 - theta)
         first_two = 1 + 0.5**theta
-        # With two ranks or fewer the tail below is never asked.
+        # Two ranks or fewer never reach the tail.
         self.eta = (
             (1 - (2 / size) ** (1 - theta)) / (1 - first_two / self.zeta) if size > 2 else 0.0
         )
