@@ -1,7 +1,7 @@
-"""What a history records, by its content alone: which properties can speak of it.
+"""What a history records, by its content alone.
 
-A property names the vocabulary that it understands and applies to every history that has it,
-whatever subject, server or applier made the history.
+A property applies to every history with its vocabulary, whatever subject, server or applier made
+it.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ COMMIT_STAGES = frozenset(
         EventKind.CLIENT_ACKNOWLEDGED,
     }
 )
-"""Events of a source's commit pipeline, beside the write to its binary log."""
+"""Commit pipeline events after the write to the source's binary log."""
 ALLOW_PARALLEL, TRANSACTIONAL, WAITED = "allow_parallel", "transactional", "waited"
-"""Flags of a GTID event of MariaDB."""
+"""Flags of a MariaDB GTID event."""
 
 
 def recorded(*kinds: EventKind) -> Vocabulary:
-    """Return the vocabulary of histories that have events of all these kinds."""
+    """Return the vocabulary of histories with events of all these kinds."""
     needed = frozenset(kinds)
     return lambda history: needed <= history.kinds
 

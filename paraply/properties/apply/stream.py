@@ -1,7 +1,7 @@
-"""What one replica did with its log, attempt by attempt: the view that the applier checks share.
+"""Each replica's attempts to apply its log: the shared view of the applier checks.
 
-Only transactions that a coordinator gave to a worker count here (SCHEDULED, SKIPPED): what a group
-member commits for its own clients is ordered by other rules.
+Only scheduled or skipped transactions count (SCHEDULED, SKIPPED). Other rules order a group
+member's own commits.
 """
 
 from __future__ import annotations
@@ -15,24 +15,23 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 from paraply.vocabulary.write_set import Item
 
 APPLIER_EVENTS = (EventKind.SCHEDULED, EventKind.SKIPPED, EventKind.BEGUN)
-"""Events that show an applier at work on a member."""
+"""Events that show a working applier."""
 LOST = "lost"
-"""Note of the crash of a server that never comes back begins with this word."""
+"""Prefix of the note of a permanent crash."""
 FROM_OUTSIDE = "from outside"
-"""Note of a FAILED event whose cause is not in the log (a full disk, a killed worker)."""
+"""Note of a FAILED event with an external cause, such as a full disk."""
 LOCK_WAIT_TIMEOUT = "lock wait timeout"
-"""Note of a FAILED or ROLLED_BACK whose attempt waited too long for a lock from outside."""
+"""Note of a FAILED or ROLLED_BACK event: an external lock timed out."""
 OUT_OF_ORDER = "1950"
-"""Note of a FAILED begins so where gtid_strict_mode refused a number."""
+"""Prefix of a FAILED note: gtid_strict_mode rejected a number."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Attempt:
-    """One attempt to apply a transaction; times are indexes of events in the history.
+    """One attempt to apply a transaction; times are event indexes.
 
-    ``touched`` holds when each item was first changed by it. ``committed_at`` is None for an
-    attempt that did not survive. ``job`` names the transactions that were merged into one and are
-    applied and committed together; empty for a transaction by itself.
+    ``touched`` maps items to their first change. ``committed_at`` is None if the attempt did not
+    survive. ``job`` lists transactions merged into one commit, otherwise empty.
     """
 
     transaction: Transaction
@@ -44,7 +43,7 @@ class Attempt:
 
 @dataclass(slots=True, kw_only=True)
 class ApplyStream:
-    """Everything that one replica's applier did, in order."""
+    """One applier's attempts and events, in order."""
 
     member: str
     attempts: list[Attempt] = field(default_factory=list)
@@ -55,33 +54,33 @@ class ApplyStream:
 
     @property
     def surviving(self) -> list[Attempt]:
-        """Return the attempts that committed, in the order in which they began."""
+        """Return the committed attempts in begin order."""
         return [attempt for attempt in self.attempts if attempt.committed_at is not None]
 
     def had_committed(self, transaction: TransactionId, moment: int) -> bool:
-        """Return whether the transaction had committed here before the event ``moment``."""
+        """Return whether the transaction committed before the event ``moment``."""
         committed = self.first_commit.get(transaction)
         return committed is not None and committed < moment
 
     @property
     def has_rows(self) -> bool:
-        """Return whether row changes are recorded at this member."""
+        """Return whether the member records row changes."""
         return any(event.kind is EventKind.ROW_APPLIED for _, event in self.events)
 
     @property
     def is_lost(self) -> bool:
-        """Return whether the server crashed for good: its last crash is noted as a loss."""
+        """Return whether the last crash is noted as permanent."""
         crashes = [event for _, event in self.events if event.kind is EventKind.CRASHED]
         return bool(crashes) and crashes[-1].note.startswith(LOST)
 
     @property
     def has_stopped(self) -> bool:
-        """Return whether the applier ended in good order."""
+        """Return whether the applier stopped in good order."""
         return any(event.kind is EventKind.STOPPED for _, event in self.events)
 
 
 def commits_without_begin(history: History) -> Iterator[str]:
-    """Yield the transactions of others that committed at a member without a recorded begin."""
+    """Yield remote transactions with a commit and no begin."""
     for stream in apply_streams(history):
         begun = {attempt.transaction.id for attempt in stream.attempts}
         for one in stream.first_commit:
@@ -90,11 +89,10 @@ def commits_without_begin(history: History) -> Iterator[str]:
 
 
 def own_failures(history: History) -> Iterator[tuple[Event, TransactionId]]:
-    """Yield each FAILED whose cause lies with the applier, with its transaction.
+    """Yield each FAILED event that the applier caused, with its transaction.
 
-    Causes from outside are noted. So are lock wait timeouts, which may use up the retries that
-    the header states, and numbers that strict mode refuses: ``only_smaller_numbers_are_refused``
-    judges those.
+    Excludes noted external causes, lock wait timeouts (they may use up the stated retries) and
+    numbers that strict mode rejects (see ``only_smaller_numbers_are_refused``).
     """
     retries_max = history.header.options.get("retries_max")
     timed_out: set[tuple[str, TransactionId]] = set()
@@ -115,11 +113,10 @@ def own_failures(history: History) -> Iterator[tuple[Event, TransactionId]]:
 
 
 _LAST: list[tuple[History, tuple[ApplyStream, ...]]] = []
-"""The history judged last: many properties ask for the streams of one history in a row."""
 
 
 def apply_streams(history: History) -> tuple[ApplyStream, ...]:
-    """Return the stream of every member on which an applier was at work."""
+    """Return one stream for each member with an applier."""
     if not _LAST or _LAST[0][0] is not history:
         _LAST[:] = [(history, _streams_of(history))]
     return _LAST[0][1]
@@ -144,7 +141,6 @@ def _streams_of(history: History) -> tuple[ApplyStream, ...]:
 
 
 def _follow(stream: ApplyStream, history: History) -> None:
-    """Sort the member's events into attempts."""
     running: dict[TransactionId, Attempt] = {}
     for index, event in stream.events:
         match event.kind:
@@ -176,10 +172,7 @@ def _follow(stream: ApplyStream, history: History) -> None:
 
 
 def overlapping_pairs(stream: ApplyStream) -> Iterator[tuple[Attempt, Attempt]]:
-    """Yield pairs of surviving attempts of which the second began before the first committed.
-
-    What was merged into one job is no pair: it is applied as one.
-    """
+    """Yield pairs of surviving attempts that overlap, except within one merged job."""
     running: list[Attempt] = []
     for attempt in sorted(stream.surviving, key=lambda one: one.begun_at):
         running = [one for one in running if (one.committed_at or 0) > attempt.begun_at]
