@@ -33,7 +33,7 @@ class EventAppliedTwice(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventLost(Violation):
-    """A member at its source's end lacks one of its transactions."""
+    """A member at its source's position lacks one of its transactions."""
 
     member: str
     source: str

@@ -112,7 +112,7 @@ class LogPositionInvented(Violation):
 def _logged(history: History) -> Iterator[tuple[Event, str]]:
     """Yield each logged event group and its domain's previous GTID.
 
-    After a crash the previous GTID is unknown: the log may have lost it.
+    A group logged again after a crash has none: the crash removed it from the log.
     """
     recent: dict[tuple[str, int | None], str] = {}
     logged: set[tuple[str, TransactionId | None]] = set()

@@ -1,4 +1,4 @@
-"""Banks: transfers move money between accounts, so every read of all accounts has one total.
+"""Banks: transfers keep the total, so every read of all accounts shows one total.
 
 A changed total refutes consistent view (PL-2+) and every level above: a reader saw part of a
 transfer, or a transfer overwrote another. A constant total proves no level.
@@ -27,8 +27,8 @@ def judge_bank(
     """Judge reads of all accounts.
 
     Args:
-        totals: of each read, who read and the sum of the balances.
-        expected: what the sum should be; the first one where it is not given.
+        totals: reader and sum of balances of each read.
+        expected: the sum; by default the first one.
     """
     reads = list(totals)
     if expected is None and reads:

@@ -1,4 +1,4 @@
-"""The breaches of isolation, each as a small fact that reads as a sentence."""
+"""The breaches of isolation; each prints a sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ELEMENTS_SHOWN = 6
 
 
 def shown(value: Any) -> str:
-    """Return a value as sentences show it: a long list by its end."""
+    """Return a value for a sentence; shortens a long list to its end."""
     if value is None:
         return "nothing"
     if isinstance(value, tuple):
@@ -25,7 +25,7 @@ def shown(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbortedValueRead(Violation):
-    """A committed transaction read what an aborted one had written (G1a)."""
+    """A committed transaction reads an aborted write (G1a)."""
 
     reader: str
     key: Key
@@ -41,7 +41,7 @@ class AbortedValueRead(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntermediateValueRead(Violation):
-    """A transaction read what its writer overwrote itself before it committed (G1b)."""
+    """A transaction reads a value that its writer overwrites before commit (G1b)."""
 
     reader: str
     key: Key
@@ -58,7 +58,7 @@ class IntermediateValueRead(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnwrittenValueRead(Violation):
-    """A transaction read a value that nobody ever wrote."""
+    """A transaction reads an unwritten value."""
 
     reader: str
     key: Key
@@ -70,7 +70,7 @@ class UnwrittenValueRead(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedElementRead(Violation):
-    """A list showed one appended element twice."""
+    """A list shows one appended element twice."""
 
     reader: str
     key: Key
@@ -99,14 +99,14 @@ class OrdersContradicted(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppendsReordered(Violation):
-    """A list shows an element without, or before, what its transaction had appended before it."""
+    """A list shows an element without, or before, its transaction's earlier one."""
 
     reader: str
     key: Key
     value: Any
     writer: str
     appended: Any
-    """All that the writer appended there, in its order."""
+    """The writer's appends there, in order."""
 
     def __str__(self) -> str:
         return (
@@ -117,7 +117,7 @@ class AppendsReordered(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnWriteMissed(Violation):
-    """A transaction did not read what it had written itself before."""
+    """A transaction misses its own earlier write."""
 
     transaction: str
     key: Key
@@ -133,7 +133,7 @@ class OwnWriteMissed(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnWriteForeseen(Violation):
-    """A transaction read what it wrote itself only afterwards."""
+    """A transaction reads its own later write."""
 
     transaction: str
     key: Key
@@ -145,7 +145,7 @@ class OwnWriteForeseen(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateLost(Violation):
-    """Two committed transactions read one version of a key, and both replaced it (P4)."""
+    """Two committed transactions replace one version that both read (P4)."""
 
     first: str
     second: str
@@ -161,15 +161,15 @@ class UpdateLost(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CycleFormed(Violation):
-    """Transactions come before each other in a circle: no order of them explains the history."""
+    """Transactions precede each other in a cycle, so no order explains the history."""
 
     phenomenon: ClassVar[str] = ""
     transactions: tuple[str, ...]
-    """The first is also where the circle closes."""
+    """The cycle closes at the first."""
     steps: tuple[str, ...]
-    """Why each comes before the next, a clause each."""
+    """Why each precedes the next, a clause each."""
     is_shortest: bool = True
-    """False where the search for a shorter one was given up."""
+    """False if the search stopped early."""
 
     def __str__(self) -> str:
         order = " < ".join([*self.transactions, self.transactions[0]])
@@ -178,35 +178,35 @@ class CycleFormed(Violation):
 
 
 class WriteCycleFormed(CycleFormed):
-    """Transactions overwrote each other in a circle (G0, dirty write)."""
+    """Transactions overwrite each other in a cycle (G0, dirty write)."""
 
     __slots__ = ()
     phenomenon = "G0"
 
 
 class InformationCycleFormed(CycleFormed):
-    """Information flowed in a circle: through reads and overwrites alone (G1c)."""
+    """Reads and overwrites alone form a cycle (G1c)."""
 
     __slots__ = ()
     phenomenon = "G1c"
 
 
 class ReadSkewed(CycleFormed):
-    """A transaction saw part of what another did, and missed part: read skew (G-single)."""
+    """A transaction sees only part of another: read skew (G-single)."""
 
     __slots__ = ()
     phenomenon = "G-single"
 
 
 class ForkObserved(CycleFormed):
-    """Readers disagree on an order: several anti-dependencies, no two in a row (long fork)."""
+    """Readers disagree on an order: anti-dependencies, no two in a row (long fork)."""
 
     __slots__ = ()
     phenomenon = "G-nonadjacent"
 
 
 class WriteSkewed(CycleFormed):
-    """Transactions each missed the other's writes: two anti-dependencies in a row (G2-item)."""
+    """Transactions miss each other's writes: two anti-dependencies in a row (G2-item)."""
 
     __slots__ = ()
     phenomenon = "G2-item"
@@ -214,7 +214,7 @@ class WriteSkewed(CycleFormed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrefixImpossible(Violation):
-    """A transaction saw one transaction of the log and missed one before it."""
+    """A transaction sees one logged transaction but misses an earlier one."""
 
     reader: str
     seen: str
@@ -231,7 +231,7 @@ class PrefixImpossible(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrefixWentBack(Violation):
-    """A session saw less of the log than it had seen before."""
+    """A session sees less of the log than before."""
 
     session: str
     earlier: str
@@ -265,32 +265,32 @@ class SessionGuaranteeBroken(Violation):
 
 
 class OwnWriteUnseen(SessionGuaranteeBroken):
-    """A session read a version older than one it had written (read your writes)."""
+    """A session reads a version older than its own write (read your writes)."""
 
     __slots__ = ()
 
 
 class ReadWentBackInSession(SessionGuaranteeBroken):
-    """A session read a version older than one it had read (monotonic reads)."""
+    """A session reads a version older than its last read (monotonic reads)."""
 
     __slots__ = ()
 
 
 class WritesReorderedInSession(SessionGuaranteeBroken):
-    """A session's later write stands before its earlier one (monotonic writes)."""
+    """A session's later write precedes its earlier one (monotonic writes)."""
 
     __slots__ = ()
 
 
 class WriteBeforeWhatWasRead(SessionGuaranteeBroken):
-    """A session's write stands before a version that it had read (writes follow reads)."""
+    """A session's write precedes a version that it read (writes follow reads)."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TotalChanged(Violation):
-    """A read of all accounts shows another total, though transfers only move money."""
+    """A read of all accounts shows another total."""
 
     reader: str
     total: int

@@ -1,10 +1,8 @@
-"""Versions from registers that are overwritten: a read shows one version and none before it.
+"""Versions of registers: a read shows one version and no earlier ones.
 
-The order of versions is taken from the log where there is one. Else it is known only where every
-transaction that wrote a key had read the version before (or where just one did write it); of other
-keys only that nothing comes before the initial version. That a version read and then replaced
-comes first is sound where information does not flow in a circle (G1c), which every level that uses
-it forbids as well.
+A log, if any, defines the order. Otherwise it is known only if every writer of a key read the
+version before, or one transaction wrote it; other keys order only the initial version. Order from a
+read followed by a write is sound without G1c, which every level that uses it forbids.
 """
 
 from __future__ import annotations
@@ -25,19 +23,17 @@ from paraply.vocabulary.client_history import REPEATED_WRITE, AccessKind, Client
 from paraply.vocabulary.errors import ParaplyError
 
 FOLLOWERS_MAX = 32
-"""Versions of an unordered key that are put after a read of its initial one: bounds the edges."""
+"""Limit of versions of an unordered key after a read of its initial one; bounds the edges."""
 
 
 @dataclass(slots=True)
 class _Key:
-    """What is known of one key."""
-
     written: dict[Any, int] = field(default_factory=dict)
-    """Each value and the index of the transaction that wrote it."""
+    """Each value's writer, by index."""
     final: dict[int, Any] = field(default_factory=dict)
-    """Each writer and the value that it left."""
+    """Each writer's last value."""
     reads: list[tuple[int, Any]] = field(default_factory=list)
-    """Reads by transactions that had not written here before: the index, and the value."""
+    """Index and value of each read before the transaction's own writes."""
 
 
 def versions_of_registers(history: ClientHistory) -> Versions:
@@ -54,7 +50,7 @@ def versions_of_registers(history: ClientHistory) -> Versions:
     if history.log is not None:
         places = {number: place for place, number in enumerate(history.log)}
     reads = {key: _sound_reads(key, known, found) for key, known in keys.items()}
-    # A transaction of unknown ending committed if something of it was read.
+    # A transaction of unknown ending committed if a read shows its value.
     happened = {writer for of_key in reads.values() for _, writer in of_key}
     for key, known in keys.items():
         _add_versions(key, known, reads[key], happened, places, found)
@@ -62,7 +58,6 @@ def versions_of_registers(history: ClientHistory) -> Versions:
 
 
 def _take(index: int, transaction: Any, keys: dict[Key, _Key], found: Versions) -> None:
-    """Gather the accesses of one transaction."""
     committed = transaction.ending is Ending.COMMITTED
     own: dict[Key, Any] = {}
     for kind, key, value in transaction.accesses:
@@ -86,7 +81,7 @@ def _take(index: int, transaction: Any, keys: dict[Key, _Key], found: Versions) 
 
 
 def _sound_reads(key: Key, known: _Key, found: Versions) -> list[tuple[int, int]]:
-    """Report reads of what never was to be read; return of the others reader and writer."""
+    """Report impossible reads; return the others as reader and writer."""
     transactions = found.history.transactions
     reads = []
     for index, value in known.reads:
@@ -125,7 +120,6 @@ def _add_versions(
     places: dict[int, int] | None,
     found: Versions,
 ) -> None:
-    """Add the versions of a key, in their order where it is known, and the reads."""
     transactions = found.history.transactions
     installed = [
         writer for writer in known.final
@@ -134,7 +128,7 @@ def _add_versions(
     if places is not None:
         installed = [writer for writer in known.final if transactions[writer].number in places]
     present = set(installed)
-    # Who read one version and installed another: the version read comes first.
+    # A transaction that read one version and installed another orders the two.
     replaced: dict[int, int] = {}
     for index, writer in reads:
         if index in present:
@@ -167,7 +161,6 @@ def _full_order(
     places: dict[int, int] | None,
     found: Versions,
 ) -> list[int] | None:
-    """Return the writers in version order; None where it is not known."""
     transactions = found.history.transactions
     if places is not None:
         return sorted(installed, key=lambda writer: places[transactions[writer].number])
@@ -188,7 +181,7 @@ def _add_loose(
     version_of: dict[int, int],
     found: Versions,
 ) -> None:
-    """Add what is known of a key in part: what comes after the initial version and after reads."""
+    """Add what is known of the order: after the initial version and after reads."""
     for index, writer in reads:
         before = version_of[writer]
         followers = installed[:FOLLOWERS_MAX] if writer == INITIAL else []

@@ -1,8 +1,7 @@
 """A machine for a semi-sync source with replicas, clients, readers and faults.
 
-Crashes, rotations, shutdowns, abandoned waits, and the loss and return of the source can occur
-between any two steps. Properties are judged after every step, so Hypothesis prints the steps up to
-the violation.
+Crashes, rotations, shutdowns, abandoned waits, and the source's loss and return occur between any
+two steps. Judges after every step, so Hypothesis prints the steps up to the violation.
 """
 
 from __future__ import annotations
@@ -19,53 +18,53 @@ from paraply.properties.registry import Property
 from paraply.vocabulary.history import History
 
 REPLICAS_MAX = 4
-"""As many as it takes to need the fourth acknowledgement; fewer are there in most stories."""
+"""The fourth acknowledgement needs four; most runs have fewer."""
 STEPS_MAX = 9
-"""From FLUSH to the answer, for a group of a few transactions."""
+"""From FLUSH to the answer, for a small group."""
 CHOICES_MAX = 11
-"""Hardly ever can more happen at once."""
+"""An upper limit of simultaneous choices."""
 GIVING_UP = ("time_out", "kill_query", "kill_connection", "switch_off")
 
 REPLIES_MAX = 6
-"""Enough to catch up with two or three groups."""
+"""Enough to receive two or three groups."""
 
 replicas = st.integers(1, REPLICAS_MAX)
 replies = st.lists(st.tuples(replicas, st.integers(1, 3)), max_size=REPLIES_MAX)
-"""Who receives how much before it is heard."""
+"""Replicas that receive, and how many transactions, before the source hears them."""
 
 
 class ServersUnderTest(Protocol):
-    """What the machine needs. What is impossible now does nothing."""
+    """Servers under test."""
 
     def commit(self, clients: int) -> None:
         """Let clients prepare."""
 
     def flush(self) -> None:
-        """Let a leader write whoever is queued."""
+        """Let a leader write the queue."""
 
     def move(self, choice: int) -> None:
-        """Let a commit group, or the source itself, take a step: one of what they can do now."""
+        """Let a commit group or the source take a step, by choice."""
 
     def receive(self, replica: int) -> None:
-        """Let a replica write the next transaction to its relay log."""
+        """Write the next transaction to a replica's relay log."""
 
     def hear(self, replica: int) -> None:
         """Let the source read a replica's reply."""
 
     def apply(self, replica: int) -> None:
-        """Let a replica apply the next transaction of its relay log."""
+        """Apply the next transaction of a replica's relay log."""
 
     def read(self) -> None:
-        """Let somebody read at the source."""
+        """Read at the source."""
 
     def crash_source(self, kept: int) -> None:
-        """Crash the source; ``kept`` unsynced transactions of its log survive."""
+        """Crash the source; ``kept`` unsynced transactions survive."""
 
     def crash_replica(self, replica: int, *, is_noticed: bool) -> None:
-        """Crash a replica, which stays away until it restarts."""
+        """Crash a replica until its restart."""
 
     def restart_replica(self, replica: int) -> None:
-        """Let a replica come back."""
+        """Restart a replica."""
 
     def rotate(self) -> None:
         """Begin to rotate the binary log."""
@@ -74,51 +73,51 @@ class ServersUnderTest(Protocol):
         """End a wait by one of ``GIVING_UP``."""
 
     def shut_down(self) -> None:
-        """SHUTDOWN; the source starts again by one of its own steps."""
+        """SHUTDOWN; the source restarts by its own step."""
 
     def go_on(self, choice: int) -> None:
-        """Let anything happen that brings somebody nearer to the end."""
+        """Take any step toward the end."""
 
     def lose_source(self, *, kept: int) -> None:
-        """Lose the source, promote a replica, and let the old source return.
+        """Lose the source, promote a replica, and return the old source.
 
-        ``kept`` unsynced transactions of its log have survived.
+        ``kept`` unsynced transactions survive.
         """
 
     def finish(self) -> None:
-        """Let everything move until nothing can."""
+        """Run until no step remains."""
 
     def history(self) -> History:
-        """Return what has happened so far."""
+        """Return the history so far."""
 
 
 class SemiSyncMachine(RuleBasedStateMachine):
-    """Subclasses say what is tested (``make``) and by which properties (``judged``)."""
+    """Subclasses define ``make`` and the ``judged`` properties."""
 
     judged: Sequence[Property] = ()
     under_test: ServersUnderTest | None = None
     kept_at_loss: int | None = None
-    """How the story ends: in the loss of the source, with so many unsynced, or well (None)."""
+    """Unsynced transactions kept at the source's final loss; None without a loss."""
 
     def make(self) -> ServersUnderTest:
-        """Return a source with its replicas, before anything has happened."""
+        """Return a new source with its replicas."""
         raise NotImplementedError
 
     @initialize(kept_at_loss=st.none() | st.integers(0, 2))
     def servers_start(self, kept_at_loss: int | None) -> None:
-        """Start; a story that loses its source would be over, so that comes at its end."""
+        """Start the servers; a loss of the source comes last."""
         self.kept_at_loss = kept_at_loss
         self.under_test = self.make()
 
     @property
     def servers(self) -> ServersUnderTest:
-        """Return the servers, which are there before any rule is."""
+        """Return the servers, created before any rule."""
         assert self.under_test is not None
         return self.under_test
 
     @rule(groups=st.lists(st.integers(1, 2), min_size=1, max_size=3), steps=st.integers(0, 5))
     def clients_commit(self, groups: list[int], steps: int) -> None:
-        """Let clients queue, a few for each leader, and let each group go some way."""
+        """Queue clients for each leader and move each group."""
         for clients in groups:
             self.servers.commit(clients)
             self.servers.flush()
@@ -127,13 +126,13 @@ class SemiSyncMachine(RuleBasedStateMachine):
 
     @rule(choices=st.lists(st.integers(0, 2), min_size=2, max_size=STEPS_MAX))
     def groups_move(self, choices: list[int]) -> None:
-        """Let groups pass their stages."""
+        """Move groups through their stages."""
         for choice in choices:
             self.servers.move(choice)
 
     @rule(replica=replicas, count=st.integers(1, REPLIES_MAX), is_heard=st.booleans())
     def replica_receives(self, replica: int, count: int, *, is_heard: bool) -> None:
-        """Send some transactions; the reply arrives or is still on its way."""
+        """Send some transactions; the reply may be delayed."""
         for _ in range(count):
             self.servers.receive(replica)
         if is_heard:
@@ -141,20 +140,20 @@ class SemiSyncMachine(RuleBasedStateMachine):
 
     @rule(replies=replies)
     def replies_arrive(self, replies: list[tuple[int, int]]) -> None:
-        """Let replicas receive and be heard, one after the other."""
+        """Let replicas receive and reply in turn."""
         for replica, count in replies:
             self.replica_receives(replica, count, is_heard=True)
 
     @rule(choice=st.integers(0, 2), steps=st.integers(2, STEPS_MAX))
     def group_moves_and_somebody_reads(self, choice: int, steps: int) -> None:
-        """Read as early as a transaction can be seen."""
+        """Read as soon as a transaction is visible."""
         for _ in range(steps):
             self.servers.move(choice)
             self.servers.read()
 
     @rule(clients=st.integers(0, 2), steps=st.integers(0, STEPS_MAX), kept=st.integers(0, 2))
     def source_crashes(self, clients: int, steps: int, kept: int) -> None:
-        """Crash, perhaps while a new group is under way; recover, and look."""
+        """Crash, perhaps during a new group; recover and read."""
         if clients:
             self.clients_commit([clients], steps)
         self.servers.crash_source(kept)
@@ -165,7 +164,7 @@ class SemiSyncMachine(RuleBasedStateMachine):
     def replica_crashes(
         self, replica: int, received: int, applied: int, *, is_noticed: bool, comes_back: bool
     ) -> None:
-        """Crash before the reply to what was received last, and perhaps come back."""
+        """Crash before the last reply, and perhaps restart."""
         self.replica_receives(replica, received, is_heard=False)
         for _ in range(applied):
             self.servers.apply(replica)
@@ -183,7 +182,7 @@ class SemiSyncMachine(RuleBasedStateMachine):
     def wait_is_given_up(
         self, how: str, clients: int, replies: list[tuple[int, int]], *, goes_on: bool
     ) -> None:
-        """Time out, kill, switch off, while a new group waits or an older one."""
+        """Time out, kill or switch off while a group waits."""
         if clients:
             self.clients_commit([clients], STEPS_MAX)
         self.replies_arrive(replies)
@@ -195,7 +194,7 @@ class SemiSyncMachine(RuleBasedStateMachine):
 
     @rule(clients=st.integers(0, 2))
     def source_is_shut_down(self, clients: int) -> None:
-        """SHUTDOWN, perhaps while a group waits; start again, and look."""
+        """SHUTDOWN, perhaps while a group waits; restart and read."""
         if clients:
             self.clients_commit([clients], STEPS_MAX)
         self.servers.shut_down()
@@ -209,12 +208,12 @@ class SemiSyncMachine(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_broken_so_far(self) -> None:
-        """Judge the history so far, of which the end is missing."""
+        """Judge the history so far."""
         if self.under_test is not None:
             judge(replace(self.under_test.history(), is_complete=False), self.judged)
 
     def teardown(self) -> None:
-        """Let the servers finish, and judge the whole run."""
+        """Finish and judge the whole run."""
         if self.under_test is not None:
             if self.kept_at_loss is not None:
                 self.under_test.lose_source(kept=self.kept_at_loss)

@@ -1,8 +1,8 @@
 """Readers of a replica see prefixes of the source's log, which only grow.
 
-With the log's order this is linear: every version that a reader saw allows a range of prefixes. A
-read without a prefix saw a state that never existed, and a stale read is no violation. Without the
-order these two are indistinguishable.
+With the log's order the check is linear: each version read allows a range of prefixes. A read
+without a prefix shows an impossible state; a stale read is allowed. Without the order the two are
+indistinguishable.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from paraply.vocabulary.write_set import Item
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateNeverExisted(Violation):
-    """A snapshot shows a transaction and misses one that the source had committed before it."""
+    """A snapshot shows a transaction but misses an earlier commit of the source."""
 
     member: str
     seen: TransactionId
@@ -38,13 +38,13 @@ class StateNeverExisted(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadWentBack(Violation):
-    """A read shows an older state than a read before it on the same replica."""
+    """A read shows an older state than an earlier one on the same replica."""
 
     member: str
     missed: TransactionId
     item: Item
     shown_before: TransactionId
-    """The prefix that an earlier read had already shown."""
+    """The prefix of an earlier read."""
 
     def __str__(self) -> str:
         return (
@@ -55,7 +55,7 @@ class ReadWentBack(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateDiverged(Violation):
-    """All was applied, and a row is not what the source left."""
+    """A row's final value differs from the source's."""
 
     member: str
     item: Item
@@ -68,7 +68,7 @@ class StateDiverged(Violation):
 
 @dataclass(frozen=True, slots=True)
 class PrefixRange:
-    """The prefixes that explain a read: from T``least`` to the one before T``limit``."""
+    """The explaining prefixes of a read: from T``least`` to before T``limit``."""
 
     least: TransactionId
     least_item: Item
@@ -77,7 +77,7 @@ class PrefixRange:
 
 
 def writers_of(history: History) -> dict[Item, list[TransactionId]]:
-    """Return the writers of each item in the source's order."""
+    """Return each item's writers in the source's order."""
     writers: dict[Item, list[TransactionId]] = {}
     for transaction in history.transactions:
         for item in transaction.write_set:
@@ -88,7 +88,7 @@ def writers_of(history: History) -> dict[Item, list[TransactionId]]:
 def prefixes_that_explain(
     observed: Iterable[Observation], writers: Mapping[Item, Sequence[TransactionId]]
 ) -> PrefixRange:
-    """Return which prefixes show these versions; only items that are listed count."""
+    """Return the prefixes that show these versions; ignores unlisted items."""
     least = INITIAL_STATE
     least_item: Item = ""
     limit: TransactionId | None = None
@@ -107,9 +107,9 @@ def prefixes_that_explain(
 def steps_back(
     reads: Iterable[tuple[str, PrefixRange]],
 ) -> Iterator[tuple[str, PrefixRange, TransactionId, TransactionId]]:
-    """Yield the reads that show less than one before at the same member.
+    """Yield reads that show less than an earlier one of the member.
 
-    Each with its member, what it misses, and what had been shown before.
+    Each has its member, the missing transaction, and the prefix shown before.
     """
     shown: dict[str, TransactionId] = {}
     for member, read in reads:
@@ -174,9 +174,9 @@ def reads_never_go_back(history: History) -> tuple[ReadWentBack, ...]:
 
 
 def _final_reads(history: History) -> dict[str, Event]:
-    """Return the last read of each member that had stopped for good, in good order, after it.
+    """Return the last read of each member before its final stop in good order.
 
-    Who starts again had not come to its end; where the recording broke off, nobody is known to.
+    A restarted member is excluded, and every member of a truncated recording.
     """
     finals: dict[str, Event] = {}
     stopped: dict[str, Event] = {}

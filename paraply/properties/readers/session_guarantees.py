@@ -1,8 +1,8 @@
 """Guarantees for a client session that reads on replicas and writes at the source.
 
-Prefixes on each replica are insufficient: the session moves between replicas, and a replica may lag
-behind the session's own writes. Source: Terry et al., "Session Guarantees for Weakly Consistent
-Replicated Data" (1994), over the order of the log.
+Prefixes per replica are insufficient: the session moves between replicas, which may lag behind its
+writes. Source: Terry et al., "Session Guarantees for Weakly Consistent Replicated Data" (1994),
+over the log's order.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from paraply.vocabulary.write_set import Item
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcknowledgedWriteUnseen(Violation):
-    """A session read a row as it was before a write of its own that it had been told is done."""
+    """A session misses its own acknowledged write."""
 
     session: str
     member: str
@@ -43,7 +43,7 @@ class AcknowledgedWriteUnseen(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionReadWentBack(Violation):
-    """A session saw less of the log than it had seen before, on that replica or another."""
+    """A session sees less of the log than before, on any replica."""
 
     session: str
     member: str
@@ -60,7 +60,7 @@ class SessionReadWentBack(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionWriteLoggedEarlier(Violation):
-    """A session's write stands in the log before one that it was told is done before."""
+    """A session's write is logged before its earlier acknowledged one."""
 
     session: str
     transaction: TransactionId
@@ -75,7 +75,7 @@ class SessionWriteLoggedEarlier(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteLoggedBeforeWhatWasRead(Violation):
-    """A session's write stands in the log before what the session had read."""
+    """A session's write is logged before a transaction that it had read."""
 
     session: str
     transaction: TransactionId
@@ -90,19 +90,17 @@ class WriteLoggedBeforeWhatWasRead(Violation):
 
 @dataclass(slots=True)
 class _Session:
-    """What a session has been shown and told so far."""
-
     shown: TransactionId = INITIAL_STATE
-    """The prefix of the log that its reads have shown."""
+    """The prefix of the log that its reads show."""
     done: TransactionId = INITIAL_STATE
-    """The last of its transactions in the log that it was told is done."""
+    """Its last acknowledged logged transaction."""
     own: dict[Item, TransactionId] = field(default_factory=dict)
-    """Of each row it wrote, the last write that it was told is done."""
+    """The last acknowledged write of each row."""
     reads: int = 0
 
 
 def _session_steps(history: History) -> Iterator[tuple[Event, str, _Session]]:
-    """Yield each read, submission and acknowledgement with its session as it is before it."""
+    """Yield each read, submission and acknowledgement with its session's prior state."""
     sessions: dict[str, _Session] = {}
     writers = writers_of(history)
     kinds = (EventKind.READ, EventKind.SUBMITTED, EventKind.CLIENT_ACKNOWLEDGED)

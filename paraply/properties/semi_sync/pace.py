@@ -1,4 +1,4 @@
-"""How long a commit waits for its acknowledgement, in histories with times in microseconds.
+"""Commit waits in histories with times in microseconds.
 
 A commit waits for its own group's round trip and the rest of the previous group's, for any number
 of clients.
@@ -17,7 +17,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitWaitedForOthers(Violation):
-    """A commit took longer than two round trips and the work of two groups."""
+    """A commit takes longer than two round trips and two groups' work."""
 
     transaction: TransactionId
     took_us: int
@@ -35,14 +35,14 @@ def _number(history: History, name: str) -> int:
 
 
 def has_clock(history: History) -> bool:
-    """Return whether the history says how long a round trip takes."""
+    """Return whether the history states the round-trip time."""
     return "round_trip_us" in history.header.options
 
 
 def _bound(history: History) -> int:
-    """Return the time of two groups: each is written and synced, acknowledged and committed.
+    """Return the time of two groups: write, sync, acknowledgement and commit.
 
-    A group may have to wait for the sync of one more, which holds LOCK_log.
+    Includes the sync of one more group, which holds LOCK_log.
     """
     work = 2 * _number(history, "sync_us")
     commits = _number(history, "clients") * _number(history, "engine_commit_us")
@@ -64,7 +64,6 @@ def round_trips_overlap(history: History) -> bool:
 
 
 def _many_clients_commit(history: History) -> bool:
-    """Return whether so many clients committed that taking turns would show."""
     clients = min(_number(history, "clients"), len(history.transactions))
     alone = _number(history, "round_trip_us") + _number(history, "sync_us")
     return has_clock(history) and clients * alone > _bound(history)
@@ -97,7 +96,7 @@ def commits_wait_for_two_round_trips(history: History) -> tuple[CommitWaitedForO
 
 
 def commits_per_second(history: History) -> float:
-    """Return how many commits were answered per simulated second, from the first event on."""
+    """Return answered commits per simulated second since the first event."""
     answered = list(history.events_of(EventKind.CLIENT_ACKNOWLEDGED))
     if not answered or not answered[-1].time:
         return 0.0

@@ -1,7 +1,7 @@
-"""What a semi-synchronous source and its replicas have done, event by event, and each breach.
+"""The state of a semi-synchronous source and its replicas, event by event, and each breach.
 
-One pass serves every property of :mod:`paraply.properties.semi_sync.promises`. What is watched can
-be forked and named, so that an enumeration of states can carry it along.
+One pass serves all properties of :mod:`paraply.properties.semi_sync.promises`. A watch can be
+forked and named for enumerations of states.
 """
 
 from __future__ import annotations
@@ -35,46 +35,46 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
 PROMOTED = "promoted"
-"""The session that reads at a replica which has just become the source."""
+"""The session that reads at a newly promoted replica."""
 REJOINS = "rejoins"
-"""Note of the recovery of an old source that comes back as a replica and is taken."""
+"""Note of the recovery of an accepted old source."""
 REFUSED = "refused"
-"""Note of the stop of an old source that comes back and is not taken."""
+"""Note of the stop of a rejected old source."""
 LOST = "lost"
-"""Note of the crash of a server that does not serve any more."""
+"""Note of the crash of a permanently lost server."""
 UNNOTICED = "without a word"
-"""Note of the crash of a replica that closed no connection."""
+"""Note of the crash of a replica without a closed connection."""
 
 TURNS_OFF = ("time-out", "switched off")
-"""Reasons after which semi-sync is off."""
+"""Reasons that turn semi-sync off."""
 ABANDON_REASONS = (
     *TURNS_OFF, "asynchronous", "too few replicas", "KILL QUERY", "KILL CONNECTION", "shutdown",
 )  # fmt: skip
-"""The whole list of what ends a wait without its acknowledgement, and frees it from the promise."""
+"""All reasons that end a wait without acknowledgement and release its guarantee."""
 
 
 @dataclass(slots=True)
 class ReplicaSeen:
-    """What is known of one replica."""
+    """The observed state of one replica."""
 
     having: set[TransactionId] = field(default_factory=set)
-    """What is in its relay log."""
+    """The relay log's transactions."""
     had: set[TransactionId] = field(default_factory=set)
-    """What ever was."""
+    """All transactions ever received."""
     heard: set[TransactionId] = field(default_factory=set)
-    """What the source has heard of it."""
+    """Acknowledgements that the source has read."""
     is_missed: bool = False
-    """Whether its connection was seen to close."""
+    """Whether the source noticed the closed connection."""
     is_down: bool = False
 
     def fork(self) -> Self:
-        """Return an equal one that goes its own way."""
+        """Return an independent copy."""
         return type(self)(
             self.having.copy(), self.had.copy(), self.heard.copy(), self.is_missed, self.is_down
         )
 
     def name(self) -> Hashable:
-        """Return a value that is equal for what is equal."""
+        """Return a hashable value of the state."""
         return (
             frozenset(self.having),
             frozenset(self.had),
@@ -86,12 +86,12 @@ class ReplicaSeen:
 
 @dataclass(slots=True)
 class Watch:
-    """What has happened so far."""
+    """The state after the events so far."""
 
     source: str
     required: int = 1
     is_synced: bool = True
-    """Whether the source syncs its binary log (sync_binlog=1)."""
+    """Whether sync_binlog=1."""
     waits_without_replicas: bool = True
     truncates: bool = True
     replicas: dict[str, ReplicaSeen] = field(default_factory=dict)
@@ -99,23 +99,23 @@ class Watch:
     """The source's binary log, in order."""
     synced: set[TransactionId] = field(default_factory=set)
     stages: dict[EventKind, int] = field(default_factory=dict)
-    """Stage -> highest place in the log that has passed it."""
+    """Stage -> highest log position past it."""
     committed: set[TransactionId] = field(default_factory=set)
-    """What the source's engine has."""
+    """Transactions in the source's engine."""
     abandoned: set[TransactionId] = field(default_factory=set)
     seen: dict[TransactionId, None] = field(default_factory=dict)
     confirmed: dict[TransactionId, None] = field(default_factory=dict)
     is_off: bool = False
     is_switched_off: bool = False
-    """Off by hand: it does not come back by itself."""
+    """Switched off manually, so it does not return by itself."""
     lost_replicas: int = 0
     kept: set[TransactionId] | None = None
-    """What the promoted replica has."""
+    """Transactions on the promoted replica."""
     gtids: dict[str, TransactionId] = field(default_factory=dict)
 
     @classmethod
     def of(cls, history: History) -> Self:
-        """Return a watch that has yet to see the events of a history."""
+        """Return a watch before the events of a history."""
         options = history.header.options
         members = history.members
         return cls(
@@ -128,7 +128,7 @@ class Watch:
         )
 
     def follow(self, event: Event) -> Iterator[Violation]:
-        """Take one event into account, and yield what it breaks."""
+        """Apply one event, and yield its breaches."""
         at_source = event.member == self.source
         one = event.transaction
         match event.kind:
@@ -147,7 +147,7 @@ class Watch:
                 yield from self.again(event, self.replica(event.member).had)
                 yield from self.receive(event.member, one)
             case EventKind.ACKNOWLEDGED if one is not None:
-                # A log of a real server may not show the receipt apart from the acknowledgement.
+                # A real server's log may not separate the receipt from the acknowledgement.
                 yield from self.receive(event.member, one)
                 self.replica(event.member).heard.add(one)
                 self.is_off = self.is_switched_off or (self.is_off and not self.is_caught_up())
@@ -166,7 +166,7 @@ class Watch:
                 yield from self.start_or_stop(event, at_source=at_source)
 
     def start_or_stop(self, event: Event, *, at_source: bool) -> Iterator[Violation]:
-        """A server comes, or goes in good order."""
+        """Apply a server's start or stop in good order."""
         if event.kind is EventKind.STOPPED:
             if event.note == REFUSED:
                 yield from self.refuse()
@@ -185,7 +185,7 @@ class Watch:
             replica.having = set(event.transactions)
 
     def again(self, event: Event, done: Container[TransactionId]) -> Iterator[Violation]:
-        """A transaction takes a step, which those in ``done`` have taken."""
+        """Yield a breach if ``done`` already has the transaction."""
         if event.transaction is not None and event.transaction in done:
             yield StepTakenAgain(
                 transaction=event.transaction, member=event.member, step=event.kind
@@ -194,7 +194,7 @@ class Watch:
     # The source's commits.
 
     def number(self, one: TransactionId, gtid: str) -> Iterator[Violation]:
-        """A transaction gets its GTID."""
+        """Apply a transaction's new GTID."""
         earlier = self.gtids.get(gtid) if gtid else None
         if earlier is not None and (earlier in self.log or self.having(earlier)):
             yield GtidReused(gtid=gtid, earlier=earlier, later=one)
@@ -202,7 +202,7 @@ class Watch:
             self.gtids[gtid] = one
 
     def overtaking(self, stage: EventKind, one: TransactionId) -> Iterator[Violation]:
-        """A transaction passes a stage."""
+        """Apply a transaction's pass of a stage."""
         if one not in self.log:
             return
         place, last = self.log.index(one), self.stages.get(stage, -1)
@@ -211,14 +211,14 @@ class Watch:
         self.stages[stage] = max(place, last)
 
     def engine_commit(self, one: TransactionId) -> Iterator[Violation]:
-        """The source's engine commits a transaction."""
+        """Apply a commit in the source's engine."""
         if one not in self.log or (self.is_synced and one not in self.synced):
             yield RecoveredAgainstBinlog(transaction=one, was_kept=True)
         self.committed.add(one)
         yield from self.overtaking(EventKind.ENGINE_COMMITTED, one)
 
     def recover(self, event: Event) -> Iterator[Violation]:
-        """The source comes back with this binary log; as a replica, if one was promoted."""
+        """Apply a recovery with this binary log, as a replica after a promotion."""
         log = list(event.transactions)
         if event.note == REJOINS:
             for one in log:
@@ -247,15 +247,15 @@ class Watch:
     # Replicas.
 
     def replica(self, member: str) -> ReplicaSeen:
-        """Return what is known of a replica; the header may not have named it."""
+        """Return a replica's state, also for one missing in the header."""
         return self.replicas.setdefault(member, ReplicaSeen())
 
     def having(self, one: TransactionId) -> tuple[str, ...]:
-        """Return the replicas that have, or once had, a transaction."""
+        """Return the replicas that have ever received a transaction."""
         return tuple(name for name, replica in self.replicas.items() if one in replica.had)
 
     def receive(self, member: str, one: TransactionId) -> Iterator[Violation]:
-        """A replica has a transaction in its relay log."""
+        """Apply a receipt in a replica's relay log."""
         replica = self.replica(member)
         if one in replica.having:
             return
@@ -269,7 +269,7 @@ class Watch:
         replica.had.add(one)
 
     def heard(self, one: TransactionId) -> int:
-        """Return how many replicas the source has heard of that they have a transaction."""
+        """Return how many replicas acknowledged a transaction to the source."""
         return sum(one in replica.heard for replica in self.replicas.values())
 
     def is_caught_up(self) -> bool:
@@ -277,7 +277,7 @@ class Watch:
         return bool(self.log) and self.heard(self.log[-1]) >= self.required
 
     def abandon(self, one: TransactionId, reason: str) -> Iterator[Violation]:
-        """A wait is given up."""
+        """Apply the end of a wait."""
         has_cause = reason in ABANDON_REASONS
         if reason == "time-out":
             has_cause = self.heard(one) < self.required
@@ -295,7 +295,7 @@ class Watch:
     # Readers, loss and return.
 
     def read_at_source(self, event: Event) -> Iterator[Violation]:
-        """Somebody reads at the source."""
+        """Apply a read at the source."""
         observed = {observation.writer for observation in event.observed} - {0}
         for one in sorted(observed):
             if one not in self.seen:
@@ -311,17 +311,17 @@ class Watch:
     def unacknowledged(
         self, one: TransactionId, breach: type[SeenUnacknowledged]
     ) -> Iterator[Violation]:
-        """Somebody learns of a transaction."""
+        """Yield a breach if a visible transaction lacks acknowledgements."""
         having = self.having(one)
         if len(having) < self.required and one not in self.abandoned:
             yield breach(transaction=one, acknowledged_by=having, required=self.required)
 
     def promote(self, event: Event) -> Iterator[Violation]:
-        """A replica becomes the source."""
+        """Apply the promotion of a replica."""
         if event.session != PROMOTED or self.kept is not None:
             return
         self.kept = {observation.writer for observation in event.observed}
-        # Whoever loses as many replicas as must acknowledge was promised nothing.
+        # The guarantee ends with the loss of as many replicas as must acknowledge.
         if self.lost_replicas >= self.required:
             return
         for lost, breach in ((self.seen, SeenThenLost), (self.confirmed, ConfirmedThenLost)):
@@ -330,14 +330,14 @@ class Watch:
                     yield breach(transaction=one, promoted=event.member)
 
     def refuse(self) -> Iterator[Violation]:
-        """The old source is refused."""
+        """Apply the rejection of the old source."""
         if self.truncates and self.committed <= (self.kept or set()):
             yield RefusedWithoutReason()
 
     # States as such.
 
     def fork(self) -> Self:
-        """Return an equal watch that goes its own way."""
+        """Return an independent copy."""
         twin = copy(self)
         twin.replicas = {name: replica.fork() for name, replica in self.replicas.items()}
         twin.log, twin.synced = self.log.copy(), self.synced.copy()
@@ -347,7 +347,7 @@ class Watch:
         return twin
 
     def name(self) -> Hashable:
-        """Return a value that is equal for watches that will find the same, replicas apart."""
+        """Return a hashable value of the state, without replicas."""
         return (
             tuple(self.log), frozenset(self.synced), frozenset(self.stages.items()),
             frozenset(self.committed), frozenset(self.abandoned), frozenset(self.seen),
@@ -358,11 +358,10 @@ class Watch:
 
 
 _judged_last: list[tuple[History, tuple[Violation, ...]]] = []
-"""The history that was asked about last: every property asks about the same one in turn."""
 
 
 def breaches(history: History) -> tuple[Violation, ...]:
-    """Return every breach in a history, each once, in the order in which they occur."""
+    """Return each breach once, in order."""
     for last, found_last in _judged_last:
         if last is history:
             return found_last

@@ -1,8 +1,7 @@
-"""Session guarantees on arrays: says at once of most histories that nothing breaks them.
+"""Session guarantees on arrays: a fast pass for histories without a breach.
 
-Versions of a key are numbered in their order, so a guarantee is kept where no access meets a
-number below the greatest that its session had met before. Whatever is not so plain is left to
-``paraply.properties.isolation.sessions``.
+A key's versions are numbered in order. A guarantee is kept if no access has a number below the
+session's greatest so far. ``paraply.properties.isolation.sessions`` decides all other cases.
 """
 
 from __future__ import annotations
@@ -17,11 +16,10 @@ from paraply.properties.isolation.versions import INITIAL, Versions
 Ints = NDArray[np.int64]
 
 _NEVER = -1
-"""Below the number of every version."""
 
 
 def kept_guarantees(versions: Versions) -> dict[Guarantee, Judged] | None:
-    """Return what was found of each guarantee if none is broken; None if one may be."""
+    """Return the results if no guarantee is broken; None if one may be."""
     if versions.unordered:
         return None
     writers = np.array(versions.writers, np.int64)
