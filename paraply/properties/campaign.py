@@ -1,6 +1,6 @@
-"""A campaign: many runs of one system, each distinct history judged by every property.
+"""A campaign: many runs of one system, judged by every property.
 
-Many schedules may lead to one history, so all counts are of distinct histories.
+All counts are of distinct histories.
 """
 
 from __future__ import annotations
@@ -15,20 +15,17 @@ from paraply.vocabulary.schedule import ExhaustiveSchedule, Schedule
 from paraply.vocabulary.verdict import Verdict
 
 IsExpected = Callable[[Property, History], bool]
-"""Returns whether the system is expected to break the property in the history."""
 OnRun = Callable[[int], None]
-"""Receives the number of completed runs after each run."""
+"""Receives the count of completed runs."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
-    """One property's results over the histories of a campaign.
+    """One property's results in a campaign.
 
     Attributes:
-        applied: histories to which the property applies.
-        reached: histories in which its situation occurs.
-        violated: histories that break it.
-        evidence: all situations, and how many are decidable.
+        applied: histories with the property as a requirement.
+        reached: histories with its situation.
         expected: violating histories with an expected breach, by cause.
         first: the first unexpected violation, or else the first one.
     """
@@ -43,7 +40,7 @@ class Tally:
 
     @property
     def verdict(self) -> Verdict:
-        """Return VIOLATED for any breach; HOLDS if all situations were decidable."""
+        """Return VIOLATED for any breach; HOLDS without undecidable situations."""
         return Verdict.VIOLATED if self.violated else self.evidence.verdict
 
 
@@ -53,9 +50,7 @@ class Campaign:
 
     Attributes:
         tallies: one per property, in the given order.
-        histories: number of distinct histories.
-        events: total of all runs.
-        steps: total of all runs, on the histories' clocks.
+        steps: total, on the histories' clocks.
     """
 
     tallies: list[Tally]
@@ -67,7 +62,7 @@ class Campaign:
     _seen: set[int] = field(default_factory=set)
 
     def take(self, history: History, schedule: Schedule) -> None:
-        """Count one run; judge its history if it is new."""
+        """Count one run; judge a new history."""
         self.runs += 1
         self.events += len(history.events)
         self.steps += steps_of(history)
@@ -125,14 +120,13 @@ def run_campaign(
 
 
 def steps_of(history: History) -> int:
-    """Return the steps on the history's clock; 0 without events."""
+    """Return the history's steps; 0 without events."""
     return history.events[-1].time if history.events else 0
 
 
 def content_digest(history: History) -> int:
-    """Return a 64-bit digest of the transactions and events, without the header.
+    """Return a 64-bit digest of the transactions and events, within one process.
 
-    Stable within one process. Any collision among a million histories has a probability below 1 in
-    ten million.
+    A collision among a million histories has a probability below 1 in ten million.
     """
     return hash((history.transactions, history.events))

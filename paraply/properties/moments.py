@@ -11,8 +11,7 @@ from paraply.vocabulary.history import History
 def first_breaking_event(history: History, prop: Property) -> int | None:
     """Return the index of an event that turns the property from unbroken to broken.
 
-    The prefix that ends with the event breaks the property; the one before does not. Returns the
-    last event if only the whole history breaks it; None without a breach or events.
+    Returns the last event if only the whole history breaks it; None without a breach.
     """
     if not history.events or not prop.violations(history):
         return None

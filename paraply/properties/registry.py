@@ -1,8 +1,8 @@
-"""Properties: facts that hold for every history, and situations that some history must reach.
+"""Properties: facts of every history, and situations that some history must reach.
 
-An ALWAYS property is a pure function from a history to its breaches. Without its *witness*, a count
-of its situations, the verdict is UNKNOWN. A SOMETIMES property is such a situation; some history of
-a campaign must reach it.
+An ALWAYS property is a pure function from a history to its breaches; its *witness* counts
+situations, and 0 makes the verdict UNKNOWN. A SOMETIMES property is a situation that some history
+of a campaign must reach.
 """
 
 from __future__ import annotations
@@ -34,27 +34,23 @@ class Expectation(Enum):
 
 
 class Violation:
-    """A breach; subclasses are small frozen dataclasses named after it.
-
-    ``str()`` returns a sentence.
-    """
+    """A breach; ``str()`` returns a sentence."""
 
     __slots__ = ()
 
 
 Check = Callable[[History], Sequence[Violation]]
 Situation = Callable[[History], int]
-"""Counts the situations of a kind, or returns a bool."""
+"""Counts situations, or returns a bool."""
 Gap = Callable[[History], Iterable[str]]
-"""Yields what is missing for each undecidable situation."""
+"""Yields what each undecidable situation lacks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """How many relevant situations of a property were decidable.
+    """Counts of a property's relevant and decidable situations.
 
     Attributes:
-        decided: relevant situations that the recorded events and fields decide.
         missing: what the first undecided one lacks.
     """
 
@@ -70,7 +66,7 @@ class Evidence:
 
     @property
     def reason(self) -> str:
-        """Return why the verdict is UNKNOWN, otherwise empty."""
+        """Return why the verdict is UNKNOWN."""
         if not self.relevant:
             return "its situation does not occur"
         return f"{self}: {self.missing}" if self.decided < self.relevant else ""
@@ -89,15 +85,15 @@ class Evidence:
 NO_EVIDENCE = Evidence()
 
 Vocabulary = Callable[[History], bool]
-"""Whether a history records what a property reads, as its docstring describes."""
+"""Whether a history records what a property reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exemption:
-    """Histories that a property understands but does not apply to.
+    """Histories to which a property does not apply, although it understands them.
 
     Attributes:
-        because: why the property is no requirement there.
+        because: the reason.
     """
 
     applies: Callable[[History], bool]
@@ -114,13 +110,12 @@ class Property:
     """A named fact about histories.
 
     Attributes:
-        name: the fact, in the present tense; the checking function's name.
+        name: the fact; also the checking function's name.
         meaning: one sentence.
-        source: document and section, server function, bug number or paper.
+        source: document section, server function, bug number or paper.
         check: returns the breaches; None for SOMETIMES.
         witness: counts its situations.
-        of: the vocabulary that a history must have.
-        exemptions: histories to which it does not apply.
+        of: the required vocabulary.
         needs: kinds of events required to decide any situation.
         gaps: single undecidable situations.
         is_safety: False for precision and speed, which a correct but slower subject may break.
@@ -140,7 +135,7 @@ class Property:
 
     @property
     def area(self) -> str:
-        """Return the registering module as room and name: ``apply/commit_order``."""
+        """Return the registering module: ``apply/commit_order``."""
         module = (self.check or self.witness).__module__
         return module.removeprefix("paraply.properties.").replace(".", "/")
 
@@ -155,13 +150,13 @@ class Property:
         )
 
     def violations(self, history: History) -> tuple[Violation, ...]:
-        """Return the breaches; none if the property does not apply."""
+        """Return the breaches."""
         if self.check is None or not self.applies_to(history):
             return ()
         return tuple(self.check(history))
 
     def evidence(self, history: History) -> Evidence:
-        """Return the counts of relevant and decided situations."""
+        """Return the counts of situations."""
         if not self.applies_to(history):
             return NO_EVIDENCE
         decided = int(self.witness(history))
@@ -189,14 +184,14 @@ _ABSENT: tuple[object, ...] = (None, "", (), frozenset())
 
 
 def write_sets(history: History) -> Iterator[str]:
-    """Yield row transactions without a recorded write set."""
+    """Yield row transactions without write set."""
     for one in history.transactions:
         if one.kind is TransactionKind.ROWS and not one.write_set:
             yield f"no write set of T{one.id}"
 
 
 def fields(kind: EventKind, *names: str, where: Callable[[Event], bool] | None = None) -> Gap:
-    """Return the gap of events that lack a named field."""
+    """Return the gap of events without a field."""
 
     def lacking(history: History) -> Iterator[str]:
         for event in history.events_of(kind):
@@ -209,15 +204,12 @@ def fields(kind: EventKind, *names: str, where: Callable[[Event], bool] | None =
 
 
 def verdict_of(history: History, prop: Property) -> Verdict:
-    """Return the verdict of one history.
-
-    One history never violates a SOMETIMES property.
-    """
+    """Return one history's verdict; SOMETIMES is never VIOLATED."""
     return Verdict.VIOLATED if prop.violations(history) else prop.evidence(history).verdict
 
 
 def verdict_over(histories: Iterable[History], prop: Property) -> Verdict:
-    """Return the joint verdict: a breach decides, then a gap."""
+    """Return the joint verdict."""
     evidence = NO_EVIDENCE
     for history in histories:
         if prop.violations(history):
@@ -241,7 +233,7 @@ def always(
 ) -> Callable[[Check], Check]:
     """Register the decorated check as a property of every history.
 
-    The function's name becomes the property's name; the docstring's first paragraph, its meaning.
+    The docstring's first paragraph becomes its meaning.
     """
 
     def register_check(check: Check) -> Check:
@@ -266,7 +258,7 @@ def always(
 
 
 def sometimes(*, source: str, of: Vocabulary = any_history) -> Callable[[Situation], Situation]:
-    """Register the decorated predicate as a situation for campaigns."""
+    """Register the decorated predicate as a situation."""
 
     def register_situation(situation: Situation) -> Situation:
         _register(
@@ -290,7 +282,7 @@ def registered_properties() -> tuple[Property, ...]:
 
 
 def property_named(name: str) -> Property:
-    """Return the named property, applicable to every history.
+    """Return the property, applicable to every history.
 
     Raises ``ParaplyError`` P520 for an unknown name.
     """

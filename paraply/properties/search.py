@@ -1,7 +1,6 @@
-"""Search runs of a system for a breach of a property.
+"""Search runs of a system for a breach.
 
-A system is a function from a schedule to a history. Runs are seeded or enumerated, and their
-choices replay them.
+A system is a function from a schedule to a history; a run's choices replay it.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from paraply.vocabulary.schedule import Exploration, Schedule, SeededSchedule
 System = Callable[[Schedule], History]
 
 SEED_STRIDE = 1_000_003
-"""Run n of seed s uses s * SEED_STRIDE + n, so seeds share no runs."""
+"""Run n of seed s uses s * SEED_STRIDE + n: no shared runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +24,7 @@ class Counterexample:
 
     Attributes:
         choices: the program that replays it.
-        violations: at least one breach.
-        runs: runs made to find it, this one included.
+        runs: runs made, this one included.
     """
 
     choices: tuple[int, ...]
@@ -41,7 +39,7 @@ def random_schedules(seed: int, runs_max: int) -> Iterable[SeededSchedule]:
 
 
 def search(system: System, prop: Property, schedules: Iterable[Schedule]) -> Counterexample | None:
-    """Return the first run that breaks the property; None without a breach."""
+    """Return the first breaking run."""
     for runs, schedule in enumerate(schedules, start=1):
         history = system(schedule)
         violations = prop.violations(history)
@@ -57,7 +55,7 @@ def search_exhaustively(
 ) -> tuple[Counterexample | None, bool]:
     """Enumerate runs until one breaks the property.
 
-    Also returns whether the enumeration is complete.
+    Also returns whether all runs were made.
     """
     exploration = Exploration(runs_max=runs_max)
     found = search(system, prop, exploration)

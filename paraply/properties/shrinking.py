@@ -1,7 +1,7 @@
-"""Shrinking: a run that breaks a property becomes a shorter one, edit by edit.
+"""Shrinking: a breaking run becomes shorter, edit by edit.
 
-An :class:`Oracle` decides which programs still break the property. ``ReadableOracle`` runs the
-system; ``paraply.mining.compiled.oracle`` uses kernels.
+An :class:`Oracle` decides which programs break the property: ``ReadableOracle``, or kernels in
+``paraply.mining.compiled.oracle``.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from paraply.vocabulary.schedule import Exploration, RecordedSchedule
 
 Choices = tuple[int, ...]
 Size = tuple[int, int, int, int]
-"""Transactions, events, choices and their sum, compared in this order."""
+"""Transactions, events, choices, sum; in this order."""
 
 SHRINK_RUNS_MAX = 2_000
 NOTHING = -1
 
 
 class Edit(NamedTuple):
-    """Replaces ``length`` choices from ``start`` with ``put``, if any."""
+    """Replaces ``length`` choices from ``start`` with ``put``."""
 
     start: int
     length: int
@@ -41,7 +41,7 @@ UNCHANGED = Edit(0, 0)
 
 
 class BreakingRun(NamedTuple):
-    """The choices of a breaking run, without trailing zeros, and its size."""
+    """A breaking run's size and choices, without trailing zeros."""
 
     choices: Choices
     size: Size
@@ -55,7 +55,7 @@ class BreakingRun(NamedTuple):
 
 
 class Enumerated(NamedTuple):
-    """The first breach if any, the run count, and whether all runs were made."""
+    """The first breach, run count, and completeness."""
 
     run: BreakingRun | None
     runs: int
@@ -63,25 +63,25 @@ class Enumerated(NamedTuple):
 
 
 class Oracle(Protocol):
-    """Decides which runs of one system break one property."""
+    """Decides which runs break a property."""
 
     def edited(
         self, program: Choices, edits: Iterable[Edit], below: Size | None = None
     ) -> tuple[int, BreakingRun | None]:
-        """Return the first edited run that breaks it below a size, and the number tried."""
+        """Return the first breaking edit below a size, and the number tried."""
 
     def drawn(self, seed: int, runs_max: int) -> tuple[int, BreakingRun | None]:
-        """Return a seed's first breaking random run, and the number made."""
+        """Return the first breaking random run, and the number made."""
 
     def enumerated(self, runs_max: int) -> Enumerated:
-        """Return the first breaking run in depth-first order."""
+        """Return the first depth-first breaking run."""
 
     def counterexample(self, run: BreakingRun, runs: int) -> Counterexample:
-        """Return the run in full, with the count of runs."""
+        """Return the run in full."""
 
 
 class ReadableOracle:
-    """Runs the system and judges each history once."""
+    """Judges each history once."""
 
     def __init__(self, system: System, prop: Property) -> None:
         self._system = system
@@ -92,7 +92,7 @@ class ReadableOracle:
     def edited(
         self, program: Choices, edits: Iterable[Edit], below: Size | None = None
     ) -> tuple[int, BreakingRun | None]:
-        """Try each edit; reuses the sizes of known runs."""
+        """Try each edit once."""
         tried = 0
         for tried, edit in enumerate(edits, start=1):
             candidate = without_trailing_zeros(edit.of(program))
@@ -138,7 +138,7 @@ class ReadableOracle:
 def shrink(
     oracle: Oracle, found: Counterexample, *, runs_max: int = SHRINK_RUNS_MAX
 ) -> Counterexample:
-    """Return a breaking run with fewer transactions, events and choices."""
+    """Return a smaller breaking run."""
     run = shrink_run(oracle, BreakingRun.of(found.choices, found.history), runs_max=runs_max)
     return found if run.choices == found.choices else oracle.counterexample(run, found.runs)
 
@@ -146,9 +146,9 @@ def shrink(
 def shrink_run(
     oracle: Oracle, found: BreakingRun, *, runs_max: int = SHRINK_RUNS_MAX
 ) -> BreakingRun:
-    """Delete chunks of choices, then lower choices, while the run gets smaller.
+    """Delete chunks of choices, then lower choices.
 
-    With enough runs the result is one-minimal: no single edit makes it smaller.
+    With enough runs, no single edit makes the result smaller.
     """
     smallest = found
     while runs_max > 0:
@@ -173,7 +173,7 @@ def _simplifications(choices: Choices) -> Iterator[Edit]:
 
 
 def cuts(choices: Choices, length: int, *, step: int = 1) -> Iterator[Edit]:
-    """Yield the edits that cut ``length`` choices, each program once if ``step`` is 1."""
+    """Yield the cuts of ``length`` choices, each program once if ``step`` is 1."""
     for start in range(0, len(choices) - length + 1, step):
         # Skip a cut equal to the one a place earlier.
         if step > 1 or start == 0 or choices[start - 1] != choices[start + length - 1]:
@@ -181,7 +181,7 @@ def cuts(choices: Choices, length: int, *, step: int = 1) -> Iterator[Edit]:
 
 
 def without_trailing_zeros(choices: Choices) -> Choices:
-    """Return the choices without trailing zeros, which a replay supplies."""
+    """Return choices without trailing zeros, which replays supply."""
     end = len(choices)
     while end and choices[end - 1] == 0:
         end -= 1

@@ -1,4 +1,4 @@
-"""Commit order, exactly-once apply, session order, saved positions and progress."""
+"""Commit order, exactly-once apply, sessions, positions and progress."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitOrderInverted(Violation):
-    """A transaction commits in the engine before an earlier logged one."""
+    """A transaction commits before an earlier logged one."""
 
     member: str
     earlier: TransactionId
@@ -35,7 +35,7 @@ class CommitOrderInverted(Violation):
 
 
 class SessionOrderInverted(CommitOrderInverted):
-    """The transactions of one client session commit in the wrong order."""
+    """A session's transactions commit out of order."""
 
     __slots__ = ()
 
@@ -53,7 +53,7 @@ class AppliedTwice(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionLost(Violation):
-    """The applier stops in good order, but never commits a logged transaction."""
+    """The applier stops without a logged transaction."""
 
     member: str
     transaction: TransactionId
@@ -75,7 +75,7 @@ class PositionAheadOfData(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplierStalled(Violation):
-    """Nothing can move, and transactions remain."""
+    """Transactions remain, but no step is possible."""
 
     member: str
     waiting: tuple[TransactionId, ...]
@@ -138,7 +138,7 @@ def sessions_keep_their_order(history: History) -> tuple[SessionOrderInverted, .
 
 @sometimes(of=crash_of_a_replica, source="WL#8440, applier recovery")
 def replica_crashes_midway(history: History) -> bool:
-    """A replica crashed while a transaction was under way and others had committed."""
+    """A replica crashed during a transaction, after others had committed."""
     for stream in apply_streams(history):
         begun: set[TransactionId] = set()
         committed: set[TransactionId] = set()
@@ -204,7 +204,7 @@ def saved_positions_are_executed(history: History) -> tuple[PositionAheadOfData,
     witness=lambda history: bool(apply_streams(history)),
 )
 def applier_reaches_the_end(history: History) -> tuple[ApplierStalled, ...]:
-    """The applier always moves until its log is applied, or it reports an error."""
+    """The applier always moves until its log is applied, or it reports why it stopped."""
     found = []
     for stream in apply_streams(history):
         has_ended = any(event.kind in _ENDS for _, event in stream.events)

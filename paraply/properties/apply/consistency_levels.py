@@ -1,9 +1,8 @@
-"""The consistency levels of WL#4648, over the states of a replica instead of reads.
+"""The consistency levels of WL#4648, over a replica's states instead of reads.
 
-A state maps each row to its last writer, so no reader must look at the right moment. *Any-time*:
-every state existed on the source. *Most of the time*: whenever the committed transactions form a
-prefix of the log, the state equals the source's. *Eventual*: the states are equal at the end of the
-log.
+A state maps each row to its last writer. *Any-time*: every state existed on the source. *Most of
+the time*: the states are equal after any committed prefix of the log. *Eventual*: they are equal at
+its end.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from paraply.vocabulary.write_set import EMPTY_WRITE_SET, Item, WriteSet, sorted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GapFreeStateDiverged(Violation):
-    """A row differs although the committed transactions form a prefix."""
+    """A row differs after a committed prefix."""
 
     member: str
     prefix: TransactionId
@@ -44,7 +43,7 @@ class GapFreeStateDiverged(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndStateDiverged(Violation):
-    """A row differs from the source's when the run is over."""
+    """A row's final value differs from the source's."""
 
     member: str
     ending: str
@@ -62,32 +61,32 @@ class EndStateDiverged(Violation):
 
 @dataclass(slots=True)
 class ReplicaState:
-    """The last writer of each row, and the commits since the position."""
+    """Each row's last writer, and the commits."""
 
     rows: dict[Item, TransactionId]
     committed: set[TransactionId] = field(default_factory=set)
     to_be_repeated: set[TransactionId] = field(default_factory=set)
-    """Committed before a crash but past the position."""
+    """Committed before a crash, past the position."""
     partly: set[TransactionId] = field(default_factory=set)
     """Transactions with only some parts committed."""
 
     @property
     def gap_free_prefix(self) -> TransactionId | None:
-        """Return the last transaction of the committed prefix; None if there is a gap."""
+        """Return the committed prefix's end; None with a gap."""
         length = TransactionId(len(self.committed))
         if self.to_be_repeated or self.partly or max(self.committed, default=length) != length:
             return None
         return length
 
     def observations(self) -> tuple[Observation, ...]:
-        """Return the state as a reader of every row sees it."""
+        """Return what a reader of every row sees."""
         return tuple(
             Observation(item, self.rows[item]) for item in sorted_items(frozenset(self.rows))
         )
 
 
 def states_of(history: History, stream: ApplyStream) -> Iterator[ReplicaState]:
-    """Yield the state after each event that changes it, as one mutable object."""
+    """Yield one mutable state after each change."""
     items = {item for transaction in history.transactions for item in transaction.write_set}
     state = ReplicaState(dict.fromkeys(items, INITIAL_STATE))
     applied: dict[TransactionId, set[Item]] = {}

@@ -1,7 +1,7 @@
 """A transaction changes the version that it was certified against.
 
-The final data therefore depends only on the certification order and is the same on every member. A
-session changes its rows before it sends the transaction; an applier, when it commits.
+So the final data depends only on certification order. A session changes rows before sending; an
+applier, at commit.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from paraply.vocabulary.write_set import Item, format_item, sorted_items, table_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedAnotherVersion(Violation):
-    """A changed row does not have the version of the previous certified writer."""
+    """A changed row lacks the previous certified version."""
 
     member: str
     transaction: TransactionId
@@ -44,7 +44,7 @@ class ChangedAnotherVersion(Violation):
 
 
 class ChangedUnderAnotherDefinition(ChangedAnotherVersion):
-    """A changed row's table does not have the previous certified definition."""
+    """A changed row's table lacks the previous certified definition."""
 
     __slots__ = ()
 
@@ -58,7 +58,7 @@ class ChangedUnderAnotherDefinition(ChangedAnotherVersion):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastVersionLost(Violation):
-    """A member applied everything but lacks the last certified version."""
+    """A caught-up member lacks the last certified version."""
 
     member: str
     what: str

@@ -1,6 +1,6 @@
-"""Conflicts, commits, reads and logs within each MariaDB domain.
+"""Conflicts, commits, reads and logs, per MariaDB domain.
 
-Each domain is a separate log; the order between domains is free.
+The order between domains is free.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 
 
 class LoggedOutOfOrder(CommitOrderInverted):
-    """The replica logs two transactions of one domain in the wrong order."""
+    """The replica logs a domain out of order."""
 
     __slots__ = ()
 
@@ -38,7 +38,7 @@ class LoggedOutOfOrder(CommitOrderInverted):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommittedUnlikeLogged(Violation):
-    """The engine and the replica's binary log have different orders."""
+    """Engine order and the replica's log differ."""
 
     member: str
     logged_first: TransactionId
@@ -53,7 +53,7 @@ class CommittedUnlikeLogged(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainTookTooManyWorkers(Violation):
-    """A domain keeps more workers busy than its limit."""
+    """A domain's busy workers exceed its limit."""
 
     member: str
     domain: int
@@ -71,7 +71,7 @@ _LAST: list[tuple[History, tuple[History, ...]]] = []
 
 
 def domain_histories(history: History) -> tuple[History, ...]:
-    """Return one history per domain, by number; excludes transactions without domains."""
+    """Return one history per numbered domain."""
     if not _LAST or _LAST[0][0] is not history:
         domains = {one.domain for one in history.transactions if one.domain is not None}
         _LAST[:] = [(history, tuple(_of_domain(history, domain) for domain in sorted(domains)))]

@@ -1,6 +1,6 @@
-"""Which transactions may begin together in each parallel mode of MariaDB, per domain.
+"""The parallel modes of MariaDB, per domain.
 
-``flags`` of a transaction are those of its GTID event.
+``flags`` are those of the GTID event.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from paraply.vocabulary.transactions import Transaction, TransactionId, Transact
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchesOverlapped(Violation):
-    """A transaction begins before another commit group makes its changes."""
+    """A transaction begins before another group's changes."""
 
     member: str
     earlier: TransactionId
@@ -33,7 +33,7 @@ class BatchesOverlapped(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BegunTooEarly(Violation):
-    """A transaction begins before a required earlier commit."""
+    """A transaction begins before a required commit."""
 
     member: str
     earlier: TransactionId

@@ -1,7 +1,6 @@
 """Speculation, deadlock kills, retries, errors and group commit of a MariaDB replica.
 
-A speculative attempt may fail or overlap a conflicting one and roll back. Only surviving attempts
-count.
+Speculative attempts may fail or overlap; only surviving ones count.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from paraply.vocabulary.transactions import TransactionId
 from paraply.vocabulary.write_set import sorted_items
 
 DEADLOCK_KILL = "deadlock kill"
-"""Note of a ROLLED_BACK event: an earlier transaction needed a row lock."""
+"""Note of a ROLLED_BACK event."""
 _NOT_AS_LOGGED = (Outcome.MISSING_BEFORE_IMAGE, Outcome.DUPLICATE_KEY, Outcome.MISSING_PARENT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoundLogFailed(Violation):
-    """The replica stops with an error on a sound log and sound data."""
+    """The replica rejects a sound log."""
 
     member: str
     transaction: TransactionId
@@ -44,7 +43,7 @@ class SoundLogFailed(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedPastError(Violation):
-    """A transaction commits after an earlier failure in its domain."""
+    """A transaction commits after a failure in its domain."""
 
     member: str
     failed: TransactionId
@@ -56,7 +55,7 @@ class AppliedPastError(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierKilled(Violation):
-    """An earlier transaction is killed for a later one of its domain."""
+    """A transaction is killed for a later one."""
 
     member: str
     victim: TransactionId
@@ -68,7 +67,7 @@ class EarlierKilled(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetriedTooEarly(Violation):
-    """A retry begins before all earlier commits of its domain."""
+    """A retry begins before earlier commits of its domain."""
 
     member: str
     transaction: TransactionId
@@ -83,7 +82,7 @@ class RetriedTooEarly(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupCommitMissed(Violation):
-    """A transaction that waited in its commit is synced in a later group."""
+    """A transaction that waited is synced later."""
 
     member: str
     transaction: TransactionId
@@ -245,7 +244,7 @@ def nothing_after_an_error_is_applied(history: History) -> tuple[AppliedPastErro
     witness=lambda history: bool(apply_streams(history)),
 )
 def replica_never_stalls(history: History) -> tuple[ApplierStalled, ...]:
-    """After each start the replica stops in good order or says why it cannot go on."""
+    """After each start the replica stops in good order or reports why it stopped."""
     found = []
     for stream in apply_streams(history) if history.is_complete else ():
         given: dict[TransactionId, None] = {}

@@ -1,7 +1,7 @@
 """No conflicting parallel apply, and when a transaction may start.
 
-Optimistic appliers let conflicting attempts overlap and roll back the loser. So only surviving
-attempts count, by their row changes instead of their begins.
+Optimistic appliers roll back the loser of a conflict. So only surviving attempts count, by their
+row changes.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 from paraply.vocabulary.write_set import Item, sorted_items
 
 SPECULATIVE = ("optimistic", "aggressive")
-"""Prefixes of dialects that begin conflicting transactions together and wait for rows."""
+"""Prefixes of dialects with optimistic begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConflictingApplyOverlapped(Violation):
-    """A transaction changes a row before an earlier writer commits."""
+    """A row changes before an earlier writer commits."""
 
     member: str
     earlier: TransactionId
@@ -38,7 +38,7 @@ class ConflictingApplyOverlapped(Violation):
     item: Item | None
     """The shared row; None for a barrier."""
     is_by_window: bool = False
-    """Whether begin and commit decide because no row change is recorded."""
+    """Whether begin and commit decide, without row changes."""
 
     def __str__(self) -> str:
         what = "began" if self.item is None or self.is_by_window else f"changed {self.item}"
@@ -84,7 +84,7 @@ class RowApplyFailed(Violation):
     source="decision 0002: a scheduler that serialises all passes every safety property",
 )
 def two_transactions_overlap(history: History) -> bool:
-    """Two transactions that survived were under way at once."""
+    """Two surviving transactions overlapped."""
     return any(next(overlapping_pairs(stream), None) for stream in apply_streams(history))
 
 
@@ -125,7 +125,7 @@ def _undecided_pairs(history: History) -> list[str]:
 def no_conflicting_parallel_apply(history: History) -> tuple[ConflictingApplyOverlapped, ...]:
     """A surviving attempt changes a row only after every earlier writer of it has committed.
 
-    Without recorded row changes, the whole attempt begins after those commits.
+    Without recorded row changes, the begin counts.
     """
     return tuple(pair.breach for pair in _pairs(history) if pair.breach is not None)
 
@@ -134,7 +134,6 @@ def no_conflicting_parallel_apply(history: History) -> tuple[ConflictingApplyOve
 class _Pair:
     breach: ConflictingApplyOverlapped | None = None
     missing: str = ""
-    """The missing record; empty if the pair is decided."""
 
 
 _PAIRS: list[tuple[History, tuple[_Pair, ...]]] = []

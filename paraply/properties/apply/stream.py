@@ -1,7 +1,6 @@
-"""Each replica's attempts to apply its log: the shared view of the applier checks.
+"""Each replica's attempts to apply its log, shared by the applier checks.
 
-Only scheduled or skipped transactions count (SCHEDULED, SKIPPED). Other rules order a group
-member's own commits.
+Only SCHEDULED or SKIPPED transactions count; other rules order a group member's own commits.
 """
 
 from __future__ import annotations
@@ -15,23 +14,22 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 from paraply.vocabulary.write_set import Item
 
 APPLIER_EVENTS = (EventKind.SCHEDULED, EventKind.SKIPPED, EventKind.BEGUN)
-"""Events that show a working applier."""
 LOST = "lost"
-"""Prefix of the note of a permanent crash."""
+"""Note prefix of a permanent crash."""
 FROM_OUTSIDE = "from outside"
-"""Note of a FAILED event with an external cause, such as a full disk."""
+"""Note of a FAILED event with an external cause (a full disk)."""
 LOCK_WAIT_TIMEOUT = "lock wait timeout"
-"""Note of a FAILED or ROLLED_BACK event: an external lock timed out."""
+"""Note of an external lock timeout."""
 OUT_OF_ORDER = "1950"
-"""Prefix of a FAILED note: gtid_strict_mode rejected a number."""
+"""Note prefix: gtid_strict_mode rejected a number."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Attempt:
     """One attempt to apply a transaction; times are event indexes.
 
-    ``touched`` maps items to their first change. ``committed_at`` is None if the attempt did not
-    survive. ``job`` lists transactions merged into one commit, otherwise empty.
+    ``touched`` maps items to first changes. ``committed_at`` is None without a commit. ``job``
+    lists transactions merged into one commit.
     """
 
     transaction: Transaction
@@ -43,7 +41,7 @@ class Attempt:
 
 @dataclass(slots=True, kw_only=True)
 class ApplyStream:
-    """One applier's attempts and events, in order."""
+    """One applier's attempts and events."""
 
     member: str
     attempts: list[Attempt] = field(default_factory=list)
@@ -54,33 +52,33 @@ class ApplyStream:
 
     @property
     def surviving(self) -> list[Attempt]:
-        """Return the committed attempts in begin order."""
+        """Return committed attempts in begin order."""
         return [attempt for attempt in self.attempts if attempt.committed_at is not None]
 
     def had_committed(self, transaction: TransactionId, moment: int) -> bool:
-        """Return whether the transaction committed before the event ``moment``."""
+        """Return whether a commit precedes the event ``moment``."""
         committed = self.first_commit.get(transaction)
         return committed is not None and committed < moment
 
     @property
     def has_rows(self) -> bool:
-        """Return whether the member records row changes."""
+        """Return whether row changes are recorded."""
         return any(event.kind is EventKind.ROW_APPLIED for _, event in self.events)
 
     @property
     def is_lost(self) -> bool:
-        """Return whether the last crash is noted as permanent."""
+        """Return whether the last crash is permanent."""
         crashes = [event for _, event in self.events if event.kind is EventKind.CRASHED]
         return bool(crashes) and crashes[-1].note.startswith(LOST)
 
     @property
     def has_stopped(self) -> bool:
-        """Return whether the applier stopped in good order."""
+        """Return whether the applier stopped normally."""
         return any(event.kind is EventKind.STOPPED for _, event in self.events)
 
 
 def commits_without_begin(history: History) -> Iterator[str]:
-    """Yield remote transactions with a commit and no begin."""
+    """Yield remote commits without a begin."""
     for stream in apply_streams(history):
         begun = {attempt.transaction.id for attempt in stream.attempts}
         for one in stream.first_commit:
@@ -89,10 +87,10 @@ def commits_without_begin(history: History) -> Iterator[str]:
 
 
 def own_failures(history: History) -> Iterator[tuple[Event, TransactionId]]:
-    """Yield each FAILED event that the applier caused, with its transaction.
+    """Yield each FAILED event that the applier caused.
 
-    Excludes noted external causes, lock wait timeouts (they may use up the stated retries) and
-    numbers that strict mode rejects (see ``only_smaller_numbers_are_refused``).
+    Excludes external causes, lock wait timeouts (they may use up the stated retries) and rejected
+    numbers (see ``only_smaller_numbers_are_refused``).
     """
     retries_max = history.header.options.get("retries_max")
     timed_out: set[tuple[str, TransactionId]] = set()
@@ -116,7 +114,7 @@ _LAST: list[tuple[History, tuple[ApplyStream, ...]]] = []
 
 
 def apply_streams(history: History) -> tuple[ApplyStream, ...]:
-    """Return one stream for each member with an applier."""
+    """Return one stream per applier."""
     if not _LAST or _LAST[0][0] is not history:
         _LAST[:] = [(history, _streams_of(history))]
     return _LAST[0][1]
@@ -172,7 +170,7 @@ def _follow(stream: ApplyStream, history: History) -> None:
 
 
 def overlapping_pairs(stream: ApplyStream) -> Iterator[tuple[Attempt, Attempt]]:
-    """Yield pairs of surviving attempts that overlap, except within one merged job."""
+    """Yield overlapping surviving attempts of different jobs."""
     running: list[Attempt] = []
     for attempt in sorted(stream.surviving, key=lambda one: one.begun_at):
         running = [one for one in running if (one.committed_at or 0) > attempt.begun_at]

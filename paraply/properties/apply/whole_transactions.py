@@ -1,4 +1,4 @@
-"""Controlled runs: whole transactions, equal tables, no premature stop."""
+"""Controlled runs: whole transactions, equal tables, no early stop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paraply.vocabulary.transactions import TransactionId, TransactionKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionTorn(Violation):
-    """A committed transaction lacks some of its row changes."""
+    """A committed transaction lacks row changes."""
 
     member: str
     transaction: TransactionId
@@ -28,7 +28,7 @@ class TransactionTorn(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableDiverged(Violation):
-    """A table's final rows differ from the source's."""
+    """A final table differs from the source's."""
 
     member: str
     table: str
@@ -39,7 +39,7 @@ class TableDiverged(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GaveUp(Violation):
-    """The applier rejects a log that serial replay accepts."""
+    """The applier rejects a valid log."""
 
     member: str
     transaction: TransactionId
@@ -50,7 +50,7 @@ class GaveUp(Violation):
 
 
 _MADE = (Outcome.OK, Outcome.DISCARDED)
-"""Conflict resolution may discard a change to a newer row."""
+"""Conflict resolution may discard a change."""
 
 
 def _rows_are_numbered(history: History) -> bool:
@@ -110,7 +110,7 @@ def tables_end_as_the_sources(history: History) -> tuple[TableDiverged, ...]:
     witness=lambda history: any(stream.has_stopped for stream in apply_streams(history)),
 )
 def applier_does_not_give_up(history: History) -> tuple[GaveUp, ...]:
-    """The applier goes on to the end of a log that a serial replay applies without an error."""
+    """The applier reaches the end of a log that a serial replay applies without an error."""
     return tuple(
         GaveUp(member=event.member, transaction=transaction, why=event.note)
         for event, transaction in own_failures(history)

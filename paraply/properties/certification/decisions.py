@@ -1,4 +1,4 @@
-"""Certification: the winners, and the agreement of all members."""
+"""Certification: the winners, and the members' agreement."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from paraply.vocabulary.write_set import format_item, sorted_items
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConcurrentWritersCertified(Violation):
-    """Two concurrent writers of one row are both certified."""
+    """Two concurrent writers are both certified."""
 
     member: str
     winner: TransactionId
@@ -52,7 +52,7 @@ class RefusedWithoutConflict(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionsDiffer(Violation):
-    """Two members give one transaction different decisions or GTIDs."""
+    """Two members' decisions or GTIDs differ."""
 
     transaction: TransactionId
     member: str
@@ -84,7 +84,7 @@ class GtidGivenTwice(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutedSetsDiffer(Violation):
-    """Two members at rest have executed different sets."""
+    """Two members' final executed sets differ."""
 
     member: str
     other_member: str
@@ -103,7 +103,7 @@ def _is_positive(event: Event) -> bool:
 
 @sometimes(of=certification, source="WL#8440, trx.LC: 'two parallel conflicting transactions'")
 def two_writers_race(history: History) -> bool:
-    """A member is given two transactions that wrote one row without seeing each other."""
+    """A member receives two transactions that wrote one row without seeing each other."""
     seen = snapshots(history)
     return any(
         _is_concurrent(earlier, later, seen)
@@ -146,7 +146,7 @@ def _two_gtids_are_given(history: History) -> bool:
 def first_certified_wins(history: History) -> list[ConcurrentWritersCertified]:
     """Of two transactions that wrote one row unseen by each other, only the first is certified.
 
-    Each positive decision is compared with every earlier one, purged or not.
+    This includes purged earlier decisions.
     """
     seen = snapshots(history)
     return [
@@ -174,9 +174,8 @@ def first_certified_wins(history: History) -> list[ConcurrentWritersCertified]:
 def only_conflicts_are_refused(history: History) -> list[RefusedWithoutConflict]:
     """A refused transaction did not see some earlier certified writer of a row it wrote.
 
-    Applies only to closed snapshots. If a snapshot lacks what its own transactions had seen (no
-    commit order at the origin), a rejection without conflict is by design: the stored version is
-    the writer's whole snapshot.
+    Applies only to closed snapshots. Without commit order at the origin, a rejection without
+    conflict is by design: the stored version is the writer's whole snapshot.
     """
     seen = snapshots(history)
     return [
@@ -195,8 +194,7 @@ def only_conflicts_are_refused(history: History) -> list[RefusedWithoutConflict]
 def refusals_are_deserved(history: History) -> list[RefusedWithoutConflict]:
     """A refused transaction shares a row with a certified transaction that it had not seen.
 
-    Applies to every snapshot: members that break the group's order have holes, which cause
-    rejections without conflict.
+    Applies to every snapshot, also one with holes, which cause refusals without conflict.
     """
     return _undeserved(history, snapshots(history))
 
@@ -225,7 +223,7 @@ def _undeserved(history: History, seen: Snapshots) -> list[RefusedWithoutConflic
 def members_decide_alike(history: History) -> list[DecisionsDiffer]:
     """All members give an attempt of a transaction the same decision and GTID.
 
-    Timestamps may differ: they depend on what was remote to the member.
+    Timestamps may differ: they count remote transactions.
     """
     first: dict[tuple[TransactionId, int], tuple[str, str]] = {}
     differing: list[DecisionsDiffer] = []
@@ -301,10 +299,7 @@ def members_execute_the_same(history: History) -> list[ExecutedSetsDiffer]:
 
 
 def _executed_at_rest(history: History) -> dict[str, frozenset[TransactionId]]:
-    """Return the executed set of each member at rest, whose last event is STOPPED.
-
-    A member that left in good order has stopped too, but is in no current view.
-    """
+    """Return the executed sets of members whose last event is STOPPED."""
     stopped = [
         stream
         for stream in member_streams(history)
@@ -330,7 +325,6 @@ def _is_concurrent(
 
 
 def _is_closed(snapshot: frozenset[TransactionId], seen: Snapshots) -> bool:
-    """Return whether a snapshot contains everything that its transactions had seen."""
     return all(seen.get(one, frozenset()) <= snapshot for one in snapshot)
 
 

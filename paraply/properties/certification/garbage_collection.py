@@ -23,7 +23,7 @@ from paraply.vocabulary.write_set import Item, WriteSet, format_item, sorted_ite
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionChangedByCollection(Violation):
-    """A transaction is certified because a conflicting version was purged."""
+    """A purge lets a conflicting transaction pass."""
 
     member: str
     transaction: TransactionId
@@ -38,7 +38,7 @@ class DecisionChangedByCollection(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnstableCalledStable(Violation):
-    """A stable transaction is missing at a member."""
+    """A member lacks a stable transaction."""
 
     member: str
     transaction: TransactionId
@@ -53,7 +53,7 @@ class UnstableCalledStable(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeededVersionPurged(Violation):
-    """A version is purged although a sent transaction had not seen it."""
+    """A purged version is unseen by a sent transaction."""
 
     member: str
     writer: TransactionId
@@ -69,7 +69,7 @@ class NeededVersionPurged(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurgedWriterUncovered(Violation):
-    """A transaction may start before the writer of a purged row."""
+    """A transaction may overtake a purged row's writer."""
 
     member: str
     purged_writer: TransactionId
@@ -86,7 +86,7 @@ class PurgedWriterUncovered(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurgeableItemKept(Violation):
-    """A collection keeps an item with a version executed everywhere."""
+    """A collection keeps a stable item."""
 
     member: str
     writer: TransactionId
@@ -98,7 +98,7 @@ class PurgeableItemKept(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewestVersionPurged(Violation):
-    """A collection purges a version not strictly older than the stable set."""
+    """A collection purges a version not older than the stable set."""
 
     member: str
     writer: TransactionId
@@ -109,15 +109,12 @@ class NewestVersionPurged(Violation):
 
 
 PREEMPTIVE = "preemptive"
-"""Note of a single-primary collection because of large certification info."""
+"""Note of a single-primary collection of large certification info."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Collection:
-    """One collection, and the member's stored versions before it.
-
-    ``writers`` are the last positive writers of the stored items.
-    """
+    """``writers`` are the stored items' last positive writers before the purge."""
 
     stream: MemberStream
     index: int
@@ -125,7 +122,6 @@ class _Collection:
     writers: dict[Item, Certified]
 
     def purged(self) -> Iterator[tuple[Item, Certified]]:
-        """Yield the purged items with a writer certified here."""
         for item in sorted_items(self.event.items):
             if item in self.writers:
                 yield item, self.writers[item]
@@ -228,8 +224,8 @@ def a_member_collects_after_broadcasts(history: History) -> bool:
 def stable_set_is_executed_everywhere(history: History) -> list[UnstableCalledStable]:
     """Every member online in the view has executed all that becomes stable.
 
-    So no later snapshot of these members can be older. A member that comes online later applies its
-    backlog before it writes; therefore the first report of stability counts.
+    So their later snapshots are no older. A later member applies its backlog before it writes, so
+    the first report of stability counts.
     """
     broken: list[UnstableCalledStable] = []
     streams = {stream.member: stream for stream in member_streams(history)}
@@ -334,7 +330,7 @@ def certification_info_is_bounded(history: History) -> list[PurgeableItemKept]:
 def only_superseded_versions_are_purged(history: History) -> list[NewestVersionPurged]:
     """Only versions strictly older than the stable set are purged, so the newest one stays.
 
-    Preemptive collection of 8.4 purges everything by design.
+    Preemptive collection of 8.4 purges everything.
     """
     return [
         NewestVersionPurged(

@@ -1,7 +1,6 @@
-"""The least possible last_committed, from the information of a member.
+"""The least last_committed that a member's information permits.
 
-A second implementation of a certifier's memory: last remote writer per item, last barrier, last
-collection.
+A second implementation of a certifier's memory.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ def compute_last_committed_needed(
 ) -> Iterator[tuple[Certified, int]]:
     """Yield each timestamped transaction with its least last_committed.
 
-    A transaction of ``large`` items or more is a barrier, since its items are not stored.
+    Transactions of ``large`` items or more are barriers, since their items are not stored.
 
-    A collection may use the number just before the next transaction's: some servers burn a number,
-    others use the last one. Excludes (0, 0).
+    A collection may use the number just before the next one: some servers burn a number. Excludes
+    (0, 0).
     """
     certified = {one.event_index: one for one in stream.certified}
     writers: dict[Item, int] = {}

@@ -1,4 +1,4 @@
-"""Certification after a rollback and retry with a specified GTID."""
+"""Certification after a retry with a specified GTID."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryRefused(Violation):
-    """A retry of a rolled back transaction is rejected, and so forever."""
+    """A retry after a rollback is rejected forever."""
 
     member: str
     transaction: TransactionId

@@ -1,4 +1,4 @@
-"""Properties of the logical timestamps that a member gives to remote transactions."""
+"""Properties of one member's logical timestamps."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TimestampMalformed(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequenceNumberRepeated(Violation):
-    """A sequence number does not rise, although nothing reset the counters."""
+    """A sequence number falls without a reset."""
 
     member: str
     earlier: TransactionId
@@ -55,7 +55,7 @@ class SequenceNumberRepeated(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DependencyUnordered(Violation):
-    """A dependent transaction may start before the earlier one."""
+    """A dependent transaction may start too early."""
 
     member: str
     earlier: TransactionId
@@ -72,7 +72,7 @@ class DependencyUnordered(Violation):
 
 
 class BarrierUnordered(DependencyUnordered):
-    """A transaction without write set may overlap with another."""
+    """A transaction without write set may overlap."""
 
     __slots__ = ()
 
@@ -88,7 +88,7 @@ BreachT = TypeVar("BreachT", bound=DependencyUnordered)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionHeldBack(Violation):
-    """A transaction waits for more than it depends on."""
+    """A transaction waits without a dependency."""
 
     member: str
     transaction: TransactionId
@@ -104,7 +104,7 @@ class TransactionHeldBack(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequenceNumberSkipped(Violation):
-    """A number is unused, so the applier drains at the gap."""
+    """A gap in the numbers drains the applier."""
 
     member: str
     transaction: TransactionId
@@ -198,8 +198,8 @@ def sequence_numbers_increase(history: History) -> list[SequenceNumberRepeated]:
 def conflicting_transactions_are_ordered(history: History) -> list[DependencyUnordered]:
     """The later of two transactions with a common item waits for the earlier one.
 
-    Its last_committed reaches the other's sequence_number, or a fence (0, 0) or a rotation lies
-    between, or the member had committed the earlier one before it certified the later.
+    Exceptions: a fence (0, 0) or rotation between them, or an earlier one committed before the
+    later's certification.
     """
     return [
         _unordered(DependencyUnordered, stream, earlier, later)
@@ -277,7 +277,7 @@ def a_session_logs_two_transactions(history: History) -> bool:
 def timestamps_keep_session_order(history: History) -> list[SessionReordered]:
     """The timestamps keep the transactions of one session in their order.
 
-    Weaker than commit order. COMMIT_ORDER and WRITESET_SESSION promise it; WRITESET relies on
+    COMMIT_ORDER and WRITESET_SESSION promise this; WRITESET relies on
     replica_preserve_commit_order.
     """
     return [
@@ -333,9 +333,9 @@ def _unordered_pairs(history: History) -> Iterator[tuple[MemberStream, Certified
 
 
 def _may_overlap(earlier: Certified, later: Certified) -> bool:
-    """Return whether MySQL's coordinator may start ``later`` before ``earlier`` commits.
+    """Return whether MySQL's coordinator may start ``later`` first.
 
-    last_committed 0 waits for all workers: a dependency in an older binary log (WL#7165), or a view
+    last_committed 0 waits for all workers: an older binary log's dependency (WL#7165), or a view
     change.
     """
     if earlier.timestamp is None or later.timestamp is None or not later.timestamp.last_committed:

@@ -1,6 +1,6 @@
 """Rows with a common key share a write set item.
 
-Keys are compared by rows and schema, without items or hashes.
+Compares keys by rows and schema, without hashes.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from paraply.vocabulary.schema import Column, TableSchema, UniqueKey
 from paraply.vocabulary.transactions import Transaction, TransactionId
 
 KeyValue = tuple[str, str, tuple[object, ...]]
-"""Table, index, and one folded value per part."""
+"""Table, index, and folded values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeetingUnseen(Violation):
-    """Two transactions with a common key share no item."""
+    """Transactions with a common key share no item."""
 
     earlier: TransactionId
     later: TransactionId
@@ -38,7 +38,7 @@ class MeetingUnseen(Violation):
 
 
 class ParentUnseen(MeetingUnseen):
-    """A child row and its changed parent share no item."""
+    """A child row and changed parent share no item."""
 
     __slots__ = ()
 
@@ -63,8 +63,7 @@ def a_child_meets_its_parent(history: History) -> bool:
 def equal_keys_share_an_item(history: History) -> list[MeetingUnseen]:
     """Two transactions whose rows have an equal key share an item.
 
-    Compares before and after images by the collation and indexed prefix. A NULL part equals
-    nothing.
+    Compares all images by collation and indexed prefix. NULL equals nothing.
     """
     return [
         MeetingUnseen(earlier=earlier.id, later=later.id, table=table, index=index)

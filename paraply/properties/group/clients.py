@@ -1,6 +1,6 @@
 """Guarantees to a group's clients, also in a network partition.
 
-The minority's view has the note ``CUT_OFF``; its commits are unknown to the majority.
+``CUT_OFF`` notes the minority's view.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
 CUT_OFF = "cut off"
-"""Note of VIEW_INSTALLED at a member of the minority."""
+"""Note of the minority's VIEW_INSTALLED."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmedThenMissing(Violation):
-    """A member lacks a transaction confirmed to a client."""
+    """A member lacks a confirmed transaction."""
 
     transaction: TransactionId
     told_by: str
@@ -36,7 +36,7 @@ class ConfirmedThenMissing(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmedWhileCutOff(Violation):
-    """A member of the minority confirms a commit."""
+    """A minority member confirms a commit."""
 
     transaction: TransactionId
     member: str

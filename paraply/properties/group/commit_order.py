@@ -1,7 +1,7 @@
 """The commit order of group members with one certification order.
 
-A member commits remote transactions in certification order, even in parallel. Its own may commit
-earlier or later, so members have no common order. Recovery follows the donor's commit order.
+Remote transactions commit in certification order. A member's own may commit earlier or later.
+Recovery follows the donor's order.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _GOES = (EventKind.STOPPED, EventKind.CRASHED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteCommitsInverted(Violation):
-    """Two remote transactions commit against the certification order."""
+    """Remote transactions commit out of order."""
 
     member: str
     earlier: TransactionId
@@ -38,7 +38,7 @@ class RemoteCommitsInverted(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnCommitOvertook(Violation):
-    """A member's own transaction commits before a remote one that it had to see."""
+    """An own transaction overtakes a required remote one."""
 
     member: str
     own: TransactionId
@@ -57,7 +57,7 @@ class _Stay:
     member: str
     certified: list[Certified]
     committed_at: dict[TransactionId, int]
-    """Event indexes; only commits of the stay."""
+    """Event indexes of the stay's commits."""
 
     def remote_by_commit(self) -> list[Certified]:
         return sorted(
@@ -121,10 +121,7 @@ def members_commit_in_different_orders(history: History) -> bool:
 def remote_transactions_commit_as_certified(
     history: History,
 ) -> tuple[RemoteCommitsInverted, ...]:
-    """A member that is online commits the transactions of others in the order of certification.
-
-    Any two members therefore agree on what is remote to both.
-    """
+    """A member that is online commits the transactions of others in the order of certification."""
     return tuple(
         RemoteCommitsInverted(
             member=stay.member, earlier=second.transaction.id, later=first.transaction.id
@@ -162,7 +159,7 @@ def own_transactions_commit_after_what_they_saw(
 ) -> tuple[OwnCommitOvertook, ...]:
     """A member commits its own transaction after every remote one that wrote one of its rows.
 
-    Certification rejects a transaction that had not seen them.
+    Otherwise certification rejects it.
     """
     return tuple(
         OwnCommitOvertook(member=stream.member, own=own.transaction.id, remote=remote, item=item)

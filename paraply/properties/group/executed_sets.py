@@ -14,7 +14,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BroadcastLacksExecuted(Violation):
-    """A broadcast set lacks a transaction that the sender had executed."""
+    """A broadcast lacks an executed transaction."""
 
     member: str
     transaction: TransactionId
@@ -41,7 +41,7 @@ def _a_busy_member_broadcasts(history: History) -> bool:
 def broadcasts_tell_what_is_executed(history: History) -> list[BroadcastLacksExecuted]:
     """A member that broadcasts its executed set leaves out nothing that it has executed.
 
-    A missing transaction keeps the stable set from growing and certification info from shrinking.
+    Otherwise the stable set stops growing.
     """
     streams = {stream.member: stream for stream in member_streams(history)}
     return [

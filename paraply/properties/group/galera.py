@@ -1,7 +1,7 @@
-"""Galera's guarantees for write sets: their dependencies and what their senders have seen.
+"""Galera's dependencies between write sets, and what their senders have seen.
 
-sequence_number is the seqno, last_committed the depends_seqno, and snapshot_version last_seen: how
-much of the order the sender had committed. ``starts_respect_last_committed`` checks the appliers.
+sequence_number is the seqno, last_committed the depends_seqno, snapshot_version the last_seen.
+``starts_respect_last_committed`` checks the appliers.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from paraply.vocabulary.write_set import Item, sorted_items
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierWriterUncovered(Violation):
-    """An applier may start a write set before an earlier dependency commits."""
+    """A write set may start before its dependency."""
 
     earlier: TransactionId
     later: TransactionId
     item: Item | None
-    """The common row; None if the later one must follow all before it."""
+    """The common row; None for all earlier write sets."""
     seqno: int
     depends_seqno: int
 
@@ -38,7 +38,7 @@ class EarlierWriterUncovered(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnseenWriterPassed(Violation):
-    """A write set is certified although its sender missed another member's write."""
+    """The sender missed another member's write."""
 
     earlier: TransactionId
     later: TransactionId
@@ -100,16 +100,16 @@ def write_sets_depend_on_earlier_writers(history: History) -> tuple[EarlierWrite
 
 
 def _certain_items(one: Transaction) -> frozenset[Item]:
-    """Return the certified rows; a table without a key has unknown rows."""
+    """Rows of a table without a key are unknown."""
     if ISOLATED in one.flags:
         return frozenset()
     return one.write_set - one.keyless_tables
 
 
 def _followers(history: History) -> Iterator[tuple[Transaction, int, int, Transaction, Item]]:
-    """Yield each follower of another member's writer: itself, that writer's place and last_seen.
+    """Yield each follower, its predecessor's place, and last_seen.
 
-    Each member's last writer suffices: a sender that has seen it has seen those before.
+    Each member's last writer suffices.
     """
     writers: dict[Item, dict[str, tuple[int, Transaction]]] = {}
     for place, one, _ in _write_sets(history):
@@ -130,7 +130,7 @@ def _followers(history: History) -> Iterator[tuple[Transaction, int, int, Transa
 def senders_saw_writers_of_other_members(history: History) -> tuple[UnseenWriterPassed, ...]:
     """The sender of a certified write set had seen all earlier writes of others to its rows.
 
-    Locks order the rows that one member's clients write in turn.
+    Locks order one member's own writes.
     """
     return tuple(
         UnseenWriterPassed(earlier=earlier.id, later=later.id, item=item)

@@ -1,7 +1,6 @@
 """Readers at group members see prefixes of that member's own commits.
 
-Members commit in different orders (``group_commit_order``), so no common order explains all
-snapshots. Later snapshots never show less.
+Members' commit orders differ (``group_commit_order``). Later snapshots never show less.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from paraply.vocabulary.write_set import Item, format_item
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UncommittedShown(Violation):
-    """A reader sees a transaction that the member never commits."""
+    """A reader sees an uncommitted transaction."""
 
     member: str
     transaction: TransactionId
@@ -36,7 +35,7 @@ class UncommittedShown(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberNeverWasSo(Violation):
-    """A snapshot shows a transaction but not an earlier commit of the member."""
+    """A snapshot misses an earlier commit."""
 
     member: str
     seen: TransactionId
@@ -53,7 +52,7 @@ class MemberNeverWasSo(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberReadWentBack(Violation):
-    """A snapshot misses a transaction that an earlier one shows."""
+    """A snapshot misses a transaction shown before."""
 
     member: str
     missed: TransactionId
@@ -69,10 +68,7 @@ class MemberReadWentBack(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Read:
-    """A snapshot and the explaining prefixes of the member's commits.
-
-    ``explained`` are places in ``order``, from 1; 0 is the initial state.
-    """
+    """``explained`` are places in ``order``, from 1; 0 is the initial state."""
 
     member: str
     order: list[TransactionId]

@@ -1,4 +1,4 @@
-"""The inputs and decisions of one group member, in its order."""
+"""One group member's inputs and decisions, in order."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from paraply.vocabulary.timestamps import LogicalTimestamp
 from paraply.vocabulary.transactions import Transaction, TransactionId, TransactionKind
 
 Snapshots = Mapping[TransactionId, frozenset[TransactionId]]
-"""Transactions that the origin had executed when it sent each one."""
+"""Each transaction's origin's executed set when sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certified:
     """One transaction as certified by a member or logged by its source.
 
-    ``place`` counts the member's certified transactions from 0. ``timestamp`` is None for a local
-    or rejected transaction.
+    ``place`` counts the member's certified transactions from 0. ``timestamp`` is None for local or
+    rejected ones.
     """
 
     place: int
@@ -29,9 +29,9 @@ class Certified:
     timestamp: LogicalTimestamp | None
     gtid: str
     clock: int = 0
-    """Run of the logical clock; numbers compare only inside one."""
+    """Logical clock run; numbers compare only inside one."""
     is_source: bool = False
-    """Whether the member logged its own transaction as the source."""
+    """Whether the member logged it as the source."""
 
     @property
     def is_view_change(self) -> bool:
@@ -40,31 +40,31 @@ class Certified:
 
     @property
     def is_fence(self) -> bool:
-        """Return whether the timestamp is (0, 0): runs alone and resets the applier's counters."""
+        """Return whether it has (0, 0): runs alone and resets the applier's counters."""
         return self.timestamp is not None and self.timestamp.is_view_change
 
 
 @dataclass(slots=True, kw_only=True)
 class MemberStream:
-    """One member's certified transactions and other events, by event index."""
+    """One member's certified transactions and other events."""
 
     member: str
     certified: list[Certified] = field(default_factory=list)
     events: list[tuple[int, Event]] = field(default_factory=list)
     committed_at: dict[TransactionId, int] = field(default_factory=dict)
-    """Event index of the member's first commit of each transaction."""
+    """Event index of each first commit."""
     clock: int = 0
     """Rotations of the log so far."""
     elsewhere: list[Certified] = field(default_factory=list)
-    """Positive transactions certified only by others in the member's absence."""
+    """Positive transactions certified in the member's absence."""
 
     @property
     def remote(self) -> list[Certified]:
-        """Return the positive transactions with a timestamp of this member."""
+        """Return the positive transactions with a timestamp."""
         return [one for one in self.certified if one.timestamp is not None]
 
     def had_committed(self, transaction: TransactionId, event_index: int) -> bool:
-        """Return whether the member committed the transaction before an event."""
+        """Return whether a commit precedes the event."""
         return self.committed_at.get(transaction, event_index) < event_index
 
 
@@ -72,10 +72,7 @@ _LAST: list[tuple[History, list[MemberStream]]] = []
 
 
 def member_streams(history: History) -> list[MemberStream]:
-    """Return the stream of every member, in the order of the history.
-
-    Callers share the streams and only read them.
-    """
+    """Return every member's stream; callers only read them."""
     if not _LAST or _LAST[0][0] is not history:
         _LAST[:] = [(history, _streams_of(history))]
     return _LAST[0][1]
@@ -134,7 +131,7 @@ def _share_what_others_certified(streams: list[MemberStream]) -> None:
 
 
 def snapshots(history: History) -> Snapshots:
-    """Return the executed set of each origin at each submission."""
+    """Return each submission's executed set at its origin."""
     return {
         event.transaction: frozenset(event.transactions)
         for event in history.events_of(EventKind.SUBMITTED)
@@ -143,9 +140,7 @@ def snapshots(history: History) -> Snapshots:
 
 
 def positive_before(stream: MemberStream, one: Certified) -> Iterator[Certified]:
-    """Yield the positive transactions before ``one``, including those decided in the member's
-    absence.
-    """
+    """Yield the positive transactions before ``one``, including others' decisions."""
     for other in stream.certified[: one.place]:
         if other.is_positive:
             yield other
@@ -155,10 +150,9 @@ def positive_before(stream: MemberStream, one: Certified) -> Iterator[Certified]
 
 
 def items_not_stored(history: History) -> int:
-    """Return the number of items from which a write set is not stored.
+    """Return the number of items from which write sets are not stored.
 
-    The threshold of preemptive collection; beyond any write set where that is off, as in every
-    group with several primaries.
+    This is the threshold of preemptive collection, which several primaries switch off.
     """
     options = history.header.options
     threshold = options.get("preemptive_rows_threshold", 0)
@@ -167,5 +161,5 @@ def items_not_stored(history: History) -> int:
 
 
 def share_items(a: Transaction, b: Transaction) -> bool:
-    """Return whether both transactions wrote a common item."""
+    """Return whether both wrote a common item."""
     return not a.write_set.isdisjoint(b.write_set)

@@ -16,7 +16,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewChangeNumbered(Violation):
-    """A view change has a clock number, so others may overlap with it."""
+    """A view change has a clock number."""
 
     member: str
     view_change: TransactionId
@@ -28,7 +28,7 @@ class ViewChangeNumbered(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewChangeOvertaken(Violation):
-    """A remote transaction commits on the wrong side of a view change."""
+    """A remote transaction crosses a view change."""
 
     member: str
     view_change: TransactionId
@@ -46,7 +46,7 @@ class ViewChangeOvertaken(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinerDecidedOtherwise(Violation):
-    """A joined member and an earlier member decide differently."""
+    """A joiner decides differently."""
 
     joiner: str
     other: str
@@ -63,7 +63,7 @@ class JoinerDecidedOtherwise(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveriesDifferInView(Violation):
-    """Two members with the same consecutive views receive different transactions."""
+    """Members of two views receive different transactions."""
 
     view: int
     member: str
@@ -77,7 +77,7 @@ class DeliveriesDifferInView(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveryIncomplete(Violation):
-    """A joiner certifies before it has all transactions before its view."""
+    """A joiner certifies before it recovers all."""
 
     joiner: str
     view: int
@@ -232,7 +232,7 @@ def a_member_recovers_from_a_donor(history: History) -> bool:
 def recovery_reaches_the_view_change(history: History) -> list[RecoveryIncomplete]:
     """A joiner certifies only once it has all that was certified before its view.
 
-    This includes a logged view change: WAIT_UNTIL_VIEW_CHANGE stops after it, not before.
+    WAIT_UNTIL_VIEW_CHANGE stops after a logged view change.
     """
     certified_before = _certified_before_views(history)
     broken: list[RecoveryIncomplete] = []
@@ -245,7 +245,6 @@ def recovery_reaches_the_view_change(history: History) -> list[RecoveryIncomplet
 
 
 def _joiner_decisions(history: History) -> Iterator[tuple[str, str, TransactionId, str, str]]:
-    """Yield joiner, other member, transaction and both decisions."""
     decisions: dict[TransactionId, tuple[str, str]] = {}
     joined: set[str] = set()
     late: list[tuple[str, TransactionId, str]] = []
@@ -265,7 +264,7 @@ def _joiner_decisions(history: History) -> Iterator[tuple[str, str, TransactionI
 
 
 def _deliveries_by_view(history: History) -> dict[int, dict[str, frozenset[TransactionId]]]:
-    """Return view -> member -> transactions received, for members that reach the next view."""
+    """Return view -> member -> transactions received."""
     result: dict[int, dict[str, frozenset[TransactionId]]] = {}
     for member in history.members:
         view: int | None = None
@@ -287,7 +286,7 @@ def _deliveries_by_view(history: History) -> dict[int, dict[str, frozenset[Trans
 
 
 def _certified_before_views(history: History) -> dict[int, frozenset[TransactionId]]:
-    """Return view -> transactions certified by its members before it, itself included."""
+    """Return view -> transactions certified before it, itself included."""
     result: dict[int, frozenset[TransactionId]] = {}
     for stream in member_streams(history):
         positive: set[TransactionId] = set()
@@ -304,7 +303,6 @@ def _certified_before_views(history: History) -> dict[int, frozenset[Transaction
 
 
 def _recoveries(history: History) -> Iterator[tuple[str, int, frozenset[TransactionId]]]:
-    """Yield each joiner, its view and its executed set after recovery."""
     for stream in member_streams(history):
         recovered: frozenset[TransactionId] | None = None
         for _, event in stream.events:

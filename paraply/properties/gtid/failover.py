@@ -1,7 +1,6 @@
 """A replica finds its place in any source's log if all logs have one order.
 
-STARTED names the source (``members``) and the position; its ``note`` begins with 1236 if the source
-rejects it.
+STARTED names source (``members``) and position; its ``note`` begins with 1236 after a rejection.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from paraply.vocabulary.transactions import TransactionId
 REFUSED = "1236"
 PURGED = "purged"
 ELECTED = "elected"
-"""Note of the STARTED of a promoted server."""
+"""Note of a promoted server's STARTED."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoSinglePosition(Violation):
-    """Every start position of the replica loses or repeats a transaction."""
+    """Every start position loses or repeats a transaction."""
 
     member: str
     source: str
@@ -42,7 +41,7 @@ class NoSinglePosition(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogsDisagree(Violation):
-    """Two servers log two transactions of one domain in opposite orders."""
+    """Two logs order a domain differently."""
 
     member: str
     other_member: str
@@ -57,7 +56,7 @@ class LogsDisagree(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownStartRefused(Violation):
-    """A source rejects a position although it has logged every GTID of it."""
+    """A source rejects a position it has logged."""
 
     member: str
     source: str
@@ -69,7 +68,7 @@ class KnownStartRefused(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownStartAccepted(Violation):
-    """A source accepts a GTID that it lacks in a known domain."""
+    """A source accepts a missing GTID."""
 
     member: str
     source: str
@@ -81,7 +80,7 @@ class UnknownStartAccepted(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElectedWithout(Violation):
-    """A promoted server lacks a transaction of another survivor."""
+    """A promoted server lacks a survivor's transaction."""
 
     member: str
     survivor: str
@@ -93,12 +92,10 @@ class ElectedWithout(Violation):
 
 @dataclass(slots=True)
 class _Servers:
-    """Each member's log and data so far."""
-
     logs: dict[str, list[tuple[TransactionId, str]]] = field(default_factory=dict)
     data: dict[str, set[TransactionId]] = field(default_factory=dict)
     restored: dict[str, set[str]] = field(default_factory=dict)
-    """GTIDs from a restore or from the position after a crash."""
+    """GTIDs from a restore or crash recovery."""
     greatest: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def follow(self, event: Event) -> None:
@@ -243,9 +240,9 @@ def _asks_for_what_is_unknown(history: History) -> bool:
 
 
 def _unknown(event: Event, source: str, servers: _Servers) -> Iterator[str]:
-    """Yield requested GTIDs that the source lacks although it has logged in their domain.
+    """Yield requested GTIDs that the source lacks in a logged domain.
 
-    A number below one of the same server may be a hole, which the server cannot detect.
+    A number below one of the same server may be an undetectable hole.
     """
     known = servers.gtids(source)
     for gtid in entries_of(event.gtid_set):

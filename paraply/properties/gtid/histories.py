@@ -1,7 +1,7 @@
-"""Logs by domain, positions as text and data over time, shared by the GTID checks.
+"""Logs by domain, positions and data, shared by the GTID checks.
 
-A MariaDB position is the last GTID of each domain. A MySQL position is the executed set; its log
-counts as one domain.
+A MariaDB position is each domain's last GTID. A MySQL position is the executed set; its log counts
+as one domain.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import Transaction, TransactionId
 
 POSITION_ITEM = "rpl_slave_state"
-"""Prefix of items of the position table."""
+"""Item prefix of the position table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A stated position and the member's data at that moment."""
+    """A position and the member's data then."""
 
     event: Event
     data: frozenset[TransactionId]
 
     @property
     def is_at_rest(self) -> bool:
-        """Return whether the member stopped in good order or just recovered."""
+        """Return whether the member stopped or just recovered."""
         return self.event.kind in (EventKind.STOPPED, EventKind.RECOVERED)
 
 
@@ -39,23 +39,23 @@ def has_domains(history: History) -> bool:
 
 
 def entries_of(position: str) -> tuple[str, ...]:
-    """Return the entries of a position or GTID set: one per domain or server."""
+    """Return a state's entries, per domain or server."""
     return tuple(entry.strip() for entry in position.split(",") if entry.strip())
 
 
 def domain_of(gtid: str) -> int | None:
-    """Return the domain of a MariaDB GTID; None for other text."""
+    """Return a MariaDB GTID's domain, otherwise None."""
     parts = gtid.split("-")
     return int(parts[0]) if len(parts) == 3 and all(part.isdigit() for part in parts) else None
 
 
 def sequence_of(gtid: str) -> int:
-    """Return the sequence number of a MariaDB GTID; 0 for other text."""
+    """Return a MariaDB GTID's sequence number, otherwise 0."""
     return int(gtid.rsplit("-", 1)[1]) if domain_of(gtid) is not None else 0
 
 
 def executed_set(text: str) -> GtidSet | None:
-    """Return a MySQL state as a GTID set; None for other text or without UUIDs."""
+    """Return a MySQL state's GTID set, otherwise None."""
     try:
         return parse_gtid_set(text) if ":" in text else None
     except ParaplyError:
@@ -68,7 +68,7 @@ class Covering:
 
     history: History
     logs: dict[int | None, list[Transaction]] = field(init=False)
-    """Transactions by domain in source order; key None for a log without domains."""
+    """In source order; None without domains."""
     _executed: dict[TransactionId, GtidSet] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -81,13 +81,13 @@ class Covering:
         self._executed = {one: gtid for one, gtid in numbered if gtid is not None}
 
     def is_position(self, position: str) -> bool:
-        """Return whether a position refers to this history's transactions, empty or not."""
+        """Return whether the position refers to this history."""
         return has_domains(self.history) or executed_set(position) is not None
 
     def covered_by(self, position: str) -> frozenset[TransactionId]:
         """Return all transactions up to a domain's GTID, or in an executed set.
 
-        An unknown GTID covers nothing.
+        Unknown GTIDs cover nothing.
         """
         executed = executed_set(position)
         if executed is not None:
@@ -103,7 +103,7 @@ class Covering:
 
 
 def reports(history: History) -> Iterator[Report]:
-    """Yield every stated position with the member's data."""
+    """Yield every stated position."""
     data: dict[str, set[TransactionId]] = {}
     for event in history.events:
         mine = data.setdefault(event.member, set())

@@ -1,7 +1,7 @@
-"""A replica's position agrees with its data, in both directions, after any events.
+"""A replica's position agrees with its data after any events.
 
-A MariaDB position covers one GTID and all earlier ones per domain. A MySQL position is the executed
-set. After an error, the next start applies a transaction twice or never.
+A MariaDB position covers one GTID and all earlier ones per domain; a MySQL position is the executed
+set. An error repeats or loses a transaction at the next start.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PositionAhead(Violation):
-    """The position covers a missing transaction, which the next start skips."""
+    """The next start skips a covered missing transaction."""
 
     member: str
     position: str
@@ -41,7 +41,7 @@ class PositionAhead(Violation):
 
 
 class PositionBehind(PositionAhead):
-    """The position lacks an applied transaction, which the next start repeats."""
+    """The next start repeats an applied transaction."""
 
     __slots__ = ()
 
@@ -54,7 +54,7 @@ class PositionBehind(PositionAhead):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopLeftGap(Violation):
-    """A stopped replica has a gap within a domain."""
+    """A stopped replica has a gap."""
 
     member: str
     missing: TransactionId
@@ -72,7 +72,7 @@ class StopLeftGap(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PositionRowWaited(Violation):
-    """A transaction waits for another's lock on the position table."""
+    """A transaction waits for a position row."""
 
     member: str
     transaction: TransactionId
@@ -119,7 +119,7 @@ def one_group_has_two_of_a_domain(history: History) -> bool:
 def _stated(
     history: History, *, only_at_rest: bool = False
 ) -> Iterator[tuple[Report, frozenset[TransactionId]]]:
-    """Yield each reported position and the transactions it covers."""
+    """Yield each report and its covered transactions."""
     covering = Covering(history)
     for report in reports(history):
         if only_at_rest and not report.is_at_rest:
@@ -205,7 +205,6 @@ def stop_points_are_prefixes(history: History) -> tuple[StopLeftGap, ...]:
 
 
 def _two_of_a_domain_write_their_position(history: History) -> bool:
-    """Return whether a transaction writes its position while an earlier one's is uncommitted."""
     pending: dict[tuple[str, TransactionId], int | None] = {}
     for event in history.events:
         if event.kind is EventKind.CRASHED:

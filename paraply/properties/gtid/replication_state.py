@@ -1,7 +1,7 @@
-"""The size of a replica's state, and the effect of holes: MariaDB's positions, MySQL's sets.
+"""The size of a replica's state: MariaDB's positions, MySQL's sets.
 
-A position has one entry per domain. A GTID set has one per writing server, and one interval more
-per hole. A history without domains counts as one domain.
+A position has one entry per domain. A GTID set has one per server, and an interval per hole. A
+history without domains counts as one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REQUESTED_PURGED = "1236"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateOutgrewDomains(Violation):
-    """A replica's state has more entries than there are domains."""
+    """A state has more entries than domains."""
 
     member: str
     state: str
@@ -33,7 +33,7 @@ class StateOutgrewDomains(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HoleLeft(Violation):
-    """A replica at rest has a permanent hole in its executed set."""
+    """A replica at rest has a hole."""
 
     member: str
     executed: str
@@ -44,7 +44,7 @@ class HoleLeft(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentAgain(Violation):
-    """A replica receives a transaction that it skipped before."""
+    """A replica receives a skipped transaction."""
 
     member: str
     transaction: TransactionId
@@ -71,14 +71,14 @@ def _states(history: History) -> Iterator[Event]:
 
 
 def is_executed_set(text: str) -> bool:
-    """Return whether a state is a MySQL GTID set, with servers instead of domains."""
+    """Return whether a state is a MySQL GTID set."""
     return bool(text) and all(
         domain_of(entry) is None and ":" in entry for entry in entries_of(text)
     )
 
 
 def has_hole(executed: str) -> bool:
-    """Return whether a server's numbers form more than one run from 1."""
+    """Return whether a server's numbers have a hole."""
     return any(
         entry.count(":") != 1 or entry.split(":")[1].split("-")[0] != "1"
         for entry in entries_of(executed)

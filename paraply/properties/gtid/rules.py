@@ -1,7 +1,6 @@
 """Assignment and order of MariaDB's sequence numbers.
 
-Holes are allowed. Within a domain numbers rise; otherwise (no strict mode, several writers) a
-warning is required.
+Holes are allowed. Numbers that fall within a domain require a warning.
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
 SET_BY_SESSION = "gtid_seq_no"
-"""Flag of a transaction with a sequence number set by the session."""
+"""Flag of a number set by the session."""
 OUT_OF_ORDER = "1950"
-"""Strict mode's error; prefix of the note of a rejected number."""
+"""Strict mode's error, as a note prefix."""
 WARNING = "warning"
 BINLOG_POSITION = "gtid_binlog_pos"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequenceWentBack(Violation):
-    """A log has a number not above an earlier one of its domain."""
+    """A domain's number does not rise."""
 
     member: str
     earlier: str
@@ -37,7 +36,7 @@ class SequenceWentBack(Violation):
 
 
 class SmallerNumberUnnoticed(SequenceWentBack):
-    """A number goes back without an error or warning."""
+    """A number falls without a warning."""
 
     __slots__ = ()
 
@@ -47,7 +46,7 @@ class SmallerNumberUnnoticed(SequenceWentBack):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberNotNext(Violation):
-    """A server's new number is not the greatest seen plus 1."""
+    """A new number is not the greatest plus 1."""
 
     member: str
     transaction: TransactionId
@@ -75,7 +74,7 @@ class GtidNamesTwo(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GtidChanged(Violation):
-    """A transaction has different GTIDs on two servers."""
+    """A transaction's GTID differs between servers."""
 
     member: str
     transaction: TransactionId
@@ -88,7 +87,7 @@ class GtidChanged(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedInOrder(Violation):
-    """Strict mode rejects a number above all of its domain."""
+    """Strict mode rejects a rising number."""
 
     member: str
     gtid: str
@@ -100,7 +99,7 @@ class RefusedInOrder(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogPositionInvented(Violation):
-    """``gtid_binlog_pos`` names a GTID that the server has not logged."""
+    """``gtid_binlog_pos`` names an unlogged GTID."""
 
     member: str
     gtid: str
@@ -110,9 +109,9 @@ class LogPositionInvented(Violation):
 
 
 def _logged(history: History) -> Iterator[tuple[Event, str]]:
-    """Yield each logged event group and its domain's previous GTID.
+    """Yield each logged group and its domain's previous GTID.
 
-    A group logged again after a crash has none: the crash removed it from the log.
+    A group logged again after a crash has none.
     """
     recent: dict[tuple[str, int | None], str] = {}
     logged: set[tuple[str, TransactionId | None]] = set()
@@ -208,7 +207,7 @@ def _server_writes_after_replicating(history: History) -> bool:
 def next_number_is_greatest_seen_plus_one(history: History) -> tuple[NumberNotNext, ...]:
     """A server numbers its own transaction one above the greatest it has seen in the domain.
 
-    Excludes numbers set by sessions. A restored server has seen the backup's numbers.
+    Excludes numbers set by sessions. Restored servers have seen the backup's.
     """
     greatest: dict[tuple[str, int | None], int] = {}
     found = []

@@ -1,1 +1,1 @@
-"""Isolation as readers see it: anomalies and refuted levels."""
+"""Isolation as readers see it."""

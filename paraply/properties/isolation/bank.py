@@ -1,7 +1,7 @@
-"""Banks: transfers keep the total, so every read of all accounts shows one total.
+"""Banks: transfers keep the total of all accounts.
 
 A changed total refutes consistent view (PL-2+) and every level above: a reader saw part of a
-transfer, or a transfer overwrote another. A constant total proves no level.
+transfer, or one overwrote another. A constant total proves no level.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def judge_bank(
     """Judge reads of all accounts.
 
     Args:
-        totals: reader and sum of balances of each read.
-        expected: the sum; by default the first one.
+        totals: reader and sum of each read.
+        expected: by default the first sum.
     """
     reads = list(totals)
     if expected is None and reads:

@@ -1,4 +1,4 @@
-"""The breaches of isolation; each prints a sentence."""
+"""The breaches of isolation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ELEMENTS_SHOWN = 6
 
 
 def shown(value: Any) -> str:
-    """Return a value for a sentence; shortens a long list to its end."""
+    """Return a printable value; keeps a long list's end."""
     if value is None:
         return "nothing"
     if isinstance(value, tuple):
@@ -25,7 +25,7 @@ def shown(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbortedValueRead(Violation):
-    """A committed transaction reads an aborted write (G1a)."""
+    """A read shows an aborted write (G1a)."""
 
     reader: str
     key: Key
@@ -41,7 +41,7 @@ class AbortedValueRead(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntermediateValueRead(Violation):
-    """A transaction reads a value that its writer overwrites before commit (G1b)."""
+    """A read shows an overwritten intermediate value (G1b)."""
 
     reader: str
     key: Key
@@ -82,7 +82,7 @@ class RepeatedElementRead(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrdersContradicted(Violation):
-    """Two reads of a list are not prefixes of one order."""
+    """Two reads of a list contradict each other."""
 
     reader: str
     key: Key
@@ -99,14 +99,14 @@ class OrdersContradicted(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppendsReordered(Violation):
-    """A list shows an element without, or before, its transaction's earlier one."""
+    """A list lacks or reorders a transaction's appends."""
 
     reader: str
     key: Key
     value: Any
     writer: str
     appended: Any
-    """The writer's appends there, in order."""
+    """The writer's appends, in order."""
 
     def __str__(self) -> str:
         return (
@@ -145,7 +145,7 @@ class OwnWriteForeseen(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateLost(Violation):
-    """Two committed transactions replace one version that both read (P4)."""
+    """Two transactions replace one version (P4)."""
 
     first: str
     second: str
@@ -161,13 +161,13 @@ class UpdateLost(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CycleFormed(Violation):
-    """Transactions precede each other in a cycle, so no order explains the history."""
+    """Transactions precede each other in a cycle."""
 
     phenomenon: ClassVar[str] = ""
     transactions: tuple[str, ...]
     """The cycle closes at the first."""
     steps: tuple[str, ...]
-    """Why each precedes the next, a clause each."""
+    """One clause per step."""
     is_shortest: bool = True
     """False if the search stopped early."""
 
@@ -178,35 +178,35 @@ class CycleFormed(Violation):
 
 
 class WriteCycleFormed(CycleFormed):
-    """Transactions overwrite each other in a cycle (G0, dirty write)."""
+    """Overwrites form a cycle (G0, dirty write)."""
 
     __slots__ = ()
     phenomenon = "G0"
 
 
 class InformationCycleFormed(CycleFormed):
-    """Reads and overwrites alone form a cycle (G1c)."""
+    """Reads and overwrites form a cycle (G1c)."""
 
     __slots__ = ()
     phenomenon = "G1c"
 
 
 class ReadSkewed(CycleFormed):
-    """A transaction sees only part of another: read skew (G-single)."""
+    """A transaction sees only part of another (read skew, G-single)."""
 
     __slots__ = ()
     phenomenon = "G-single"
 
 
 class ForkObserved(CycleFormed):
-    """Readers disagree on an order: anti-dependencies, no two in a row (long fork)."""
+    """Several anti-dependencies, none adjacent (long fork)."""
 
     __slots__ = ()
     phenomenon = "G-nonadjacent"
 
 
 class WriteSkewed(CycleFormed):
-    """Transactions miss each other's writes: two anti-dependencies in a row (G2-item)."""
+    """Two adjacent anti-dependencies (write skew, G2-item)."""
 
     __slots__ = ()
     phenomenon = "G2-item"
@@ -214,7 +214,7 @@ class WriteSkewed(CycleFormed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrefixImpossible(Violation):
-    """A transaction sees one logged transaction but misses an earlier one."""
+    """A transaction misses an earlier logged one."""
 
     reader: str
     seen: str
@@ -231,7 +231,7 @@ class PrefixImpossible(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrefixWentBack(Violation):
-    """A session sees less of the log than before."""
+    """A session sees less than before."""
 
     session: str
     earlier: str
@@ -249,7 +249,7 @@ class PrefixWentBack(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionGuaranteeBroken(Violation):
-    """Two accesses of one session contradict each other."""
+    """Two accesses of a session contradict."""
 
     session: str
     earlier: str
@@ -265,32 +265,32 @@ class SessionGuaranteeBroken(Violation):
 
 
 class OwnWriteUnseen(SessionGuaranteeBroken):
-    """A session reads a version older than its own write (read your writes)."""
+    """A read is older than the session's write (read your writes)."""
 
     __slots__ = ()
 
 
 class ReadWentBackInSession(SessionGuaranteeBroken):
-    """A session reads a version older than its last read (monotonic reads)."""
+    """A read is older than an earlier one (monotonic reads)."""
 
     __slots__ = ()
 
 
 class WritesReorderedInSession(SessionGuaranteeBroken):
-    """A session's later write precedes its earlier one (monotonic writes)."""
+    """A write precedes an earlier one (monotonic writes)."""
 
     __slots__ = ()
 
 
 class WriteBeforeWhatWasRead(SessionGuaranteeBroken):
-    """A session's write precedes a version that it read (writes follow reads)."""
+    """A write precedes a version read (writes follow reads)."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TotalChanged(Violation):
-    """A read of all accounts shows another total."""
+    """The accounts' total changes."""
 
     reader: str
     total: int

@@ -1,7 +1,7 @@
 """The cycle phenomena, and a readable search for the shortest of each.
 
-Each is a cycle of an *anchor* (its characteristic dependency) and certain other kinds. Snapshot
-isolation admits no two adjacent anti-dependencies. ``compiled.cycles`` is the fast version.
+Each has an *anchor*, its characteristic dependency. Snapshot isolation admits no adjacent
+anti-dependencies. ``compiled.cycles`` is faster.
 
 Sources: Adya, "Weak Consistency" (2000), section 4.2 and 5.3; Cerone and Gotsman, "Analysing
 Snapshot Isolation" (2018), theorem 9.
@@ -21,18 +21,18 @@ DEPENDENCIES = Kind.WW | Kind.WR
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The shape of a cycle; ``anchor`` and ``path`` are masks of kinds."""
+    """``anchor`` and ``path`` are masks of kinds."""
 
     anchor: int
     """Kinds of the first dependency."""
     path: int
     """Kinds of all others."""
     may_repeat_rw: bool = True
-    """Whether two anti-dependencies may be adjacent."""
+    """Whether anti-dependencies may be adjacent."""
 
 
 class CyclePhenomenon(Enum):
-    """The cycle phenomena, by their names in the literature."""
+    """Cycle phenomena, named as in the literature."""
 
     G0 = "G0"
     G1C = "G1c"
@@ -42,11 +42,11 @@ class CyclePhenomenon(Enum):
 
     @property
     def shape(self) -> Shape:
-        """Return the shape of a cycle of data dependencies."""
+        """Return the shape of data cycles."""
         return _SHAPES[self]
 
     def shape_with(self, orders: int) -> Shape:
-        """Return the shape with orders of session or time (a mask) as well."""
+        """Return the shape including a mask of orders."""
         shape = _SHAPES[self]
         return Shape(shape.anchor, shape.path | orders, shape.may_repeat_rw)
 
@@ -62,21 +62,18 @@ _SHAPES = {
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """A cycle of dependencies; the first begins where the last ends."""
+    """Dependencies; the last ends where the first begins."""
 
     steps: tuple[Dependency, ...]
     is_shortest: bool = True
 
 
 State = tuple[int, bool]
-"""A transaction, and whether an anti-dependency without a successor reached it."""
+"""A transaction, and whether no anti-dependency may follow."""
 
 
 def find_cycles(dependencies: Iterable[Dependency], shape: Shape) -> list[Cycle]:
-    """Return a shortest cycle of the shape for each strongly connected part.
-
-    Parts of the graph that the shape admits come in order of their smallest transaction.
-    """
+    """Return a shortest cycle of each strongly connected part, by smallest transaction."""
     # A late import: it is slow, and few runs search a cycle.
     import networkx as nx
 
@@ -116,10 +113,7 @@ def _shortest(inside: Sequence[Dependency], shape: Shape) -> tuple[Dependency, .
 def _way_back(
     anchor: Dependency, leaving: dict[int, list[Dependency]], shape: Shape
 ) -> tuple[Dependency, ...] | None:
-    """Return the shortest cycle from the anchor, by breadth-first search.
-
-    The state includes the last kind where anti-dependencies may not be adjacent.
-    """
+    """Return the anchor's shortest cycle, by breadth-first search."""
     start: State = (anchor.target, bool(anchor.kind & Kind.RW) and not shape.may_repeat_rw)
     reached_by: dict[State, tuple[State, Dependency] | None] = {start: None}
     waiting = deque([start])
@@ -151,7 +145,7 @@ def _told(
 
 
 def kind_of_cycle(steps: Sequence[Dependency]) -> CyclePhenomenon:
-    """Return the most specific phenomenon of a cycle."""
+    """Return a cycle's most specific phenomenon."""
     is_rw = [bool(step.kind & Kind.RW) for step in steps]
     if any(is_rw):
         if sum(is_rw) == 1:

@@ -1,8 +1,7 @@
 """A client history judged: every phenomenon, guarantee and level.
 
-HOLDS requires that the history shows no anomaly *and* that its situation occurred. UNKNOWN has a
-reason: no reads, or an unknown order of versions. Each forbidden phenomenon refutes a level. HOLDS
-describes this history, never the database.
+HOLDS requires the situation *and* no anomaly, and describes this history only. UNKNOWN has a
+reason: no reads, or unknown version order. Each forbidden phenomenon refutes a level.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from paraply.vocabulary.client_history import AccessKind, ClientHistory, DataTyp
 from paraply.vocabulary.verdict import Verdict, combine
 
 READABLE_MAX = 2_000
-"""Largest count of transactions for the readable search, without compiled kernels."""
+"""Largest history searched without compiled kernels."""
 
 
 class CycleSearch(Protocol):
@@ -34,15 +33,15 @@ class CycleSearch(Protocol):
     def __call__(
         self, versions: Versions, shape: Shape, *, with_unread: bool = False
     ) -> list[Cycle]:
-        """Return a shortest cycle of each strong part, including orders that the shape admits.
+        """Return a shortest cycle of each strong part.
 
-        ``with_unread`` adds the possible order of ``versions.unread``.
+        ``with_unread`` adds the order of ``versions.unread``.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A history's result for one phenomenon or guarantee."""
+    """The result for one phenomenon or guarantee."""
 
     phenomenon: Phenomenon
     verdict: Verdict
@@ -50,17 +49,16 @@ class Finding:
     """Why the verdict is UNKNOWN."""
     breaches: tuple[Violation, ...] = ()
     did_occur: bool = True
-    """Whether its situation occurred."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelFinding:
-    """A history's result for one isolation level."""
+    """The result for one isolation level."""
 
     level: Level
     verdict: Verdict
     because: tuple[str, ...] = ()
-    """Labels of the refuting phenomena, or one reason for UNKNOWN."""
+    """Refuting phenomena, or the reason for UNKNOWN."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +70,11 @@ class Isolation:
     levels: tuple[LevelFinding, ...]
 
     def finding(self, label: str) -> Finding:
-        """Return the finding of a phenomenon by label."""
+        """Return a phenomenon's finding."""
         return next(one for one in self.findings if one.phenomenon.label == label)
 
     def level(self, name: str) -> LevelFinding:
-        """Return the finding of a level by name."""
+        """Return a level's finding."""
         return next(one for one in self.levels if one.level.name == name)
 
 
@@ -84,8 +82,7 @@ def judge(history: ClientHistory, *, search: CycleSearch | None = None) -> Isola
     """Judge a history of lists or registers.
 
     Args:
-        search: by default readable for small histories, compiled for larger ones; the results
-            are equal.
+        search: by default chosen by size; the results are equal.
 
     Raises:
         ParaplyError: P508 where a value is written twice.
@@ -100,7 +97,7 @@ def judge(history: ClientHistory, *, search: CycleSearch | None = None) -> Isola
 
 
 def versions_of(history: ClientHistory) -> Versions:
-    """Return the versions of a history, by its data type."""
+    """Return the history's versions."""
     if history.data_type is DataType.LIST:
         return versions_of_lists(history)
     return versions_of_registers(history)
@@ -115,7 +112,7 @@ def readable_search(versions: Versions, shape: Shape, *, with_unread: bool = Fal
 
 
 def search_for(history: ClientHistory) -> CycleSearch:
-    """Return the search for a history's size."""
+    """Return the search for the history's size."""
     if len(history.transactions) <= READABLE_MAX:
         return readable_search
     # A late import: the kernels take a second to load.
@@ -125,7 +122,7 @@ def search_for(history: ClientHistory) -> CycleSearch:
 
 
 def guarantees_of(versions: Versions) -> dict[Guarantee, Judged]:
-    """Judge the session guarantees, on arrays for large histories."""
+    """Judge the session guarantees, on arrays if large."""
     if len(versions.history.transactions) > READABLE_MAX:
         from paraply.properties.isolation.compiled.sessions import kept_guarantees
 
@@ -187,8 +184,7 @@ class _Judge:
     def _doubt(self, shape: Shape) -> str:
         """Return why unread appends might close a cycle, otherwise empty.
 
-        They may have any order. Without a cycle, one order fits the rest; otherwise the order of
-        their ends is tried.
+        Without a cycle, one order fits the rest; otherwise the order of their ends is tried.
         """
         unread = self._versions.unread
         every = Shape(DATA, DATA | shape.path)
@@ -224,7 +220,6 @@ class _Judge:
         )  # fmt: skip
 
     def _undecided(self) -> str:
-        """Return why cycles may be missed, otherwise empty."""
         if not self._versions.unordered:
             return ""
         key, reason = next(iter(self._versions.unordered.items()))
@@ -262,10 +257,9 @@ def _finding(
 
 
 def levels_of(findings: Sequence[Finding], history: ClientHistory) -> Iterable[LevelFinding]:
-    """Yield the result for each level.
+    """Yield each level's result.
 
-    A forbidden phenomenon refutes a level. HOLDS requires the situation of the level's main
-    phenomenon.
+    HOLDS requires the situation of the level's main phenomenon.
     """
     by_label = {finding.phenomenon.label: finding for finding in findings}
     for level in LEVELS:

@@ -1,7 +1,7 @@
 """Versions of lists: a read shows all earlier versions in order.
 
-A key's longest read is its version order (Kingsbury and Alvaro, "Elle", section 4.2); other reads
-must be prefixes. Unread appends come last.
+The longest read is a key's order (Kingsbury and Alvaro, "Elle", section 4.2). Unread appends come
+last.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from paraply.vocabulary.client_history import REPEATED_WRITE, AccessKind, Client
 from paraply.vocabulary.errors import ParaplyError
 
 UNREAD_MAX = 32
-"""Limit of unread appends per key ordered after each read; bounds the edges."""
+"""Limit per key; bounds the edges."""
 
 List = tuple[Any, ...]
 
@@ -33,20 +33,18 @@ List = tuple[Any, ...]
 @dataclass(slots=True)
 class _Key:
     appended: dict[Any, int] = field(default_factory=dict)
-    """Each element's appending transaction, by index."""
     several: dict[int, List] = field(default_factory=dict)
-    """Transactions with several appended elements."""
     longest: List = ()
     longest_reader: int = INITIAL
     reads: list[tuple[int, List]] = field(default_factory=list)
-    """Index and list of each read, without the transaction's own appends."""
+    """Index and list, without own appends."""
 
 
 def versions_of_lists(history: ClientHistory) -> Versions:
-    """Return the versions of a list-append history; near-linear in its size.
+    """Return the versions of a list-append history; near-linear.
 
     Raises:
-        ParaplyError: P508 where one element is appended to one key twice.
+        ParaplyError: P508 where one element is appended twice.
     """
     found = Versions(history)
     keys: dict[Key, _Key] = {}
@@ -59,7 +57,7 @@ def versions_of_lists(history: ClientHistory) -> Versions:
 
 
 def _happened(history: ClientHistory, keys: dict[Key, _Key]) -> set[int]:
-    """Return the transactions of unknown ending with a read value: they committed."""
+    """A read value shows that a transaction of unknown ending committed."""
     unknown = {
         index for index, one in enumerate(history.transactions)
         if one.ending is Ending.INDETERMINATE
@@ -152,7 +150,6 @@ def _order(key: Key, known: _Key, happened: set[int], found: Versions) -> None:
 
 
 def _add_chain(key: Key, known: _Key, found: Versions) -> list[int]:
-    """Add the versions of the longest read; return the version at each length."""
     transactions = found.history.transactions
     version = found.add(INITIAL, key, NOTHING_WRITTEN, follows=False)
     version_at = [version]
@@ -209,10 +206,7 @@ def _first_readers(known: _Key) -> dict[Any, int]:
 def _add_unread(
     key: Key, known: _Key, readers: list[int], happened: set[int], found: Versions
 ) -> None:
-    """Order unread committed appends after all reads.
-
-    Their relative order is unknown; ``found.unread`` has a possible one.
-    """
+    """Their relative order is unknown; ``found.unread`` has a possible one."""
     transactions = found.history.transactions
     shown = set(known.longest) if len(known.appended) > len(known.longest) else ()
     last = len(found.writers) - 1

@@ -9,7 +9,7 @@ from paraply.vocabulary.client_history import ClientHistory, Ending
 
 
 def session_order(history: ClientHistory) -> Iterator[Dependency]:
-    """Yield each committed transaction's predecessor in its session."""
+    """Yield each committed transaction's session predecessor."""
     last: dict[str, int] = {}
     for index, transaction in enumerate(history.transactions):
         if transaction.session and transaction.ending is Ending.COMMITTED:
@@ -19,10 +19,10 @@ def session_order(history: ClientHistory) -> Iterator[Dependency]:
 
 
 def realtime_order(history: ClientHistory) -> Iterator[Dependency]:
-    """Yield pairs of which one ended before the other began, without implied pairs.
+    """Yield real-time pairs without implied ones.
 
-    A transaction with an unknown end precedes none: it may take effect later. Only maximal ended
-    transactions are kept at each moment, never more than ran at once.
+    A transaction with an unknown end precedes none: it may take effect later. Keeps only maximal
+    ended transactions, never more than ran at once.
     """
     moments = []
     for index, transaction in enumerate(history.transactions):
@@ -44,7 +44,7 @@ def realtime_order(history: ClientHistory) -> Iterator[Dependency]:
 
 
 def orders_of(history: ClientHistory, kinds: int) -> list[Dependency]:
-    """Return the orders in the mask of kinds."""
+    """Return the orders in a mask."""
     found: list[Dependency] = []
     if kinds & Kind.SESSION:
         found += session_order(history)
@@ -54,7 +54,7 @@ def orders_of(history: ClientHistory, kinds: int) -> list[Dependency]:
 
 
 def are_ordered(history: ClientHistory, kinds: int) -> bool:
-    """Return whether the orders in the mask have a pair."""
+    """Return whether the mask's orders have a pair."""
     if kinds & Kind.SESSION and next(session_order(history), None) is not None:
         return True
     ends = [one.completed for one in history.transactions if one.ending is Ending.COMMITTED]

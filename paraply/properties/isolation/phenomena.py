@@ -1,4 +1,4 @@
-"""The judged phenomena and guarantees, and the levels that forbid them.
+"""The phenomena, and the levels that forbid them.
 
 Sources: Adya, Liskov and O'Neil, "Generalized Isolation Level Definitions" (2000); Adya, "Weak
 Consistency" (1999); Berenson et al., "A Critique of ANSI SQL Isolation Levels" (1995) for P4;
@@ -33,21 +33,19 @@ DATA = Kind.WW | Kind.WR | Kind.RW
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phenomenon:
-    """An anomaly, and the fact of its absence."""
+    """An anomaly."""
 
     label: str
     """Its name in the literature."""
     fact: str
     """Its absence, in the present tense."""
     meaning: str
-    """A plain description."""
     breach: type | tuple[type, ...]
     cycle: Shape | None = None
-    """The shape of its cycle, if any."""
     needs: str = ""
     """The dependency required for the cycle."""
     orders: int = 0
-    """Mask of orders, beside data, in the cycle."""
+    """Mask of further orders in the cycle."""
     guarantee: Guarantee | None = None
     of_lists_only: bool = False
     """Whether registers cannot show it."""
@@ -55,7 +53,7 @@ class Phenomenon:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """An isolation level: what it forbids, and its main phenomenon."""
+    """An isolation level."""
 
     name: str
     forbids: tuple[str, ...]
@@ -220,9 +218,9 @@ LEVELS = (
     ),
     *(Level(name=name.replace(" ", "-"), forbids=(name,), main=name) for name in _SESSIONS),
 )  # fmt: skip
-"""From the weakest up, then replicas' and sessions' guarantees."""
+"""From weakest up; then replicas, then sessions."""
 
 
 def level_named(name: str) -> Level | None:
-    """Return a level by name, otherwise None."""
+    """Return a level, otherwise None."""
     return next((level for level in LEVELS if level.name == name), None)

@@ -1,7 +1,6 @@
 """Prefix consistency: every transaction sees a prefix of the source's log.
 
-With a known log order, each read version allows a range of prefixes, and the check is linear.
-Without it a gap is indistinguishable from a stale read.
+A known log order makes the check linear. Without it a gap looks like a stale read.
 """
 
 from __future__ import annotations
@@ -15,44 +14,41 @@ from paraply.properties.isolation.breaches import PrefixImpossible, PrefixWentBa
 from paraply.vocabulary.client_history import AccessKind, ClientHistory, DataType, Ending, Key
 
 NOT_SEEN = 0
-"""The place before the log; its transactions have places from 1."""
+"""The place before the log; its places count from 1."""
 
 
 @dataclass(slots=True)
 class PrefixJudged:
-    """The breaches and counts of the check."""
+    """The breaches and counts."""
 
     impossible: list[PrefixImpossible] = field(default_factory=list)
     went_back: list[PrefixWentBack] = field(default_factory=list)
     reads: int = 0
     """Transactions that read a logged key."""
     sessions_with_two: int = 0
-    """Reads after another read of their session."""
+    """Reads after another of their session."""
 
 
 class _Shown(NamedTuple):
-    """The longest prefix shown to a session, and the transaction that read it."""
-
     place: int
     reader: int
 
 
 @dataclass(slots=True)
 class _Log:
-    """The places of each key's writers in the log, in order."""
+    """Places of each key's writers, in log order."""
 
     places: dict[Key, list[int]] = field(default_factory=dict)
     values: dict[Key, list[Any]] = field(default_factory=dict)
     """Elements of lists in log order."""
     place_after: dict[Key, dict[Any, tuple[int, int | None]]] = field(default_factory=dict)
-    """Each register value's place and its next writer's place."""
+    """A register value's place and next writer's place."""
     own_place: dict[int, int] = field(default_factory=dict)
-    """Each logged transaction's place; ``own_key`` has a key that it wrote."""
     own_key: dict[int, Key] = field(default_factory=dict)
 
 
 def judge_prefixes(history: ClientHistory) -> PrefixJudged:
-    """Decide for each committed transaction whether a log prefix explains its reads.
+    """Decide whether a log prefix explains each transaction's reads.
 
     Requires a log. Skips aborted and unwritten values, which are separate breaches.
     """
@@ -106,7 +102,7 @@ def judge_prefixes(history: ClientHistory) -> PrefixJudged:
 
 
 def _range(accesses: Sequence[Any], log: _Log) -> tuple[int, Key, int | None, Key, bool]:
-    """Return the least prefix and the first too long, each with its key."""
+    """Return the least prefix and the first too long, with keys."""
     least, limit = NOT_SEEN, None
     least_key: Key = ""
     limit_key: Key = ""

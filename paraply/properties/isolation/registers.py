@@ -1,8 +1,8 @@
-"""Versions of registers: a read shows one version and no earlier ones.
+"""Versions of registers: a read shows one version.
 
-A log, if any, defines the order. Otherwise it is known only if every writer of a key read the
-version before, or one transaction wrote it; other keys order only the initial version. Order from a
-read followed by a write is sound without G1c, which every level that uses it forbids.
+The log defines the order. Without it, every writer of a key must have read the version before;
+other keys order only the initial version. Ordering a version before its replacement is sound
+without G1c, which every level that uses it forbids.
 """
 
 from __future__ import annotations
@@ -23,24 +23,22 @@ from paraply.vocabulary.client_history import REPEATED_WRITE, AccessKind, Client
 from paraply.vocabulary.errors import ParaplyError
 
 FOLLOWERS_MAX = 32
-"""Limit of versions of an unordered key after a read of its initial one; bounds the edges."""
+"""Limit per unordered key; bounds the edges."""
 
 
 @dataclass(slots=True)
 class _Key:
     written: dict[Any, int] = field(default_factory=dict)
-    """Each value's writer, by index."""
     final: dict[int, Any] = field(default_factory=dict)
-    """Each writer's last value."""
     reads: list[tuple[int, Any]] = field(default_factory=list)
-    """Index and value of each read before the transaction's own writes."""
+    """Index and value, before own writes."""
 
 
 def versions_of_registers(history: ClientHistory) -> Versions:
-    """Return the versions of an rw-register history; near-linear in its size.
+    """Return the versions of an rw-register history; near-linear.
 
     Raises:
-        ParaplyError: P508 where one value is written to one key twice.
+        ParaplyError: P508 where one value is written twice.
     """
     found = Versions(history)
     keys: dict[Key, _Key] = {}
@@ -81,7 +79,7 @@ def _take(index: int, transaction: Any, keys: dict[Key, _Key], found: Versions) 
 
 
 def _sound_reads(key: Key, known: _Key, found: Versions) -> list[tuple[int, int]]:
-    """Report impossible reads; return the others as reader and writer."""
+    """Report impossible reads; return the others."""
     transactions = found.history.transactions
     reads = []
     for index, value in known.reads:
@@ -181,7 +179,6 @@ def _add_loose(
     version_of: dict[int, int],
     found: Versions,
 ) -> None:
-    """Add what is known of the order: after the initial version and after reads."""
     for index, writer in reads:
         before = version_of[writer]
         followers = installed[:FOLLOWERS_MAX] if writer == INITIAL else []

@@ -1,7 +1,7 @@
 """The four session guarantees, key by key, in one pass over each session.
 
-Source: Terry et al., "Session Guarantees for Weakly Consistent Replicated Data" (1994). A version
-that a session accessed must not be newer than a later one, as far as the key's order is known.
+Source: Terry et al., "Session Guarantees for Weakly Consistent Replicated Data" (1994). Within a
+key's known order, no later access has an older version.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _BREACHES: dict[Guarantee, type[SessionGuaranteeBroken]] = {
 
 @dataclass(slots=True)
 class Judged:
-    """The breaches and counts of one guarantee."""
+    """The result for one guarantee."""
 
     breaches: list[SessionGuaranteeBroken] = field(default_factory=list)
     compared: int = 0
@@ -50,7 +50,7 @@ class Judged:
 
 
 Kept = dict[Key, tuple[int, int]]
-"""Each key's newest version and its reader or writer."""
+"""Each key's newest version and its accessor."""
 
 
 @dataclass(slots=True)
@@ -60,7 +60,7 @@ class _Session:
 
 
 def session_guarantees(versions: Versions) -> dict[Guarantee, Judged]:
-    """Judge every committed transaction against earlier ones of its session."""
+    """Judge each committed transaction in its session."""
     return _Judge(versions).judge()
 
 
@@ -161,7 +161,7 @@ def _is_older(version: int, other: int, versions: Versions, chain: list[int]) ->
 
 
 def _chains(versions: Versions) -> list[int]:
-    """Return a chain number per version; versions of one chain are ordered."""
+    """Versions of one chain are ordered."""
     chain: list[int] = []
     for version, follows in enumerate(versions.follows):
         chain.append(chain[-1] if follows else version)

@@ -1,8 +1,7 @@
 """The versions in a client history: writers, order and readers.
 
-Both data types convert to this form, which implies the dependencies (Adya, "Weak Consistency",
-section 4.4). Transactions are indexes into the history. The order covers *final* versions; a read
-of an overwritten one is a separate breach (G1b).
+The dependencies follow (Adya, "Weak Consistency", section 4.4). Transactions are indexes. The order
+covers *final* versions; reads of others are separate breaches (G1b).
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ NOTHING_WRITTEN = object()
 
 
 class Kind(IntEnum):
-    """Why one transaction precedes another; the values are bits of a mask."""
+    """Why one transaction precedes another: mask bits."""
 
     WW = 1
-    """The source installed a version, and the target the next one of that key."""
+    """Both installed adjacent versions of a key."""
     WR = 2
-    """The source installed the version that the target read."""
+    """The target read the source's version."""
     RW = 4
-    """The source read a version, and the target installed the next one of that key."""
+    """The target replaced the version that the source read."""
     SESSION = 8
-    """The source directly precedes in the same session."""
+    """The source directly precedes in its session."""
     REALTIME = 16
     """The source ended before the target began."""
 
@@ -42,7 +41,7 @@ class Kind(IntEnum):
 
 
 class Loose(NamedTuple):
-    """A dependency between ordered versions that may not be adjacent."""
+    """A dependency between ordered, possibly separate versions."""
 
     source: int
     target: int
@@ -60,14 +59,14 @@ class Dependency(NamedTuple):
     target: int
     kind: Kind
     before: int = -1
-    """The source's version; -1 for orders of session and time."""
+    """The source's version; -1 for other orders."""
     after: int = -1
-    """The target's version: installed, or read for WR."""
+    """The target's version, installed or read (WR)."""
 
 
 @dataclass(slots=True)
 class Versions:
-    """The versions of all keys, key after key, and their reads."""
+    """The versions, key after key, and their reads."""
 
     history: ClientHistory
     writers: list[int] = field(default_factory=list)
@@ -76,18 +75,17 @@ class Versions:
     values: list[Any] = field(default_factory=list)
     """Each version's last value, or NOTHING_WRITTEN."""
     follows: list[bool] = field(default_factory=list)
-    """Whether each version directly follows the previous one in these lists."""
+    """Whether each directly follows the previous version."""
     readers: list[int] = field(default_factory=list)
-    """The transaction of each read of another's version."""
+    """Readers of other transactions' versions."""
     read: list[int] = field(default_factory=list)
-    """The version of each such read."""
     loose: list[Loose] = field(default_factory=list)
     unread: list[Loose] = field(default_factory=list)
-    """One possible order of unread appends, by their ends."""
+    """One possible order of unread appends."""
     breaches: list[Violation] = field(default_factory=list)
     """Contradictions of every order of versions."""
     unordered: dict[Key, str] = field(default_factory=dict)
-    """Keys without a known full order, with the reason."""
+    """Keys without full order, with the reason."""
 
     def add(self, writer: int, key: Key, value: Any, *, follows: bool) -> int:
         """Add a version and return its number."""
@@ -98,7 +96,7 @@ class Versions:
         return len(self.writers) - 1
 
     def dependencies(self) -> Iterator[Dependency]:
-        """Yield every dependency that the versions imply between two transactions."""
+        """Yield every implied dependency between two transactions."""
         yield from self._overwrites()
         yield from self._reads()
         yield from self._misses()
@@ -127,7 +125,7 @@ class Versions:
                 yield Dependency(reader, writers[after], Kind.RW, version, after)
 
     def kinds(self) -> int:
-        """Return the mask of the kinds of dependency present."""
+        """Return the mask of present kinds."""
         mask = 0
         for kind, found in (
             (Kind.WW, self._overwrites()), (Kind.WR, self._reads()), (Kind.RW, self._misses()),

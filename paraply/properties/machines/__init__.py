@@ -1,1 +1,1 @@
-"""Hypothesis state machines over abstract systems, which tests bind."""
+"""Hypothesis state machines over abstract systems."""

@@ -1,4 +1,4 @@
-"""A machine for one parallel applier: coordinator, workers, reader and crashes.
+"""A machine for one parallel applier.
 
 Judges after every step, so Hypothesis prints the steps up to the violation.
 """
@@ -17,27 +17,27 @@ from paraply.properties.registry import Property
 from paraply.vocabulary.history import History
 
 WORKERS = 3
-"""Two make an inversion, a third a wider gap."""
+"""Two make an inversion, three a wider gap."""
 CHOICES_MAX = 24
 """About six for each of four transactions."""
 OPTIONS_MAX = 11
-"""The source's largest number of options; larger choices wrap."""
+"""The most options; larger choices wrap."""
 
 logs = st.lists(st.integers(0, OPTIONS_MAX), max_size=CHOICES_MAX)
-"""The source's choices; missing ones count as 0."""
+"""The source's choices; missing ones are 0."""
 
 
 class ApplierUnderTest(Protocol):
-    """An applier under test. An impossible action does nothing."""
+    """An applier that ignores impossible actions."""
 
     def coordinate(self) -> None:
-        """Let the coordinator take a step."""
+        """Take a coordinator step."""
 
     def move(self, worker: int) -> None:
-        """Let a worker, counted from 1, take a step."""
+        """Take a step of a worker, from 1."""
 
     def read(self) -> None:
-        """Let a reader take a snapshot."""
+        """Take a reader's snapshot."""
 
     def save_position(self) -> None:
         """Take a checkpoint."""
@@ -46,20 +46,20 @@ class ApplierUnderTest(Protocol):
         """Crash, and start again."""
 
     def finish(self) -> None:
-        """Run to the end; stop in good order if all is applied."""
+        """Run to the end and stop."""
 
     def history(self) -> History:
         """Return the history so far."""
 
 
 class ApplierMachine(RuleBasedStateMachine):
-    """Subclasses define ``make`` and the ``judged`` properties."""
+    """Subclasses define ``make`` and ``judged``."""
 
     judged: Sequence[Property] = ()
     applier: ApplierUnderTest | None = None
 
     def make(self, program: Sequence[int]) -> ApplierUnderTest:
-        """Return an applier before it applies the log of these choices."""
+        """Return an applier for these choices' log."""
         raise NotImplementedError
 
     @initialize(program=logs)
@@ -69,7 +69,7 @@ class ApplierMachine(RuleBasedStateMachine):
 
     @property
     def replica(self) -> ApplierUnderTest:
-        """Return the applier, created before any rule."""
+        """Return the applier."""
         assert self.applier is not None
         return self.applier
 

@@ -1,4 +1,4 @@
-"""A machine for one certifier: transactions, collections and views."""
+"""A machine for one certifier."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from paraply.properties.registry import Property
 from paraply.vocabulary.history import History
 
 ROWS = ("a", "b", "c")
-"""Two rows give two dependencies; the third stays untouched."""
+"""Two for dependencies; one stays untouched."""
 LAG_MAX = 3
-"""A snapshot may lack two writers and a barrier."""
+"""Lets a snapshot lack two writers and a barrier."""
 
 write_sets = st.lists(st.sampled_from(ROWS), max_size=3).map(tuple)
-"""Items in any order, some twice; none without write set."""
+"""Some items twice; none without write set."""
 
 
 class CertifierUnderTest(Protocol):
     """A certifier under test."""
 
     def deliver_remote(self, items: Sequence[str], lag: int) -> None:
-        """Certify a remote transaction that has not seen the last ``lag`` ones."""
+        """Certify a remote transaction that missed ``lag`` ones."""
 
     def deliver_local(self, items: Sequence[str]) -> None:
-        """Certify a local transaction after all earlier commits."""
+        """Certify a local transaction."""
 
     def create_table_as_select(self, table: str) -> None:
         """Certify a remote CREATE TABLE ... SELECT."""
 
     def collect(self, kept: int) -> None:
-        """Collect with all but the last ``kept`` transactions stable."""
+        """Collect all but the last ``kept`` transactions."""
 
     def change_view(self) -> None:
         """Install a view with a joining member."""
@@ -44,7 +44,7 @@ class CertifierUnderTest(Protocol):
 
 
 class CertifierMachine(RuleBasedStateMachine):
-    """Subclasses define ``make`` and the ``judged`` properties."""
+    """Subclasses define ``make`` and ``judged``."""
 
     judged: Sequence[Property] = ()
 

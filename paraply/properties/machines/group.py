@@ -1,6 +1,6 @@
 """A machine for a group: delays, crashes, joins and collections.
 
-Members lag arbitrarily, which covers every partition of a group with one total order.
+Arbitrary lag covers every partition of a totally ordered group.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from paraply.vocabulary.history import History
 MEMBERS = ("r1", "r2", "r3")
 """Two race, and one joins or lags."""
 ROWS = ("a", "b")
-"""One row to race for; the other makes its version purgeable."""
+"""A second row makes the first's version purgeable."""
 
 members = st.sampled_from(MEMBERS)
 write_sets = st.lists(st.sampled_from(ROWS), min_size=1, max_size=2, unique=True).map(tuple)
 
 
 class GroupUnderTest(Protocol):
-    """A group under test. An impossible action does nothing."""
+    """A group that ignores impossible actions."""
 
     def submit(self, member: str, items: Sequence[str]) -> None:
         """Execute and send a transaction."""
 
     def deliver(self, member: str, count: int) -> None:
-        """Deliver up to ``count`` messages to a member."""
+        """Deliver up to ``count`` messages."""
 
     def apply(self, member: str, count: int) -> None:
-        """Apply up to ``count`` transactions of a member's relay log."""
+        """Apply up to ``count`` transactions."""
 
     def broadcast(self, member: str) -> None:
         """Broadcast a member's executed set."""
@@ -43,7 +43,7 @@ class GroupUnderTest(Protocol):
         """Crash a member, except the last one."""
 
     def join(self, member: str) -> None:
-        """Join, recover from a donor, and come online if possible."""
+        """Join, recover and come online if possible."""
 
     def settle(self) -> None:
         """Deliver, recover and apply everything."""
@@ -53,7 +53,7 @@ class GroupUnderTest(Protocol):
 
 
 class GroupMachine(RuleBasedStateMachine):
-    """Subclasses define ``make`` and the ``judged`` properties."""
+    """Subclasses define ``make`` and ``judged``."""
 
     judged: Sequence[Property] = ()
 
@@ -62,7 +62,7 @@ class GroupMachine(RuleBasedStateMachine):
         self.group = self.make()
 
     def make(self) -> GroupUnderTest:
-        """Return a new group with some of ``MEMBERS``."""
+        """Return a group of some ``MEMBERS``."""
         raise NotImplementedError
 
     @rule(member=members, items=write_sets)
@@ -87,7 +87,7 @@ class GroupMachine(RuleBasedStateMachine):
 
     @rule()
     def minute_passes(self) -> None:
-        """Broadcast every member's executed set, once a minute."""
+        """Broadcast every member's executed set."""
         for member in MEMBERS:
             self.group.broadcast(member)
 

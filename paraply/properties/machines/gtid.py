@@ -1,7 +1,6 @@
-"""Machines for GTIDs: one replica with its position, and servers that fail over.
+"""Machines for GTIDs: one replica's position, and a fail-over of servers.
 
-One crashes, stops and starts a replica between any two steps. The other lets a source with two
-replicas, or a ring, write, lag, crash, rotate and lose a server.
+The first crashes, stops and starts between any two steps. The second uses two replicas or a ring.
 """
 
 from __future__ import annotations
@@ -18,26 +17,26 @@ from paraply.properties.registry import Property
 from paraply.vocabulary.history import History
 
 WORKERS = 3
-"""Two of one domain, and another domain's between them."""
+"""Two of one domain, one between them."""
 SERVERS = ("s1", "s2", "s3")
 SCHEMAS = 2
 TOPOLOGIES = ("failover", "ring")
 
 logs = st.lists(st.integers(0, 1), min_size=2, max_size=6)
-"""The domain of each logged transaction."""
+"""Each transaction's domain."""
 
 
 class ReplicaUnderTest(Protocol):
-    """A replica under test. An impossible action does nothing."""
+    """A replica that ignores impossible actions."""
 
     def dispatch(self) -> None:
-        """Give the next transaction to an idle worker."""
+        """Give a transaction to a worker."""
 
     def move(self, worker: int) -> None:
-        """Let a worker, counted from 1, take a step."""
+        """Take a step of a worker, from 1."""
 
     def commit(self) -> None:
-        """Let a commit group's leader take a step."""
+        """Take a group leader's step."""
 
     def fail_for_now(self, worker: int) -> None:
         """Cause a temporary error in a worker."""
@@ -62,13 +61,13 @@ class ReplicaUnderTest(Protocol):
 
 
 class PositionMachine(RuleBasedStateMachine):
-    """Subclasses define ``make`` and the ``judged`` properties."""
+    """Subclasses define ``make`` and ``judged``."""
 
     judged: Sequence[Property] = ()
     tested: ReplicaUnderTest | None = None
 
     def make(self, domains: Sequence[int]) -> ReplicaUnderTest:
-        """Return a replica before it applies a log with these domains."""
+        """Return a replica for a log of these domains."""
         raise NotImplementedError
 
     @initialize(domains=logs)
@@ -78,7 +77,7 @@ class PositionMachine(RuleBasedStateMachine):
 
     @property
     def replica(self) -> ReplicaUnderTest:
-        """Return the replica, created before any rule."""
+        """Return the replica."""
         assert self.tested is not None
         return self.tested
 
@@ -138,16 +137,16 @@ class PositionMachine(RuleBasedStateMachine):
 
 
 class ServersUnderTest(Protocol):
-    """Servers under test. An impossible action does nothing."""
+    """Servers that ignore impossible actions."""
 
     def write(self, server: str, schema: int, *, leaves_hole: bool) -> None:
         """Let a client commit a transaction."""
 
     def replicate(self, server: str, choice: int) -> None:
-        """Let a replica connect, receive, or apply, by choice."""
+        """Connect, receive, or apply, by choice."""
 
     def crash(self, server: str, *, in_a_write: bool) -> None:
-        """Crash a server, perhaps during a write, and restart it."""
+        """Crash and restart, perhaps in a write."""
 
     def rotate(self, server: str) -> None:
         """Rotate a binary log."""
@@ -156,10 +155,10 @@ class ServersUnderTest(Protocol):
         """Lose s1 permanently."""
 
     def go_on_with_failover(self) -> None:
-        """Take a step of a fail-over: elect or promote."""
+        """Take a fail-over step."""
 
     def settle(self) -> None:
-        """Finish a fail-over, catch up, and state every position."""
+        """Finish the fail-over; state every position."""
 
     def history(self) -> History:
         """Return the history so far."""
@@ -169,7 +168,7 @@ servers = st.sampled_from(SERVERS)
 
 
 class FailoverMachine(RuleBasedStateMachine):
-    """Subclasses define ``make`` and the ``judged`` properties."""
+    """Subclasses define ``make`` and ``judged``."""
 
     judged: Sequence[Property] = ()
     tested: ServersUnderTest | None = None
@@ -185,7 +184,7 @@ class FailoverMachine(RuleBasedStateMachine):
 
     @property
     def network(self) -> ServersUnderTest:
-        """Return the servers, created before any rule."""
+        """Return the servers."""
         assert self.tested is not None
         return self.tested
 

@@ -17,63 +17,63 @@ from paraply.properties.registry import Property
 from paraply.vocabulary.history import History
 
 WORKERS = 3
-"""Two conflict, and the third's batch must wait for both."""
+"""Two conflict; the third's batch waits."""
 STEPS_MAX = 6
-"""From the GTID event to the commit wait, with two rows."""
+"""From GTID event to commit wait, two rows."""
 CHOICES_MAX = 24
 """About six for each of four transactions."""
 OPTIONS_MAX = 7
-"""The source's largest number of options; larger choices wrap."""
+"""The most options; larger choices wrap."""
 
 logs = st.lists(st.integers(0, OPTIONS_MAX), max_size=CHOICES_MAX)
-"""The source's choices; missing ones count as 0."""
+"""The source's choices; missing ones are 0."""
 
 
 class ReplicaUnderTest(Protocol):
-    """A replica under test. An impossible action does nothing."""
+    """A replica that ignores impossible actions."""
 
     def deal(self) -> None:
-        """Let the driver thread give a group to a worker."""
+        """Give a group to a worker."""
 
     def move(self, worker: int) -> None:
-        """Let a worker, counted from 1, take a step."""
+        """Take a step of a worker, from 1."""
 
     def kill(self) -> None:
-        """Deliver the background thread's next deadlock kill."""
+        """Deliver the next deadlock kill."""
 
     def write_group(self) -> None:
-        """Write and sync the queue for the binary log."""
+        """Write and sync the binlog queue."""
 
     def engine_commit(self) -> None:
-        """Commit the binary log's next transaction in the engine."""
+        """Commit the next transaction in the engine."""
 
     def time_out(self, worker: int) -> None:
-        """Time out the lock wait of a worker's attempt; begins one if needed."""
+        """Time out an attempt's lock, begun if needed."""
 
     def fail(self, worker: int) -> None:
-        """Fail a worker's attempt by an external cause; begins one if needed."""
+        """Fail an attempt externally, begun if needed."""
 
     def stop(self) -> None:
-        """STOP SLAVE; the stopped replica restarts by itself."""
+        """STOP SLAVE; the replica restarts itself."""
 
     def read(self) -> None:
         """Let a reader take a snapshot."""
 
     def finish(self) -> None:
-        """Run to the end; stop in good order if all is applied."""
+        """Run to the end and stop."""
 
     def history(self) -> History:
         """Return the history so far."""
 
 
 class ParallelModesMachine(RuleBasedStateMachine):
-    """Subclasses define ``make`` and the ``judged`` properties."""
+    """Subclasses define ``make`` and ``judged``."""
 
     judged: Sequence[Property] = ()
     under_test: ReplicaUnderTest | None = None
 
     def make(self, program: Sequence[int]) -> ReplicaUnderTest:
-        """Return a replica before it applies the log of these choices."""
+        """Return a replica for these choices' log."""
         raise NotImplementedError
 
     @initialize(program=logs)
@@ -83,7 +83,7 @@ class ParallelModesMachine(RuleBasedStateMachine):
 
     @property
     def replica(self) -> ReplicaUnderTest:
-        """Return the replica, created before any rule."""
+        """Return the replica."""
         assert self.under_test is not None
         return self.under_test
 
@@ -122,7 +122,7 @@ class ParallelModesMachine(RuleBasedStateMachine):
 
     @rule(worker=st.integers(1, WORKERS))
     def attempt_fails(self, worker: int) -> None:
-        """Fail an attempt; the replica fails too unless the attempt speculates."""
+        """Fail an attempt; speculation continues."""
         self.replica.fail(worker)
 
     @rule()

@@ -1,7 +1,7 @@
 """A machine for a semi-sync source with replicas, clients, readers and faults.
 
-Crashes, rotations, shutdowns, abandoned waits, and the source's loss and return occur between any
-two steps. Judges after every step, so Hypothesis prints the steps up to the violation.
+Any fault may occur between two steps. Judges after every step, so Hypothesis prints the steps up to
+the violation.
 """
 
 from __future__ import annotations
@@ -18,23 +18,22 @@ from paraply.properties.registry import Property
 from paraply.vocabulary.history import History
 
 REPLICAS_MAX = 4
-"""The fourth acknowledgement needs four; most runs have fewer."""
+"""For the fourth acknowledgement; most runs have fewer."""
 STEPS_MAX = 9
-"""From FLUSH to the answer, for a small group."""
+"""From FLUSH to the answer, per group."""
 CHOICES_MAX = 11
-"""An upper limit of simultaneous choices."""
 GIVING_UP = ("time_out", "kill_query", "kill_connection", "switch_off")
 
 REPLIES_MAX = 6
-"""Enough to receive two or three groups."""
+"""Enough for two or three groups."""
 
 replicas = st.integers(1, REPLICAS_MAX)
 replies = st.lists(st.tuples(replicas, st.integers(1, 3)), max_size=REPLIES_MAX)
-"""Replicas that receive, and how many transactions, before the source hears them."""
+"""Replicas, and how many transactions each receives."""
 
 
 class ServersUnderTest(Protocol):
-    """Servers under test."""
+    """Servers that ignore impossible actions."""
 
     def commit(self, clients: int) -> None:
         """Let clients prepare."""
@@ -43,25 +42,25 @@ class ServersUnderTest(Protocol):
         """Let a leader write the queue."""
 
     def move(self, choice: int) -> None:
-        """Let a commit group or the source take a step, by choice."""
+        """Take a group's or source's step."""
 
     def receive(self, replica: int) -> None:
-        """Write the next transaction to a replica's relay log."""
+        """Write a transaction to a relay log."""
 
     def hear(self, replica: int) -> None:
-        """Let the source read a replica's reply."""
+        """Read a replica's reply."""
 
     def apply(self, replica: int) -> None:
-        """Apply the next transaction of a replica's relay log."""
+        """Apply a relay log's transaction."""
 
     def read(self) -> None:
         """Read at the source."""
 
     def crash_source(self, kept: int) -> None:
-        """Crash the source; ``kept`` unsynced transactions survive."""
+        """Crash; ``kept`` unsynced transactions survive."""
 
     def crash_replica(self, replica: int, *, is_noticed: bool) -> None:
-        """Crash a replica until its restart."""
+        """Crash a replica."""
 
     def restart_replica(self, replica: int) -> None:
         """Restart a replica."""
@@ -73,16 +72,13 @@ class ServersUnderTest(Protocol):
         """End a wait by one of ``GIVING_UP``."""
 
     def shut_down(self) -> None:
-        """SHUTDOWN; the source restarts by its own step."""
+        """SHUTDOWN; the source restarts itself."""
 
     def go_on(self, choice: int) -> None:
         """Take any step toward the end."""
 
     def lose_source(self, *, kept: int) -> None:
-        """Lose the source, promote a replica, and return the old source.
-
-        ``kept`` unsynced transactions survive.
-        """
+        """Lose the source, promote a replica, return the old source."""
 
     def finish(self) -> None:
         """Run until no step remains."""
@@ -92,32 +88,32 @@ class ServersUnderTest(Protocol):
 
 
 class SemiSyncMachine(RuleBasedStateMachine):
-    """Subclasses define ``make`` and the ``judged`` properties."""
+    """Subclasses define ``make`` and ``judged``."""
 
     judged: Sequence[Property] = ()
     under_test: ServersUnderTest | None = None
     kept_at_loss: int | None = None
-    """Unsynced transactions kept at the source's final loss; None without a loss."""
+    """Unsynced transactions at the loss; None without."""
 
     def make(self) -> ServersUnderTest:
-        """Return a new source with its replicas."""
+        """Return a source with replicas."""
         raise NotImplementedError
 
     @initialize(kept_at_loss=st.none() | st.integers(0, 2))
     def servers_start(self, kept_at_loss: int | None) -> None:
-        """Start the servers; a loss of the source comes last."""
+        """Start the servers; a loss comes last."""
         self.kept_at_loss = kept_at_loss
         self.under_test = self.make()
 
     @property
     def servers(self) -> ServersUnderTest:
-        """Return the servers, created before any rule."""
+        """Return the servers."""
         assert self.under_test is not None
         return self.under_test
 
     @rule(groups=st.lists(st.integers(1, 2), min_size=1, max_size=3), steps=st.integers(0, 5))
     def clients_commit(self, groups: list[int], steps: int) -> None:
-        """Queue clients for each leader and move each group."""
+        """Queue clients and move each group."""
         for clients in groups:
             self.servers.commit(clients)
             self.servers.flush()
@@ -132,7 +128,7 @@ class SemiSyncMachine(RuleBasedStateMachine):
 
     @rule(replica=replicas, count=st.integers(1, REPLIES_MAX), is_heard=st.booleans())
     def replica_receives(self, replica: int, count: int, *, is_heard: bool) -> None:
-        """Send some transactions; the reply may be delayed."""
+        """Send transactions; the reply may be delayed."""
         for _ in range(count):
             self.servers.receive(replica)
         if is_heard:
@@ -146,14 +142,14 @@ class SemiSyncMachine(RuleBasedStateMachine):
 
     @rule(choice=st.integers(0, 2), steps=st.integers(2, STEPS_MAX))
     def group_moves_and_somebody_reads(self, choice: int, steps: int) -> None:
-        """Read as soon as a transaction is visible."""
+        """Read as soon as possible."""
         for _ in range(steps):
             self.servers.move(choice)
             self.servers.read()
 
     @rule(clients=st.integers(0, 2), steps=st.integers(0, STEPS_MAX), kept=st.integers(0, 2))
     def source_crashes(self, clients: int, steps: int, kept: int) -> None:
-        """Crash, perhaps during a new group; recover and read."""
+        """Crash, recover and read."""
         if clients:
             self.clients_commit([clients], steps)
         self.servers.crash_source(kept)
@@ -164,7 +160,7 @@ class SemiSyncMachine(RuleBasedStateMachine):
     def replica_crashes(
         self, replica: int, received: int, applied: int, *, is_noticed: bool, comes_back: bool
     ) -> None:
-        """Crash before the last reply, and perhaps restart."""
+        """Crash before the reply; perhaps restart."""
         self.replica_receives(replica, received, is_heard=False)
         for _ in range(applied):
             self.servers.apply(replica)
@@ -182,7 +178,7 @@ class SemiSyncMachine(RuleBasedStateMachine):
     def wait_is_given_up(
         self, how: str, clients: int, replies: list[tuple[int, int]], *, goes_on: bool
     ) -> None:
-        """Time out, kill or switch off while a group waits."""
+        """Abandon a wait."""
         if clients:
             self.clients_commit([clients], STEPS_MAX)
         self.replies_arrive(replies)
@@ -194,7 +190,7 @@ class SemiSyncMachine(RuleBasedStateMachine):
 
     @rule(clients=st.integers(0, 2))
     def source_is_shut_down(self, clients: int) -> None:
-        """SHUTDOWN, perhaps while a group waits; restart and read."""
+        """SHUTDOWN, restart and read."""
         if clients:
             self.clients_commit([clients], STEPS_MAX)
         self.servers.shut_down()
@@ -202,7 +198,7 @@ class SemiSyncMachine(RuleBasedStateMachine):
 
     @rule(choices=st.lists(st.integers(0, CHOICES_MAX), min_size=1, max_size=STEPS_MAX))
     def everybody_goes_on(self, choices: list[int]) -> None:
-        """Let clients, groups and replicas take turns."""
+        """Take turns."""
         for choice in choices:
             self.servers.go_on(choice)
 

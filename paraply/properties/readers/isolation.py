@@ -1,7 +1,6 @@
 """Isolation on replicas: all reads fit one order of transactions.
 
-``replica_reads`` requires prefixes of the log. This is weaker: it admits gaps without a cycle of
-dependencies, the limit of any checker without the log.
+Weaker than ``replica_reads``: admits gaps without a cycle, as any checker without the log must.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from paraply.vocabulary.write_set import Item
 
 
 def versions_on_replicas(history: History) -> Versions:
-    """Return the log's transactions and the replicas' reads as versions."""
+    """Return the log and the replicas' reads."""
     told = [
         ClientTransaction(number=one.id, ending=Ending.COMMITTED, accesses=(), session=one.session)
         for one in history.transactions
@@ -68,8 +67,7 @@ def reader_misses_a_later_version(history: History) -> bool:
 def replica_reads_fit_one_order(history: History) -> tuple[CycleFormed, ...]:
     """All that readers saw on all replicas fits one order of all transactions.
 
-    Prefixes always fit. A gap that equals another log order fits too; only ``readers_see_prefixes``
-    rejects it.
+    Prefixes always fit. ``readers_see_prefixes`` also rejects gaps that another order explains.
     """
     if not readers_see_prefixes(history):
         return ()

@@ -1,8 +1,7 @@
-"""Readers of a replica see prefixes of the source's log, which only grow.
+"""Readers of a replica see growing prefixes of the source's log.
 
-With the log's order the check is linear: each version read allows a range of prefixes. A read
-without a prefix shows an impossible state; a stale read is allowed. Without the order the two are
-indistinguishable.
+The log's order makes the check linear. A read without a prefix shows an impossible state; a stale
+read is allowed. Without the order both look alike.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from paraply.vocabulary.write_set import Item
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateNeverExisted(Violation):
-    """A snapshot shows a transaction but misses an earlier commit of the source."""
+    """A snapshot misses an earlier commit."""
 
     member: str
     seen: TransactionId
@@ -38,13 +37,12 @@ class StateNeverExisted(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadWentBack(Violation):
-    """A read shows an older state than an earlier one on the same replica."""
+    """A read shows an older state than before."""
 
     member: str
     missed: TransactionId
     item: Item
     shown_before: TransactionId
-    """The prefix of an earlier read."""
 
     def __str__(self) -> str:
         return (
@@ -55,7 +53,7 @@ class ReadWentBack(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateDiverged(Violation):
-    """A row's final value differs from the source's."""
+    """A final row differs from the source's."""
 
     member: str
     item: Item
@@ -68,7 +66,7 @@ class StateDiverged(Violation):
 
 @dataclass(frozen=True, slots=True)
 class PrefixRange:
-    """The explaining prefixes of a read: from T``least`` to before T``limit``."""
+    """From T``least`` to before T``limit``."""
 
     least: TransactionId
     least_item: Item
@@ -77,7 +75,7 @@ class PrefixRange:
 
 
 def writers_of(history: History) -> dict[Item, list[TransactionId]]:
-    """Return each item's writers in the source's order."""
+    """Return each item's writers in order."""
     writers: dict[Item, list[TransactionId]] = {}
     for transaction in history.transactions:
         for item in transaction.write_set:
@@ -88,7 +86,7 @@ def writers_of(history: History) -> dict[Item, list[TransactionId]]:
 def prefixes_that_explain(
     observed: Iterable[Observation], writers: Mapping[Item, Sequence[TransactionId]]
 ) -> PrefixRange:
-    """Return the prefixes that show these versions; ignores unlisted items."""
+    """Return the prefixes that explain the versions."""
     least = INITIAL_STATE
     least_item: Item = ""
     limit: TransactionId | None = None
@@ -107,10 +105,7 @@ def prefixes_that_explain(
 def steps_back(
     reads: Iterable[tuple[str, PrefixRange]],
 ) -> Iterator[tuple[str, PrefixRange, TransactionId, TransactionId]]:
-    """Yield reads that show less than an earlier one of the member.
-
-    Each has its member, the missing transaction, and the prefix shown before.
-    """
+    """Yield member, read, missing transaction, and the prefix shown before."""
     shown: dict[str, TransactionId] = {}
     for member, read in reads:
         before = shown.get(member, INITIAL_STATE)
@@ -174,10 +169,7 @@ def reads_never_go_back(history: History) -> tuple[ReadWentBack, ...]:
 
 
 def _final_reads(history: History) -> dict[str, Event]:
-    """Return the last read of each member before its final stop in good order.
-
-    A restarted member is excluded, and every member of a truncated recording.
-    """
+    """Excludes restarted members and truncated recordings."""
     finals: dict[str, Event] = {}
     stopped: dict[str, Event] = {}
     for event in history.events if history.is_complete else ():

@@ -1,8 +1,7 @@
-"""Guarantees for a client session that reads on replicas and writes at the source.
+"""Guarantees for a session that reads on replicas and writes at the source.
 
-Prefixes per replica are insufficient: the session moves between replicas, which may lag behind its
-writes. Source: Terry et al., "Session Guarantees for Weakly Consistent Replicated Data" (1994),
-over the log's order.
+Prefixes are insufficient: replicas may lag behind the session. Source: Terry et al., "Session
+Guarantees for Weakly Consistent Replicated Data" (1994), over the log's order.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from paraply.vocabulary.write_set import Item
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcknowledgedWriteUnseen(Violation):
-    """A session misses its own acknowledged write."""
+    """A session misses its acknowledged write."""
 
     session: str
     member: str
@@ -43,7 +42,7 @@ class AcknowledgedWriteUnseen(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionReadWentBack(Violation):
-    """A session sees less of the log than before, on any replica."""
+    """A session sees less than before."""
 
     session: str
     member: str
@@ -60,7 +59,7 @@ class SessionReadWentBack(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionWriteLoggedEarlier(Violation):
-    """A session's write is logged before its earlier acknowledged one."""
+    """A write precedes the session's acknowledged one."""
 
     session: str
     transaction: TransactionId
@@ -75,7 +74,7 @@ class SessionWriteLoggedEarlier(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteLoggedBeforeWhatWasRead(Violation):
-    """A session's write is logged before a transaction that it had read."""
+    """A write precedes what the session read."""
 
     session: str
     transaction: TransactionId
@@ -91,16 +90,15 @@ class WriteLoggedBeforeWhatWasRead(Violation):
 @dataclass(slots=True)
 class _Session:
     shown: TransactionId = INITIAL_STATE
-    """The prefix of the log that its reads show."""
     done: TransactionId = INITIAL_STATE
-    """Its last acknowledged logged transaction."""
+    """Its last acknowledged transaction."""
     own: dict[Item, TransactionId] = field(default_factory=dict)
-    """The last acknowledged write of each row."""
+    """Its last acknowledged write per row."""
     reads: int = 0
 
 
 def _session_steps(history: History) -> Iterator[tuple[Event, str, _Session]]:
-    """Yield each read, submission and acknowledgement with its session's prior state."""
+    """Yield each event with its session's prior state."""
     sessions: dict[str, _Session] = {}
     writers = writers_of(history)
     kinds = (EventKind.READ, EventKind.SUBMITTED, EventKind.CLIENT_ACKNOWLEDGED)
@@ -130,7 +128,7 @@ def _reads_own_row(history: History) -> bool:
 
 @always(of=client_reads_and_writes, source="Terry et al.: read your writes", witness=_reads_own_row)
 def sessions_read_their_writes(history: History) -> tuple[AcknowledgedWriteUnseen, ...]:
-    """A session sees, wherever it reads, each write of its own that it was told is done."""
+    """A session sees, wherever it reads, each of its own acknowledged writes."""
     return tuple(
         AcknowledgedWriteUnseen(
             session=name,
@@ -191,7 +189,7 @@ def _writes_again(history: History) -> bool:
 def session_writes_are_logged_in_order(
     history: History,
 ) -> tuple[SessionWriteLoggedEarlier, ...]:
-    """A write of a session stands in the log after those that it was told are done before."""
+    """A write of a session follows its earlier acknowledged writes in the log."""
     return tuple(
         SessionWriteLoggedEarlier(session=name, transaction=event.transaction, after=session.done)
         for event, name, session in _session_steps(history)

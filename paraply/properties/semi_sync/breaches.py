@@ -11,7 +11,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenUnacknowledged(Violation):
-    """A reader sees a transaction before enough replicas have it."""
+    """A reader sees an unacknowledged transaction."""
 
     transaction: TransactionId
     acknowledged_by: tuple[str, ...]
@@ -26,7 +26,7 @@ class SeenUnacknowledged(Violation):
 
 
 class ConfirmedUnacknowledged(SeenUnacknowledged):
-    """A commit is confirmed before enough replicas have the transaction."""
+    """An unacknowledged commit is confirmed."""
 
     __slots__ = ()
 
@@ -63,7 +63,7 @@ class ConfirmedThenLost(SeenThenLost):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageOvertaken(Violation):
-    """A transaction passes a stage before an earlier one of the binary log."""
+    """A transaction passes a stage too early."""
 
     stage: EventKind
     earlier: TransactionId
@@ -78,7 +78,7 @@ class StageOvertaken(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveredAgainstBinlog(Violation):
-    """Recovery keeps an unlogged transaction or drops a visible one."""
+    """Recovery contradicts the binary log."""
 
     transaction: TransactionId
     was_kept: bool
@@ -91,7 +91,7 @@ class RecoveredAgainstBinlog(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaAhead(Violation):
-    """A replica has a transaction that a source crash could remove."""
+    """A replica has an unsynced transaction."""
 
     member: str
     transaction: TransactionId
@@ -102,7 +102,7 @@ class ReplicaAhead(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionPassedOver(Violation):
-    """A replica receives a transaction without an earlier logged one."""
+    """A replica skips a transaction."""
 
     member: str
     transaction: TransactionId
@@ -114,7 +114,7 @@ class TransactionPassedOver(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitStalled(Violation):
-    """No step is possible, and a client has no answer."""
+    """A client has no answer at the end."""
 
     waiting: tuple[TransactionId, ...]
 
@@ -124,7 +124,7 @@ class CommitStalled(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaLeftAhead(Violation):
-    """A returned source lacks a transaction of a replica, and rejects the replica."""
+    """A returned source lacks a replica's transaction, and rejects the replica."""
 
     member: str
     transaction: TransactionId
@@ -135,7 +135,7 @@ class ReplicaLeftAhead(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GapSeen(Violation):
-    """A reader sees a transaction without an earlier logged one."""
+    """A reader misses an earlier logged transaction."""
 
     transaction: TransactionId
     missing: TransactionId
@@ -149,7 +149,7 @@ class GapSeen(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotMisplaced(Violation):
-    """A snapshot has the wrong binary log position."""
+    """A snapshot has the wrong binlog position."""
 
     position: str
     seen: int
@@ -163,7 +163,7 @@ class SnapshotMisplaced(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbandonedWithoutCause(Violation):
-    """A wait ends for an unlisted or inapplicable reason."""
+    """A wait ends for an invalid reason."""
 
     transaction: TransactionId
     reason: str
@@ -174,7 +174,7 @@ class AbandonedWithoutCause(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraTransaction(Violation):
-    """An old source rejoins with a transaction that the new one lacks."""
+    """An old source rejoins with an extra transaction."""
 
     transaction: TransactionId
 
@@ -184,7 +184,7 @@ class ExtraTransaction(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedWithoutReason(Violation):
-    """An old source is rejected although its engine has no extra transaction."""
+    """An old source without extras is rejected."""
 
     def __str__(self) -> str:
         return (
@@ -207,7 +207,7 @@ class GtidReused(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepTakenAgain(Violation):
-    """A transaction repeats a step of its commit."""
+    """A transaction repeats a commit step."""
 
     transaction: TransactionId
     member: str

@@ -1,7 +1,6 @@
-"""Commit waits in histories with times in microseconds.
+"""Commit waits, in microseconds.
 
-A commit waits for its own group's round trip and the rest of the previous group's, for any number
-of clients.
+A commit waits for its own group's round trip and the rest of the previous one's.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitWaitedForOthers(Violation):
-    """A commit takes longer than two round trips and two groups' work."""
+    """A commit exceeds two groups' time."""
 
     transaction: TransactionId
     took_us: int
@@ -35,15 +34,12 @@ def _number(history: History, name: str) -> int:
 
 
 def has_clock(history: History) -> bool:
-    """Return whether the history states the round-trip time."""
+    """Return whether the round-trip time is stated."""
     return "round_trip_us" in history.header.options
 
 
 def _bound(history: History) -> int:
-    """Return the time of two groups: write, sync, acknowledgement and commit.
-
-    Includes the sync of one more group, which holds LOCK_log.
-    """
+    """A group may also wait for a further sync, which holds LOCK_log."""
     work = 2 * _number(history, "sync_us")
     commits = _number(history, "clients") * _number(history, "engine_commit_us")
     return 2 * (_number(history, "round_trip_us") + work + commits)
@@ -76,7 +72,7 @@ def _many_clients_commit(history: History) -> bool:
     is_safety=False,
 )
 def commits_wait_for_two_round_trips(history: History) -> tuple[CommitWaitedForOthers, ...]:
-    """A commit takes about two round trips at most, however many clients there are."""
+    """A commit takes about two round trips at most, for any number of clients."""
     if not has_clock(history):
         return ()
     bound = _bound(history)
@@ -96,7 +92,7 @@ def commits_wait_for_two_round_trips(history: History) -> tuple[CommitWaitedForO
 
 
 def commits_per_second(history: History) -> float:
-    """Return answered commits per simulated second since the first event."""
+    """Return commits per simulated second."""
     answered = list(history.events_of(EventKind.CLIENT_ACKNOWLEDGED))
     if not answered or not answered[-1].time:
         return 0.0

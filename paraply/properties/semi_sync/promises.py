@@ -1,7 +1,7 @@
-"""No phantom visibility, and the other guarantees of semi-synchronous group commit.
+"""No phantom visibility, and the other guarantees of semi-sync group commit.
 
 The header's first member is the source. An abandoned wait releases its transactions;
-``ABANDON_REASONS`` lists all causes, and a property rejects others. One pass finds all:
+``ABANDON_REASONS`` lists all causes. One pass finds all:
 ``paraply.properties.semi_sync.watch.Watch``.
 """
 
@@ -36,13 +36,13 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
 NOT_AT_REST = ("shutdown", REFUSED)
-"""Notes of stops before the end of the run."""
+"""Notes of stops before the end."""
 
 ViolationT = TypeVar("ViolationT", bound=Violation)
 
 
 def is_semi_sync(history: History) -> bool:
-    """Return whether a source with replicas records commit stages."""
+    """Return whether a source records commit stages."""
     return any(event.kind is EventKind.FLUSHED for event in history.events)
 
 
@@ -190,7 +190,7 @@ def semi_sync_comes_back_on(history: History) -> bool:
     witness=_reads_at_source,
 )
 def visible_only_after_acknowledgement(history: History) -> tuple[SeenUnacknowledged, ...]:
-    """Nobody sees a transaction on the source before enough replicas have it."""
+    """No reader sees a transaction on the source before enough replicas have it."""
     return _found(history, SeenUnacknowledged)
 
 
@@ -200,19 +200,19 @@ def _confirmed(history: History) -> bool:
 
 @always(of=commit_stages, source="MDEV-162; AFTER_COMMIT promises this much", witness=_confirmed)
 def confirmed_only_after_acknowledgement(history: History) -> tuple[ConfirmedUnacknowledged, ...]:
-    """No client is told that its transaction committed before enough replicas have it."""
+    """No commit is confirmed to a client before enough replicas have the transaction."""
     return _found(history, ConfirmedUnacknowledged)
 
 
 @always(of=commit_stages, source="MDEV-162, phantom reads", witness=source_is_lost_after_a_read)
 def what_was_seen_survives(history: History) -> tuple[SeenThenLost, ...]:
-    """No phantom visibility: what somebody read on the source is on the promoted replica."""
+    """No phantom visibility: every transaction read on the source is on the promoted replica."""
     return _found(history, SeenThenLost)
 
 
 @always(of=commit_stages, source="MDEV-162", witness=_confirmed_before_the_loss)
 def what_was_confirmed_survives(history: History) -> tuple[ConfirmedThenLost, ...]:
-    """What a client was told had committed is on the promoted replica."""
+    """Every transaction confirmed to a client is on the promoted replica."""
     return _found(history, ConfirmedThenLost)
 
 
@@ -293,7 +293,7 @@ def replicas_receive_prefixes(history: History) -> tuple[TransactionPassedOver, 
     witness=is_semi_sync,
 )
 def gtids_are_not_given_twice(history: History) -> tuple[GtidReused, ...]:
-    """No GTID is given to a second transaction while anybody has the first."""
+    """No GTID is given to a second transaction while a server has the first."""
     return _found(history, GtidReused)
 
 
@@ -331,6 +331,6 @@ def commits_reach_their_end(history: History) -> tuple[CommitStalled, ...]:
 def steps_run_out(history: History) -> tuple[StepTakenAgain, ...]:
     """No transaction is written, synced, received by a replica or committed twice.
 
-    So the remaining steps decrease, and the commit ends.
+    So every commit ends.
     """
     return _found(history, StepTakenAgain)

@@ -1,7 +1,7 @@
-"""The state of a semi-synchronous source and its replicas, event by event, and each breach.
+"""A semi-sync source and its replicas, event by event, and each breach.
 
-One pass serves all properties of :mod:`paraply.properties.semi_sync.promises`. A watch can be
-forked and named for enumerations of states.
+One pass serves all of :mod:`paraply.properties.semi_sync.promises`. Enumerations of states fork and
+name watches.
 """
 
 from __future__ import annotations
@@ -35,22 +35,21 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
 PROMOTED = "promoted"
-"""The session that reads at a newly promoted replica."""
+"""The session at a newly promoted replica."""
 REJOINS = "rejoins"
-"""Note of the recovery of an accepted old source."""
+"""Recovery note of an accepted old source."""
 REFUSED = "refused"
-"""Note of the stop of a rejected old source."""
+"""Stop note of a rejected old source."""
 LOST = "lost"
-"""Note of the crash of a permanently lost server."""
+"""Crash note of a permanently lost server."""
 UNNOTICED = "without a word"
-"""Note of the crash of a replica without a closed connection."""
+"""Crash note: the connection stays open."""
 
 TURNS_OFF = ("time-out", "switched off")
-"""Reasons that turn semi-sync off."""
 ABANDON_REASONS = (
     *TURNS_OFF, "asynchronous", "too few replicas", "KILL QUERY", "KILL CONNECTION", "shutdown",
 )  # fmt: skip
-"""All reasons that end a wait without acknowledgement and release its guarantee."""
+"""All reasons that end a wait without acknowledgement."""
 
 
 @dataclass(slots=True)
@@ -58,13 +57,12 @@ class ReplicaSeen:
     """The observed state of one replica."""
 
     having: set[TransactionId] = field(default_factory=set)
-    """The relay log's transactions."""
+    """The current relay log."""
     had: set[TransactionId] = field(default_factory=set)
-    """All transactions ever received."""
+    """All received transactions."""
     heard: set[TransactionId] = field(default_factory=set)
-    """Acknowledgements that the source has read."""
+    """Acknowledgements read by the source."""
     is_missed: bool = False
-    """Whether the source noticed the closed connection."""
     is_down: bool = False
 
     def fork(self) -> Self:
@@ -74,7 +72,7 @@ class ReplicaSeen:
         )
 
     def name(self) -> Hashable:
-        """Return a hashable value of the state."""
+        """Return a hashable state."""
         return (
             frozenset(self.having),
             frozenset(self.had),
@@ -96,26 +94,23 @@ class Watch:
     truncates: bool = True
     replicas: dict[str, ReplicaSeen] = field(default_factory=dict)
     log: list[TransactionId] = field(default_factory=list)
-    """The source's binary log, in order."""
     synced: set[TransactionId] = field(default_factory=set)
     stages: dict[EventKind, int] = field(default_factory=dict)
     """Stage -> highest log position past it."""
     committed: set[TransactionId] = field(default_factory=set)
-    """Transactions in the source's engine."""
     abandoned: set[TransactionId] = field(default_factory=set)
     seen: dict[TransactionId, None] = field(default_factory=dict)
     confirmed: dict[TransactionId, None] = field(default_factory=dict)
     is_off: bool = False
     is_switched_off: bool = False
-    """Switched off manually, so it does not return by itself."""
+    """Switched off manually: stays off."""
     lost_replicas: int = 0
     kept: set[TransactionId] | None = None
-    """Transactions on the promoted replica."""
     gtids: dict[str, TransactionId] = field(default_factory=dict)
 
     @classmethod
     def of(cls, history: History) -> Self:
-        """Return a watch before the events of a history."""
+        """Return a watch before any event."""
         options = history.header.options
         members = history.members
         return cls(
@@ -128,7 +123,7 @@ class Watch:
         )
 
     def follow(self, event: Event) -> Iterator[Violation]:
-        """Apply one event, and yield its breaches."""
+        """Apply one event; yield its breaches."""
         at_source = event.member == self.source
         one = event.transaction
         match event.kind:
@@ -166,7 +161,7 @@ class Watch:
                 yield from self.start_or_stop(event, at_source=at_source)
 
     def start_or_stop(self, event: Event, *, at_source: bool) -> Iterator[Violation]:
-        """Apply a server's start or stop in good order."""
+        """Apply a start or stop."""
         if event.kind is EventKind.STOPPED:
             if event.note == REFUSED:
                 yield from self.refuse()
@@ -185,7 +180,7 @@ class Watch:
             replica.having = set(event.transactions)
 
     def again(self, event: Event, done: Container[TransactionId]) -> Iterator[Violation]:
-        """Yield a breach if ``done`` already has the transaction."""
+        """Report a repeated step."""
         if event.transaction is not None and event.transaction in done:
             yield StepTakenAgain(
                 transaction=event.transaction, member=event.member, step=event.kind
@@ -194,7 +189,7 @@ class Watch:
     # The source's commits.
 
     def number(self, one: TransactionId, gtid: str) -> Iterator[Violation]:
-        """Apply a transaction's new GTID."""
+        """Apply a new GTID."""
         earlier = self.gtids.get(gtid) if gtid else None
         if earlier is not None and (earlier in self.log or self.having(earlier)):
             yield GtidReused(gtid=gtid, earlier=earlier, later=one)
@@ -202,7 +197,7 @@ class Watch:
             self.gtids[gtid] = one
 
     def overtaking(self, stage: EventKind, one: TransactionId) -> Iterator[Violation]:
-        """Apply a transaction's pass of a stage."""
+        """Apply a stage."""
         if one not in self.log:
             return
         place, last = self.log.index(one), self.stages.get(stage, -1)
@@ -211,14 +206,14 @@ class Watch:
         self.stages[stage] = max(place, last)
 
     def engine_commit(self, one: TransactionId) -> Iterator[Violation]:
-        """Apply a commit in the source's engine."""
+        """Apply an engine commit."""
         if one not in self.log or (self.is_synced and one not in self.synced):
             yield RecoveredAgainstBinlog(transaction=one, was_kept=True)
         self.committed.add(one)
         yield from self.overtaking(EventKind.ENGINE_COMMITTED, one)
 
     def recover(self, event: Event) -> Iterator[Violation]:
-        """Apply a recovery with this binary log, as a replica after a promotion."""
+        """Apply a recovery; after a promotion, as a replica."""
         log = list(event.transactions)
         if event.note == REJOINS:
             for one in log:
@@ -247,15 +242,15 @@ class Watch:
     # Replicas.
 
     def replica(self, member: str) -> ReplicaSeen:
-        """Return a replica's state, also for one missing in the header."""
+        """Return a replica's state, even if unlisted."""
         return self.replicas.setdefault(member, ReplicaSeen())
 
     def having(self, one: TransactionId) -> tuple[str, ...]:
-        """Return the replicas that have ever received a transaction."""
+        """Return the replicas that ever received it."""
         return tuple(name for name, replica in self.replicas.items() if one in replica.had)
 
     def receive(self, member: str, one: TransactionId) -> Iterator[Violation]:
-        """Apply a receipt in a replica's relay log."""
+        """Apply a receipt."""
         replica = self.replica(member)
         if one in replica.having:
             return
@@ -269,11 +264,11 @@ class Watch:
         replica.had.add(one)
 
     def heard(self, one: TransactionId) -> int:
-        """Return how many replicas acknowledged a transaction to the source."""
+        """Return the count of acknowledgements."""
         return sum(one in replica.heard for replica in self.replicas.values())
 
     def is_caught_up(self) -> bool:
-        """Return whether enough acknowledgements cover the whole binary log."""
+        """Return whether the whole log is acknowledged."""
         return bool(self.log) and self.heard(self.log[-1]) >= self.required
 
     def abandon(self, one: TransactionId, reason: str) -> Iterator[Violation]:
@@ -311,7 +306,7 @@ class Watch:
     def unacknowledged(
         self, one: TransactionId, breach: type[SeenUnacknowledged]
     ) -> Iterator[Violation]:
-        """Yield a breach if a visible transaction lacks acknowledgements."""
+        """Report insufficient acknowledgements."""
         having = self.having(one)
         if len(having) < self.required and one not in self.abandoned:
             yield breach(transaction=one, acknowledged_by=having, required=self.required)
@@ -347,7 +342,7 @@ class Watch:
         return twin
 
     def name(self) -> Hashable:
-        """Return a hashable value of the state, without replicas."""
+        """Return a hashable state, without replicas."""
         return (
             tuple(self.log), frozenset(self.synced), frozenset(self.stages.items()),
             frozenset(self.committed), frozenset(self.abandoned), frozenset(self.seen),

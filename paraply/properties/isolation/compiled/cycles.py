@@ -1,4 +1,4 @@
-"""The shortest cycle of each phenomenon, on arrays: the fast version of ``isolation.cycles``."""
+"""The shortest cycles, on arrays: the fast version of ``isolation.cycles``."""
 
 from __future__ import annotations
 
@@ -23,16 +23,15 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 SCANS_PER_EDGE_MAX = 200
-"""Limit of scans of a part's edges before the search returns its best cycle.
+"""Limit of edge scans per part, for linear time.
 
-Keeps the time linear in the graph's size. Cycles of two or three are found long before; a longer
-one may not be shortest and is marked.
+Cycles of two or three are found long before; a longer one may not be shortest and is marked.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Dependencies, one array per column."""
+    """Dependencies as columns."""
 
     source: Ints
     target: Ints
@@ -64,10 +63,9 @@ class Edges:
 
 
 class CompiledSearch:
-    """Finds a shortest cycle of a shape in each strongly connected part.
+    """Finds a shortest cycle in each strongly connected part.
 
-    Caches the last history's arrays and whether it is free of cycles: most histories are, and need
-    one pass.
+    Caches the last history's arrays and whether it has cycles: most need one pass.
     """
 
     def __init__(self) -> None:
@@ -78,7 +76,7 @@ class CompiledSearch:
     def __call__(
         self, versions: Versions, shape: Shape, *, with_unread: bool = False
     ) -> list[Cycle]:
-        """Return the cycles by their part's smallest transaction."""
+        """Return cycles by their smallest transaction."""
         if self._versions is not versions:
             self._versions = versions
             self._edges = {0: edges_of_versions(versions)}
@@ -178,7 +176,7 @@ def _column(source: Ints, target: Ints, kind: Kind, before: Ints, after: Ints) -
 
 
 def find_cycles(nodes: int, edges: Edges, shape: Shape) -> list[Cycle]:
-    """Return a shortest cycle of the shape for each strong part that has one."""
+    """Return a shortest cycle of each strong part."""
     admitted = edges.where((edges.kind & (shape.anchor | shape.path)) != 0)
     part = strong_parts(nodes, admitted.source, admitted.target)
     inside = admitted.where(part[admitted.source] == part[admitted.target])
@@ -207,8 +205,7 @@ def find_cycles(nodes: int, edges: Edges, shape: Shape) -> list[Cycle]:
 def _promising(nodes: int, inside: Edges, anchors: Ints, shape: Shape) -> Ints:
     """Return the anchors that a cycle of the shape may contain.
 
-    If anti-dependencies may be adjacent, returns all: their part is strong. Otherwise each
-    transaction is split by how it was reached, and the cycle lies in that graph.
+    Adjacent anti-dependencies admit all. Otherwise each transaction is split by how it was reached.
     """
     single = bool(shape.anchor & Kind.RW) and not shape.path & Kind.RW
     if shape.may_repeat_rw and not single:

@@ -1,4 +1,4 @@
-"""Graph algorithms over edges as arrays; nodes are numbers from 0."""
+"""Graph algorithms over edge arrays; nodes count from 0."""
 
 # numba's decorators carry no types, and inside a kernel numpy's sized integers are plain numbers.
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
@@ -18,7 +18,7 @@ RW = 4
 
 @njit(cache=True)
 def leaving_edges(nodes: int, source: Ints) -> tuple[Ints, Ints]:
-    """Return the edges grouped by source: each node's first place, and the edge numbers."""
+    """Return each node's first edge place, and the edges by source."""
     start = np.zeros(nodes + 1, np.int64)
     for edge in range(len(source)):
         start[source[edge] + 1] += 1
@@ -36,7 +36,7 @@ def leaving_edges(nodes: int, source: Ints) -> tuple[Ints, Ints]:
 def strong_parts(nodes: int, source: Ints, target: Ints) -> Ints:
     """Return each node's strongly connected part (Tarjan, without recursion).
 
-    An edge never leads to a greater part number.
+    Edges never lead to greater part numbers.
     """
     start, edges = leaving_edges(nodes, source)
     part = np.full(nodes, -1, np.int64)
@@ -87,10 +87,9 @@ def strong_parts(nodes: int, source: Ints, target: Ints) -> Ints:
 
 @njit(cache=True)
 def answered(source: Ints, target: Ints, part: Ints, start: Ints, goal: Ints) -> NDArray[np.bool_]:
-    """Return for each pair whether ``start`` reaches ``goal``, 64 pairs at a time.
+    """Return for each pair whether ``start`` reaches ``goal``, 64 at a time.
 
-    ``part`` are the strong parts. Edges must be sorted by descending part of their source, so that
-    one pass suffices.
+    Requires edges sorted by descending ``part`` (strong part) of their source, for one pass.
     """
     found = np.zeros(len(start), np.bool_)
     parts = part.max() + 1 if len(part) else 0
@@ -120,17 +119,16 @@ def shortest_cycles(
     group: Ints,
     scans_max: int,
 ) -> tuple[Ints, Ints, NDArray[np.bool_]]:
-    """Return for each group of anchors a shortest cycle that begins with one of them.
+    """Return each group's shortest cycle that begins with an anchor.
 
     Args:
         path: mask of the kinds after the anchor.
-        anchors: edges, grouped.
-        group: each anchor's group.
-        scans_max: edges to scan per group before the best cycle so far is taken.
+        anchors: edges, contiguous per ``group``.
+        scans_max: edge scans per group before the best cycle is taken.
 
     Returns:
-        All cycles' edges in sequence, each cycle's length (0 for none), and whether it is known
-            to be shortest.
+        All edges in sequence, each cycle's length (0 for none), and whether it is known to be
+            shortest.
     """
     start, edges = leaving_edges(nodes, source)
     stamp = np.zeros(2 * nodes, np.int64)
@@ -211,7 +209,7 @@ def realtime_pairs(moments: Ints, is_end: NDArray[np.bool_], nodes: int) -> tupl
     """Return the real-time pairs without implied ones.
 
     Args:
-        moments: nodes that begin or end, in order of time.
+        moments: nodes by time of begin or end.
         is_end: whether each moment is an end.
     """
     source = [np.int64(0) for _ in range(0)]

@@ -1,7 +1,7 @@
 """Session guarantees on arrays: a fast pass for histories without a breach.
 
-A key's versions are numbered in order. A guarantee is kept if no access has a number below the
-session's greatest so far. ``paraply.properties.isolation.sessions`` decides all other cases.
+A guarantee is kept if no version number falls below the session's greatest.
+``paraply.properties.isolation.sessions`` decides the rest.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NEVER = -1
 
 
 def kept_guarantees(versions: Versions) -> dict[Guarantee, Judged] | None:
-    """Return the results if no guarantee is broken; None if one may be."""
+    """Return kept guarantees; None for a possible breach."""
     if versions.unordered:
         return None
     writers = np.array(versions.writers, np.int64)
@@ -69,7 +69,7 @@ def kept_guarantees(versions: Versions) -> dict[Guarantee, Judged] | None:
 
 
 def _newest(group: Ints, version: Ints) -> Ints:
-    """Return the greatest version so far in each group; groups come in rising order."""
+    """Groups come in rising order."""
     rank = np.cumsum(np.append(0, group[1:] != group[:-1]))
     width = int(version.max()) + 2
     newest: Ints = np.maximum.accumulate(rank * width + version + 1) - rank * width - 1
