@@ -16,7 +16,6 @@ from paraply.vocabulary.verdict import Verdict
 
 IsExpected = Callable[[Property, History], bool]
 OnRun = Callable[[int], None]
-"""Receives the count of completed runs."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -25,7 +24,6 @@ class Tally:
 
     Attributes:
         applied: histories with the property as a requirement.
-        reached: histories with its situation.
         expected: violating histories with an expected breach, by cause.
         first: the first unexpected violation, or else the first one.
     """

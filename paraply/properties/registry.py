@@ -1,8 +1,7 @@
 """Properties: facts of every history, and situations that some history must reach.
 
-An ALWAYS property is a pure function from a history to its breaches; its *witness* counts
-situations, and 0 makes the verdict UNKNOWN. A SOMETIMES property is a situation that some history
-of a campaign must reach.
+An ALWAYS property is a pure function from a history to its breaches; without a situation
+(*witness*) the verdict is UNKNOWN. Some history of a campaign must reach each SOMETIMES situation.
 """
 
 from __future__ import annotations
@@ -28,9 +27,7 @@ class Expectation(Enum):
     """How often a property must be true."""
 
     ALWAYS = "always"
-    """In every history of a correct subject."""
     SOMETIMES = "sometimes"
-    """In some history of a campaign."""
 
 
 class Violation:
@@ -48,7 +45,7 @@ Gap = Callable[[History], Iterable[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Counts of a property's relevant and decidable situations.
+    """Counts of a property's situations.
 
     Attributes:
         missing: what the first undecided one lacks.
@@ -90,11 +87,7 @@ Vocabulary = Callable[[History], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exemption:
-    """Histories to which a property does not apply, although it understands them.
-
-    Attributes:
-        because: the reason.
-    """
+    """Histories to which an understood property does not apply."""
 
     applies: Callable[[History], bool]
     because: str
@@ -110,10 +103,9 @@ class Property:
     """A named fact about histories.
 
     Attributes:
-        name: the fact; also the checking function's name.
-        meaning: one sentence.
+        name: also the checking function's name.
         source: document section, server function, bug number or paper.
-        check: returns the breaches; None for SOMETIMES.
+        check: None for SOMETIMES.
         witness: counts its situations.
         of: the required vocabulary.
         needs: kinds of events required to decide any situation.

@@ -1,6 +1,6 @@
 """Search runs of a system for a breach.
 
-A system is a function from a schedule to a history; a run's choices replay it.
+A system maps a schedule to a history.
 """
 
 from __future__ import annotations

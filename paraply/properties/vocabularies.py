@@ -1,6 +1,6 @@
 """What a history records, by its content alone.
 
-A property applies to every history with its vocabulary, whatever made it.
+A property applies to every history with its vocabulary.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Commit order, exactly-once apply, sessions, positions and progress."""
+"""Commit order, exactly-once apply, sessions and positions."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class AppliedTwice(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionLost(Violation):
-    """The applier stops without a logged transaction."""
+    """The applier stops normally but lacks a transaction."""
 
     member: str
     transaction: TransactionId
@@ -79,7 +79,6 @@ class ApplierStalled(Violation):
 
     member: str
     waiting: tuple[TransactionId, ...]
-    """Scheduled but uncommitted transactions."""
 
     def __str__(self) -> str:
         held = ", ".join(f"T{one}" for one in self.waiting) or "the coordinator"

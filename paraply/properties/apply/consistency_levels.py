@@ -1,8 +1,7 @@
-"""The consistency levels of WL#4648, over a replica's states instead of reads.
+"""The consistency levels of WL#4648, over states instead of reads.
 
 A state maps each row to its last writer. *Any-time*: every state existed on the source. *Most of
-the time*: the states are equal after any committed prefix of the log. *Eventual*: they are equal at
-its end.
+the time*: the states are equal after any committed prefix. *Eventual*: they are equal at the end.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A transaction changes the version that it was certified against.
 
-So the final data depends only on certification order. A session changes rows before sending; an
-applier, at commit.
+So only certification order decides the data. A session changes rows before sending; an applier, at
+commit.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Speculation, deadlock kills, retries, errors and group commit of a MariaDB replica.
+"""Speculation, kills, retries, errors and group commit of a MariaDB replica.
 
-Speculative attempts may fail or overlap; only surviving ones count.
+Only surviving speculative attempts count.
 """
 
 from __future__ import annotations

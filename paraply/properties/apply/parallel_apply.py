@@ -1,7 +1,7 @@
 """No conflicting parallel apply, and when a transaction may start.
 
-Optimistic appliers roll back the loser of a conflict. So only surviving attempts count, by their
-row changes.
+Optimistic appliers roll back conflict losers, so only surviving attempts count, by their row
+changes.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ APPLIER_EVENTS = (EventKind.SCHEDULED, EventKind.SKIPPED, EventKind.BEGUN)
 LOST = "lost"
 """Note prefix of a permanent crash."""
 FROM_OUTSIDE = "from outside"
-"""Note of a FAILED event with an external cause (a full disk)."""
+"""Note of an external FAILED cause (a full disk)."""
 LOCK_WAIT_TIMEOUT = "lock wait timeout"
 """Note of an external lock timeout."""
 OUT_OF_ORDER = "1950"
@@ -29,7 +29,7 @@ class Attempt:
     """One attempt to apply a transaction; times are event indexes.
 
     ``touched`` maps items to first changes. ``committed_at`` is None without a commit. ``job``
-    lists transactions merged into one commit.
+    lists the transactions of a merged commit.
     """
 
     transaction: Transaction

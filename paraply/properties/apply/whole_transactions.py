@@ -19,7 +19,6 @@ class TransactionTorn(Violation):
     member: str
     transaction: TransactionId
     missing: tuple[int, ...]
-    """Indices of the missing rows."""
 
     def __str__(self) -> str:
         rows = ", ".join(map(str, self.missing))

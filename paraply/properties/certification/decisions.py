@@ -174,8 +174,8 @@ def first_certified_wins(history: History) -> list[ConcurrentWritersCertified]:
 def only_conflicts_are_refused(history: History) -> list[RefusedWithoutConflict]:
     """A refused transaction did not see some earlier certified writer of a row it wrote.
 
-    Applies only to closed snapshots. Without commit order at the origin, a rejection without
-    conflict is by design: the stored version is the writer's whole snapshot.
+    Applies only to closed snapshots: the stored version is the writer's whole snapshot, so refusals
+    without conflict are by design when the origin breaks commit order.
     """
     seen = snapshots(history)
     return [
@@ -299,7 +299,7 @@ def members_execute_the_same(history: History) -> list[ExecutedSetsDiffer]:
 
 
 def _executed_at_rest(history: History) -> dict[str, frozenset[TransactionId]]:
-    """Return the executed sets of members whose last event is STOPPED."""
+    """Return the executed sets of members that end with STOPPED, except those that left."""
     stopped = [
         stream
         for stream in member_streams(history)

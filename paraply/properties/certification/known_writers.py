@@ -17,10 +17,8 @@ def compute_last_committed_needed(
 ) -> Iterator[tuple[Certified, int]]:
     """Yield each timestamped transaction with its least last_committed.
 
-    Transactions of ``large`` items or more are barriers, since their items are not stored.
-
-    A collection may use the number just before the next one: some servers burn a number. Excludes
-    (0, 0).
+    Transactions of ``large`` items or more are barriers: their items are not stored. A collection
+    may use the number just before the next one: some servers burn a number. Excludes (0, 0).
     """
     certified = {one.event_index: one for one in stream.certified}
     writers: dict[Item, int] = {}

@@ -1,4 +1,4 @@
-"""The commit order of group members with one certification order.
+"""The commit order of group members.
 
 Remote transactions commit in certification order. A member's own may commit earlier or later.
 Recovery follows the donor's order.

@@ -39,7 +39,7 @@ def _a_busy_member_broadcasts(history: History) -> bool:
     witness=_a_busy_member_broadcasts,
 )
 def broadcasts_tell_what_is_executed(history: History) -> list[BroadcastLacksExecuted]:
-    """A member that broadcasts its executed set leaves out nothing that it has executed.
+    """A member broadcasts every transaction that it has executed.
 
     Otherwise the stable set stops growing.
     """

@@ -1,4 +1,4 @@
-"""Galera's dependencies between write sets, and what their senders have seen.
+"""Galera's dependencies between write sets, and what their senders saw.
 
 sequence_number is the seqno, last_committed the depends_seqno, snapshot_version the last_seen.
 ``starts_respect_last_committed`` checks the appliers.

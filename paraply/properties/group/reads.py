@@ -1,6 +1,6 @@
 """Readers at group members see prefixes of that member's own commits.
 
-Members' commit orders differ (``group_commit_order``). Later snapshots never show less.
+Commit orders differ (``group_commit_order``).
 """
 
 from __future__ import annotations

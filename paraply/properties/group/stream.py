@@ -54,7 +54,7 @@ class MemberStream:
     committed_at: dict[TransactionId, int] = field(default_factory=dict)
     """Event index of each first commit."""
     clock: int = 0
-    """Rotations of the log so far."""
+    """Rotations of the log."""
     elsewhere: list[Certified] = field(default_factory=list)
     """Positive transactions certified in the member's absence."""
 

@@ -261,7 +261,7 @@ def _unknown(event: Event, source: str, servers: _Servers) -> Iterator[str]:
     witness=_asks_for_what_is_unknown,
 )
 def unknown_positions_are_refused(history: History) -> tuple[UnknownStartAccepted, ...]:
-    """A source that lacks a GTID of a position, in a domain that it knows, refuses to start."""
+    """A source rejects a position with a GTID that it lacks in a domain of its log."""
     return tuple(
         UnknownStartAccepted(member=event.member, source=source, gtid=gtid)
         for event, source, servers in _starts(history)

@@ -1,4 +1,4 @@
-"""Logs by domain, positions and data, shared by the GTID checks.
+"""Logs by domain, positions and data, for the GTID checks.
 
 A MariaDB position is each domain's last GTID. A MySQL position is the executed set; its log counts
 as one domain.

@@ -1,7 +1,7 @@
-"""A replica's position agrees with its data after any events.
+"""A replica's position agrees with its data.
 
 A MariaDB position covers one GTID and all earlier ones per domain; a MySQL position is the executed
-set. An error repeats or loses a transaction at the next start.
+set. After an error, the next start repeats or loses a transaction.
 """
 
 from __future__ import annotations

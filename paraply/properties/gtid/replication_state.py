@@ -1,6 +1,6 @@
 """The size of a replica's state: MariaDB's positions, MySQL's sets.
 
-A position has one entry per domain. A GTID set has one per server, and an interval per hole. A
+A position has one entry per domain; a GTID set has one per server, and an interval per hole. A
 history without domains counts as one.
 """
 

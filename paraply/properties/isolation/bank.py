@@ -1,7 +1,7 @@
 """Banks: transfers keep the total of all accounts.
 
-A changed total refutes consistent view (PL-2+) and every level above: a reader saw part of a
-transfer, or one overwrote another. A constant total proves no level.
+A changed total refutes consistent view (PL-2+) and every level above: a partial or overwritten
+transfer. A constant total proves no level.
 """
 
 from __future__ import annotations

@@ -106,7 +106,6 @@ class AppendsReordered(Violation):
     value: Any
     writer: str
     appended: Any
-    """The writer's appends, in order."""
 
     def __str__(self) -> str:
         return (
@@ -167,7 +166,6 @@ class CycleFormed(Violation):
     transactions: tuple[str, ...]
     """The cycle closes at the first."""
     steps: tuple[str, ...]
-    """One clause per step."""
     is_shortest: bool = True
     """False if the search stopped early."""
 

@@ -1,7 +1,7 @@
 """The cycle phenomena, and a readable search for the shortest of each.
 
 Each has an *anchor*, its characteristic dependency. Snapshot isolation admits no adjacent
-anti-dependencies. ``compiled.cycles`` is faster.
+anti-dependencies.
 
 Sources: Adya, "Weak Consistency" (2000), section 4.2 and 5.3; Cerone and Gotsman, "Analysing
 Snapshot Isolation" (2018), theorem 9.

@@ -1,7 +1,7 @@
 """A client history judged: every phenomenon, guarantee and level.
 
-HOLDS requires the situation *and* no anomaly, and describes this history only. UNKNOWN has a
-reason: no reads, or unknown version order. Each forbidden phenomenon refutes a level.
+HOLDS requires the situation *and* no anomaly, and describes this history only. UNKNOWN follows from
+no reads or an unknown version order.
 """
 
 from __future__ import annotations
@@ -46,7 +46,6 @@ class Finding:
     phenomenon: Phenomenon
     verdict: Verdict
     reason: str = ""
-    """Why the verdict is UNKNOWN."""
     breaches: tuple[Violation, ...] = ()
     did_occur: bool = True
 

@@ -36,7 +36,6 @@ class Phenomenon:
     """An anomaly."""
 
     label: str
-    """Its name in the literature."""
     fact: str
     """Its absence, in the present tense."""
     meaning: str
@@ -179,7 +178,6 @@ PHENOMENA = (
         Kind.SESSION | Kind.REALTIME, is_si=False,
     ),
 )  # fmt: skip
-"""In order of presentation."""
 
 _COMMITTED = ("G0", "orders", "G1a", "G1b", "G1c", "garbage")
 _ATOMIC = (*_COMMITTED, "internal", "P4", "G-single")

@@ -1,7 +1,7 @@
 """Versions of registers: a read shows one version.
 
-The log defines the order. Without it, every writer of a key must have read the version before;
-other keys order only the initial version. Ordering a version before its replacement is sound
+The log defines the order. Without it, each writer of a key must have read the version before, or be
+alone; other keys order only the initial version. Ordering a version before its replacement is sound
 without G1c, which every level that uses it forbids.
 """
 

@@ -49,7 +49,6 @@ class Loose(NamedTuple):
     before: int
     """The earlier version, installed or read."""
     after: int
-    """The later version."""
 
 
 class Dependency(NamedTuple):
@@ -83,7 +82,6 @@ class Versions:
     unread: list[Loose] = field(default_factory=list)
     """One possible order of unread appends."""
     breaches: list[Violation] = field(default_factory=list)
-    """Contradictions of every order of versions."""
     unordered: dict[Key, str] = field(default_factory=dict)
     """Keys without full order, with the reason."""
 

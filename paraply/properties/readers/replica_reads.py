@@ -1,7 +1,7 @@
 """Readers of a replica see growing prefixes of the source's log.
 
-The log's order makes the check linear. A read without a prefix shows an impossible state; a stale
-read is allowed. Without the order both look alike.
+The log's order makes the check linear. It separates impossible states from stale reads, which are
+allowed.
 """
 
 from __future__ import annotations

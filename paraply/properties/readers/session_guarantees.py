@@ -1,7 +1,7 @@
 """Guarantees for a session that reads on replicas and writes at the source.
 
-Prefixes are insufficient: replicas may lag behind the session. Source: Terry et al., "Session
-Guarantees for Weakly Consistent Replicated Data" (1994), over the log's order.
+Replicas may lag behind the session. Source: Terry et al., "Session Guarantees for Weakly Consistent
+Replicated Data" (1994), over the log's order.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ def _writes_after_reading(history: History) -> bool:
 def session_writes_follow_its_reads(
     history: History,
 ) -> tuple[WriteLoggedBeforeWhatWasRead, ...]:
-    """A write of a session stands in the log after everything that the session had read."""
+    """A write of a session follows in the log all that the session had read."""
     return tuple(
         WriteLoggedBeforeWhatWasRead(
             session=name, transaction=event.transaction, read=session.shown

@@ -1,8 +1,7 @@
 """No phantom visibility, and the other guarantees of semi-sync group commit.
 
-The header's first member is the source. An abandoned wait releases its transactions;
-``ABANDON_REASONS`` lists all causes. One pass finds all:
-``paraply.properties.semi_sync.watch.Watch``.
+The header's first member is the source. An abandoned wait releases its transactions. One pass finds
+all: ``paraply.properties.semi_sync.watch.Watch``.
 """
 
 from __future__ import annotations
@@ -299,7 +298,7 @@ def gtids_are_not_given_twice(history: History) -> tuple[GtidReused, ...]:
 
 @always(of=commit_stages, source="MDEV-21117; MySQL bug 99370", witness=_source_returns)
 def returned_sources_have_nothing_extra(history: History) -> tuple[ExtraTransaction, ...]:
-    """An old source that is taken back as a replica has nothing that the new source lacks."""
+    """An old source that rejoins as a replica has no transaction that the new source lacks."""
     return _found(history, ExtraTransaction)
 
 

@@ -1,7 +1,6 @@
 """A semi-sync source and its replicas, event by event, and each breach.
 
-One pass serves all of :mod:`paraply.properties.semi_sync.promises`. Enumerations of states fork and
-name watches.
+One pass serves :mod:`paraply.properties.semi_sync.promises`. Enumerations fork and name watches.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ Mask = NDArray[np.bool_]
 SCANS_PER_EDGE_MAX = 200
 """Limit of edge scans per part, for linear time.
 
-Cycles of two or three are found long before; a longer one may not be shortest and is marked.
+Cycles of two or three are found long before; a longer one is marked, because it may not be
+shortest.
 """
 
 
@@ -65,7 +66,7 @@ class Edges:
 class CompiledSearch:
     """Finds a shortest cycle in each strongly connected part.
 
-    Caches the last history's arrays and whether it has cycles: most need one pass.
+    Caches the last history, which usually has no cycle and needs one pass.
     """
 
     def __init__(self) -> None:

@@ -89,7 +89,7 @@ def strong_parts(nodes: int, source: Ints, target: Ints) -> Ints:
 def answered(source: Ints, target: Ints, part: Ints, start: Ints, goal: Ints) -> NDArray[np.bool_]:
     """Return for each pair whether ``start`` reaches ``goal``, 64 at a time.
 
-    Requires edges sorted by descending ``part`` (strong part) of their source, for one pass.
+    Requires edges sorted by descending strong ``part`` of their source.
     """
     found = np.zeros(len(start), np.bool_)
     parts = part.max() + 1 if len(part) else 0

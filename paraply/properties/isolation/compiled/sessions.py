@@ -1,7 +1,7 @@
 """Session guarantees on arrays: a fast pass for histories without a breach.
 
-A guarantee is kept if no version number falls below the session's greatest.
-``paraply.properties.isolation.sessions`` decides the rest.
+No version number may fall below the session's greatest. ``paraply.properties.isolation.sessions``
+decides the rest.
 """
 
 from __future__ import annotations
