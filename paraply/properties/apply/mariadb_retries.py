@@ -349,7 +349,7 @@ def waiting_transaction_joins_the_group(history: History) -> bool:
     witness=lambda history: any(True for _ in _waiting_pairs(history)),
 )
 def waiting_costs_no_sync(history: History) -> tuple[GroupCommitMissed, ...]:
-    """A transaction that waits in its commit for the one before is synced together with it."""
+    """A transaction that waits in its commit for the one before is written and synced with it."""
     return tuple(
         GroupCommitMissed(member=member, transaction=second.transaction, before=first.transaction)
         for member, first, second in _waiting_pairs(history)

@@ -127,8 +127,7 @@ def shortest_cycles(
         scans_max: edge scans per group before the best cycle is taken.
 
     Returns:
-        All edges in sequence, each cycle's length (0 for none), and whether it is known to be
-            shortest.
+        All edges in sequence, each cycle's length (0 for none), and whether it is shortest.
     """
     start, edges = leaving_edges(nodes, source)
     stamp = np.zeros(2 * nodes, np.int64)
