@@ -1,1 +1,1 @@
-"""What must be true of a history, as pure functions (ARCHITECTURE.md)."""
+"""Properties of histories, as pure functions (ARCHITECTURE.md)."""

@@ -1,4 +1,4 @@
-"""Importing this module registers every property of histories."""
+"""Registers every property of histories on import."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""A campaign: many runs of one system, each different history judged by every property.
+"""A campaign: many runs of one system, judged by every property.
 
-A history is judged once, however many schedules lead to it, so all counts are of histories that
-differ in content.
+All counts are of distinct histories.
 """
 
 from __future__ import annotations
@@ -16,23 +15,17 @@ from paraply.vocabulary.schedule import ExhaustiveSchedule, Schedule
 from paraply.vocabulary.verdict import Verdict
 
 IsExpected = Callable[[Property, History], bool]
-"""Returns whether the breach of a property by a history is expected of the system."""
 OnRun = Callable[[int], None]
-"""Called after each run with the number of runs made so far."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
-    """What the histories of a campaign say about one property.
+    """One property's results in a campaign.
 
     Attributes:
-        prop: the property.
-        applied: histories that it was a requirement on.
-        reached: histories in which the situation occurred that the property speaks of.
-        violated: histories that break it.
-        evidence: situations of all histories, and how many of them were decidable.
-        expected: those of them whose breach is expected of the system, by its cause.
-        first: the first that breaks it unexpectedly, or else the first that breaks it.
+        applied: histories with the property as a requirement.
+        expected: violating histories with an expected breach, by cause.
+        first: the first unexpected violation, or else the first one.
     """
 
     prop: Property
@@ -45,21 +38,17 @@ class Tally:
 
     @property
     def verdict(self) -> Verdict:
-        """Return VIOLATED for one breach; else HOLDS if all situations were decidable."""
+        """Return VIOLATED for any breach; HOLDS without undecidable situations."""
         return Verdict.VIOLATED if self.violated else self.evidence.verdict
 
 
 @dataclass(slots=True, kw_only=True)
 class Campaign:
-    """What was run and what it showed.
+    """Runs and their results.
 
     Attributes:
-        tallies: one for each property, in the order given.
-        is_expected: which breaches are expected of the system.
-        runs: schedules that were run.
-        histories: histories among them that differ in content.
-        events: events of all runs together.
-        steps: steps of all runs together, as the histories' clocks count them.
+        tallies: one per property, in the given order.
+        steps: total, on the histories' clocks.
     """
 
     tallies: list[Tally]
@@ -71,7 +60,7 @@ class Campaign:
     _seen: set[int] = field(default_factory=set)
 
     def take(self, history: History, schedule: Schedule) -> None:
-        """Count one run, and judge its history unless an equal one was judged before."""
+        """Count one run; judge a new history."""
         self.runs += 1
         self.events += len(history.events)
         self.steps += steps_of(history)
@@ -113,14 +102,14 @@ def run_campaign(
     is_expected: IsExpected = lambda _, __: False,
     on_run: OnRun | None = None,
 ) -> Campaign:
-    """Run the system on every schedule and judge what comes of it."""
+    """Run every schedule and judge the histories."""
     campaign = Campaign(
         tallies=[Tally(prop=prop) for prop in properties],
         is_expected=is_expected,
     )
     for schedule in schedules:
         history = system(schedule)
-        # A run that was given up has an equal one elsewhere in the enumeration.
+        # The enumeration has a run equal to each abandoned one.
         if not (isinstance(schedule, ExhaustiveSchedule) and schedule.skipped_at is not None):
             campaign.take(history, schedule)
         if on_run is not None:
@@ -129,14 +118,13 @@ def run_campaign(
 
 
 def steps_of(history: History) -> int:
-    """Return how many steps a history took on its own clock; 0 if nothing happened."""
+    """Return the history's steps; 0 without events."""
     return history.events[-1].time if history.events else 0
 
 
 def content_digest(history: History) -> int:
-    """Return a 64-bit digest of the transactions and events, without the header.
+    """Return a 64-bit digest of the transactions and events, within one process.
 
-    Equal histories have equal digests in one process; two different ones of a million share a
-    digest with a probability below 1 in ten million.
+    A collision among a million histories has a probability below 1 in ten million.
     """
     return hash((history.transactions, history.events))

@@ -1,4 +1,4 @@
-"""When a breach first shows: the event before which a history is innocent, and not after it."""
+"""The event at which a breach first shows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from paraply.vocabulary.history import History
 def first_breaking_event(history: History, prop: Property) -> int | None:
     """Return the index of an event that turns the property from unbroken to broken.
 
-    The prefix that ends with the event breaks the property, the one before it does not. Where a
-    breach shows only in the whole history (something never came), it is the last event; None
-    where the history does not break the property, or has no events.
+    Returns the last event if only the whole history breaks it; None without a breach.
     """
     if not history.events or not prop.violations(history):
         return None

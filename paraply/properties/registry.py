@@ -1,8 +1,7 @@
-"""Properties: facts that hold for every history, and situations that some history must reach.
+"""Properties: facts of every history, and situations that some history must reach.
 
-An ALWAYS property is a pure function from a history to its breaches. Its *witness* returns whether
-the situation of the property occurred; without it the verdict is UNKNOWN. A SOMETIMES property is
-such a situation under its own name: a campaign that never reaches it has not tested.
+An ALWAYS property is a pure function from a history to its breaches; without a situation
+(*witness*) the verdict is UNKNOWN. Some history of a campaign must reach each SOMETIMES situation.
 """
 
 from __future__ import annotations
@@ -25,38 +24,31 @@ UNKNOWN_PROPERTY = register(
 
 
 class Expectation(Enum):
-    """How often a property is expected to be true."""
+    """How often a property must be true."""
 
     ALWAYS = "always"
-    """Of every history of a correct subject."""
     SOMETIMES = "sometimes"
-    """Of some history of a campaign: shows that the interesting case was reached."""
 
 
 class Violation:
-    """What a property found: subclasses are small frozen dataclasses, named as the breach.
-
-    ``str()`` of one is a sentence for a reader.
-    """
+    """A breach; ``str()`` returns a sentence."""
 
     __slots__ = ()
 
 
 Check = Callable[[History], Sequence[Violation]]
 Situation = Callable[[History], int]
-"""How many situations of a kind occurred; a bool where they are not counted."""
+"""Counts situations, or returns a bool."""
 Gap = Callable[[History], Iterable[str]]
-"""Yields, for each situation that a history cannot decide, what is missing."""
+"""Yields what each undecidable situation lacks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """How many of the relevant situations of a property were decidable.
+    """Counts of a property's situations.
 
     Attributes:
-        relevant: situations of which the property speaks.
-        decided: those of them that the recorded events and fields decide.
-        missing: what the first of the others lacks.
+        missing: what the first undecided one lacks.
     """
 
     relevant: int = 0
@@ -65,13 +57,13 @@ class Evidence:
 
     @property
     def verdict(self) -> Verdict:
-        """Return the verdict where there is no breach."""
+        """Return the verdict, assuming no breach."""
         is_whole = 0 < self.relevant == self.decided
         return Verdict.HOLDS if is_whole else Verdict.UNKNOWN
 
     @property
     def reason(self) -> str:
-        """Return why the verdict is UNKNOWN; empty where it is not."""
+        """Return why the verdict is UNKNOWN."""
         if not self.relevant:
             return "its situation does not occur"
         return f"{self}: {self.missing}" if self.decided < self.relevant else ""
@@ -90,17 +82,12 @@ class Evidence:
 NO_EVIDENCE = Evidence()
 
 Vocabulary = Callable[[History], bool]
-"""Whether a history records what a property reads; its docstring says what that is."""
+"""Whether a history records what a property reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exemption:
-    """Histories to which a property does not apply although it understands them.
-
-    Attributes:
-        applies: whether a history is one of them.
-        because: why the property is no requirement there.
-    """
+    """Histories to which an understood property does not apply."""
 
     applies: Callable[[History], bool]
     because: str
@@ -116,18 +103,14 @@ class Property:
     """A named fact about histories.
 
     Attributes:
-        name: the fact, in the present tense; the name of the function that checks it.
-        meaning: one sentence.
-        source: document and section, server function, bug number or paper.
-        expectation: ALWAYS or SOMETIMES.
-        check: for ALWAYS, returns the breaches.
-        witness: how many situations it judges; for SOMETIMES, the situation.
-        of: the vocabulary that it understands; it applies to every history that has it.
-        exemptions: histories to which it does not apply all the same.
-        needs: kinds of events without which none of its situations is decidable.
-        gaps: single situations that a history cannot decide, by what is missing.
-        is_safety: False for properties of precision and speed, which a correct but slower
-            subject may break.
+        name: also the checking function's name.
+        source: document section, server function, bug number or paper.
+        check: None for SOMETIMES.
+        witness: counts its situations.
+        of: the required vocabulary.
+        needs: kinds of events required to decide any situation.
+        gaps: single undecidable situations.
+        is_safety: False for precision and speed, which a correct but slower subject may break.
     """
 
     name: str
@@ -144,28 +127,28 @@ class Property:
 
     @property
     def area(self) -> str:
-        """Return the module that registered it, as room and name: ``apply/commit_order``."""
+        """Return the registering module: ``apply/commit_order``."""
         module = (self.check or self.witness).__module__
         return module.removeprefix("paraply.properties.").replace(".", "/")
 
     def except_where(self, exemptions: Iterable[Exemption]) -> Property:
-        """Return the property with further exemptions."""
+        """Return a copy with further exemptions."""
         return replace(self, exemptions=(*self.exemptions, *exemptions))
 
     def applies_to(self, history: History) -> bool:
-        """Return whether the property is a requirement on such a history."""
+        """Return whether the property applies to the history."""
         return _understands(self.of, history) and not any(
             _understands(one.applies, history) for one in self.exemptions
         )
 
     def violations(self, history: History) -> tuple[Violation, ...]:
-        """Return the breaches in the history; none where the property is no requirement."""
+        """Return the breaches."""
         if self.check is None or not self.applies_to(history):
             return ()
         return tuple(self.check(history))
 
     def evidence(self, history: History) -> Evidence:
-        """Return how many situations the history has for the property, and decides."""
+        """Return the counts of situations."""
         if not self.applies_to(history):
             return NO_EVIDENCE
         decided = int(self.witness(history))
@@ -178,7 +161,6 @@ class Property:
 
 
 _LAST: list[tuple[History, dict[Vocabulary, bool]]] = []
-"""The history judged last: many properties share a vocabulary."""
 
 
 def _understands(vocabulary: Vocabulary, history: History) -> bool:
@@ -194,14 +176,14 @@ _ABSENT: tuple[object, ...] = (None, "", (), frozenset())
 
 
 def write_sets(history: History) -> Iterator[str]:
-    """Yield the transactions that change rows and whose write set is not recorded."""
+    """Yield row transactions without write set."""
     for one in history.transactions:
         if one.kind is TransactionKind.ROWS and not one.write_set:
             yield f"no write set of T{one.id}"
 
 
 def fields(kind: EventKind, *names: str, where: Callable[[Event], bool] | None = None) -> Gap:
-    """Return the gap of events of a kind that lack one of the fields named."""
+    """Return the gap of events without a field."""
 
     def lacking(history: History) -> Iterator[str]:
         for event in history.events_of(kind):
@@ -214,15 +196,12 @@ def fields(kind: EventKind, *names: str, where: Callable[[Event], bool] | None =
 
 
 def verdict_of(history: History, prop: Property) -> Verdict:
-    """Return what one history says about one property.
-
-    A SOMETIMES property is never VIOLATED by one history.
-    """
+    """Return one history's verdict; SOMETIMES is never VIOLATED."""
     return Verdict.VIOLATED if prop.violations(history) else prop.evidence(history).verdict
 
 
 def verdict_over(histories: Iterable[History], prop: Property) -> Verdict:
-    """Return what many histories say together: a breach decides, then a gap."""
+    """Return the joint verdict."""
     evidence = NO_EVIDENCE
     for history in histories:
         if prop.violations(history):
@@ -244,9 +223,9 @@ def always(
     needs: Iterable[EventKind] = (),
     gaps: Iterable[Gap] = (),
 ) -> Callable[[Check], Check]:
-    """Register the decorated check as a property that every history must have.
+    """Register the decorated check as a property of every history.
 
-    Its name is the function's, its meaning the first paragraph of the function's docstring.
+    The docstring's first paragraph becomes its meaning.
     """
 
     def register_check(check: Check) -> Check:
@@ -271,7 +250,7 @@ def always(
 
 
 def sometimes(*, source: str, of: Vocabulary = any_history) -> Callable[[Situation], Situation]:
-    """Register the decorated predicate as a situation that a campaign must reach."""
+    """Register the decorated predicate as a situation."""
 
     def register_situation(situation: Situation) -> Situation:
         _register(
@@ -290,14 +269,14 @@ def sometimes(*, source: str, of: Vocabulary = any_history) -> Callable[[Situati
 
 
 def registered_properties() -> tuple[Property, ...]:
-    """Return the properties registered so far, in the order of registration."""
+    """Return the properties in the order of registration."""
     return tuple(_PROPERTIES.values())
 
 
 def property_named(name: str) -> Property:
-    """Return a property that was asked for, to be judged whatever the history is.
+    """Return the property, applicable to every history.
 
-    Raises ``ParaplyError`` P520 if there is none.
+    Raises ``ParaplyError`` P520 for an unknown name.
     """
     if name not in _PROPERTIES:
         raise ParaplyError(UNKNOWN_PROPERTY, name=name)
@@ -311,5 +290,4 @@ def _register(prop: Property) -> None:
 
 
 def _first_paragraph(docstring: str | None) -> str:
-    """Return what stands before the first empty line, on one line."""
     return " ".join((docstring or "").strip().partition("\n\n")[0].split())

@@ -1,7 +1,6 @@
-"""Search runs of a system for a breach of a property.
+"""Search runs of a system for a breach.
 
-The system is a function from a schedule to a history. Every run has a seed or is part of an
-enumeration; the result is a list of choices that replays it.
+A system maps a schedule to a history.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from paraply.vocabulary.schedule import Exploration, Schedule, SeededSchedule
 System = Callable[[Schedule], History]
 
 SEED_STRIDE = 1_000_003
-"""Run n of seed s has the random seed s * SEED_STRIDE + n, so seeds do not share runs."""
+"""Run n of seed s uses s * SEED_STRIDE + n: no shared runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +24,7 @@ class Counterexample:
 
     Attributes:
         choices: the program that replays it.
-        history: what it does.
-        violations: the breaches in it, one at least.
-        runs: how many runs were made to find it, this one included.
+        runs: runs made, this one included.
     """
 
     choices: tuple[int, ...]
@@ -37,12 +34,12 @@ class Counterexample:
 
 
 def random_schedules(seed: int, runs_max: int) -> Iterable[SeededSchedule]:
-    """Yield the random schedules that belong to a seed."""
+    """Yield a seed's random schedules."""
     return (SeededSchedule(seed * SEED_STRIDE + number) for number in range(runs_max))
 
 
 def search(system: System, prop: Property, schedules: Iterable[Schedule]) -> Counterexample | None:
-    """Run the system on each schedule until one breaks the property; None if none does."""
+    """Return the first breaking run."""
     for runs, schedule in enumerate(schedules, start=1):
         history = system(schedule)
         violations = prop.violations(history)
@@ -58,7 +55,7 @@ def search_exhaustively(
 ) -> tuple[Counterexample | None, bool]:
     """Enumerate runs until one breaks the property.
 
-    Returns the counterexample, if there is one, and whether all runs were made.
+    Also returns whether all runs were made.
     """
     exploration = Exploration(runs_max=runs_max)
     found = search(system, prop, exploration)

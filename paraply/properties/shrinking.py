@@ -1,8 +1,7 @@
-"""Shrinking: a run that breaks a property becomes a shorter one, edit by edit.
+"""Shrinking: a breaking run becomes shorter, edit by edit.
 
-The algorithm only asks an :class:`Oracle` which of many programs still breaks the property. The one
-here runs the system and judges the history; ``paraply.mining.compiled.oracle`` answers the same in
-kernels.
+An :class:`Oracle` decides which programs break the property: ``ReadableOracle``, or kernels in
+``paraply.mining.compiled.oracle``.
 """
 
 from __future__ import annotations
@@ -19,21 +18,21 @@ from paraply.vocabulary.schedule import Exploration, RecordedSchedule
 
 Choices = tuple[int, ...]
 Size = tuple[int, int, int, int]
-"""Transactions, events, choices and their sum: what is compared, in this order."""
+"""Transactions, events, choices, sum; in this order."""
 
 SHRINK_RUNS_MAX = 2_000
 NOTHING = -1
 
 
 class Edit(NamedTuple):
-    """A change of a program: ``length`` choices from ``start`` on give way to ``put``, if any."""
+    """Replaces ``length`` choices from ``start`` with ``put``."""
 
     start: int
     length: int
     put: int = NOTHING
 
     def of(self, program: Choices) -> Choices:
-        """Return the program that it makes of another."""
+        """Return the edited program."""
         put = () if self.put == NOTHING else (self.put,)
         return program[: self.start] + put + program[self.start + self.length :]
 
@@ -42,21 +41,21 @@ UNCHANGED = Edit(0, 0)
 
 
 class BreakingRun(NamedTuple):
-    """A run that breaks the property: its choices without the zeros at the end, and its size."""
+    """A breaking run's size and choices, without trailing zeros."""
 
     choices: Choices
     size: Size
 
     @classmethod
     def of(cls, choices: Iterable[int], history: History) -> BreakingRun:
-        """Return the run that choices made."""
+        """Return the run of these choices."""
         made = without_trailing_zeros(tuple(choices))
         size = (len(history.transactions), len(history.events), len(made), sum(made))
         return cls(made, size)
 
 
 class Enumerated(NamedTuple):
-    """What an enumeration came to: the first breach if any, runs made, and whether all were."""
+    """The first breach, run count, and completeness."""
 
     run: BreakingRun | None
     runs: int
@@ -64,25 +63,25 @@ class Enumerated(NamedTuple):
 
 
 class Oracle(Protocol):
-    """Says which runs of one system break one property."""
+    """Decides which runs break a property."""
 
     def edited(
         self, program: Choices, edits: Iterable[Edit], below: Size | None = None
     ) -> tuple[int, BreakingRun | None]:
-        """Return the first edit's run that breaks it, if below a size, and how many were tried."""
+        """Return the first breaking edit below a size, and the number tried."""
 
     def drawn(self, seed: int, runs_max: int) -> tuple[int, BreakingRun | None]:
-        """Return the first of a seed's random runs that breaks it, and how many were made."""
+        """Return the first breaking random run, and the number made."""
 
     def enumerated(self, runs_max: int) -> Enumerated:
-        """Return the first run that breaks it in depth-first order."""
+        """Return the first depth-first breaking run."""
 
     def counterexample(self, run: BreakingRun, runs: int) -> Counterexample:
-        """Return the run in full, as found after so many runs."""
+        """Return the run in full."""
 
 
 class ReadableOracle:
-    """The oracle that runs the system itself and judges each history; it tries nothing twice."""
+    """Judges each history once."""
 
     def __init__(self, system: System, prop: Property) -> None:
         self._system = system
@@ -93,7 +92,7 @@ class ReadableOracle:
     def edited(
         self, program: Choices, edits: Iterable[Edit], below: Size | None = None
     ) -> tuple[int, BreakingRun | None]:
-        """Try edit by edit; a run that was made before is remembered by its size."""
+        """Try each edit once."""
         tried = 0
         for tried, edit in enumerate(edits, start=1):
             candidate = without_trailing_zeros(edit.of(program))
@@ -126,7 +125,7 @@ class ReadableOracle:
         return Enumerated(run, exploration.count, exploration.is_complete)
 
     def counterexample(self, run: BreakingRun, runs: int) -> Counterexample:
-        """Return the run that was answered last, or make it again."""
+        """Return the last answered run, or repeat it."""
         is_known = self._answered is not None and self._answered[0] == run
         found = self._answered[1] if is_known and self._answered else self._run(run.choices)
         assert found is not None, "the system does not do the same again"
@@ -139,7 +138,7 @@ class ReadableOracle:
 def shrink(
     oracle: Oracle, found: Counterexample, *, runs_max: int = SHRINK_RUNS_MAX
 ) -> Counterexample:
-    """Return a run that breaks the property too, with fewer transactions, events and choices."""
+    """Return a smaller breaking run."""
     run = shrink_run(oracle, BreakingRun.of(found.choices, found.history), runs_max=runs_max)
     return found if run.choices == found.choices else oracle.counterexample(run, found.runs)
 
@@ -147,9 +146,9 @@ def shrink(
 def shrink_run(
     oracle: Oracle, found: BreakingRun, *, runs_max: int = SHRINK_RUNS_MAX
 ) -> BreakingRun:
-    """Leave out choices in chunks, then lower them, as long as this makes the run smaller.
+    """Delete chunks of choices, then lower choices.
 
-    If the runs suffice, the result is one-minimal: no single edit makes it smaller.
+    With enough runs, no single edit makes the result smaller.
     """
     smallest = found
     while runs_max > 0:
@@ -163,7 +162,6 @@ def shrink_run(
 
 
 def _simplifications(choices: Choices) -> Iterator[Edit]:
-    """Yield cuts, long ones first, then lower choices."""
     length = len(choices) // 2
     while length:
         yield from cuts(choices, length, step=max(1, length // 2))
@@ -175,15 +173,15 @@ def _simplifications(choices: Choices) -> Iterator[Edit]:
 
 
 def cuts(choices: Choices, length: int, *, step: int = 1) -> Iterator[Edit]:
-    """Yield the edits that leave out so many choices, each program once where ``step`` is 1."""
+    """Yield the cuts of ``length`` choices, each program once if ``step`` is 1."""
     for start in range(0, len(choices) - length + 1, step):
-        # Cut one place earlier it was the same program.
+        # Skip a cut equal to the one a place earlier.
         if step > 1 or start == 0 or choices[start - 1] != choices[start + length - 1]:
             yield Edit(start, length)
 
 
 def without_trailing_zeros(choices: Choices) -> Choices:
-    """Return the choices without those at the end that a replay makes by itself."""
+    """Return choices without trailing zeros, which replays supply."""
     end = len(choices)
     while end and choices[end - 1] == 0:
         end -= 1

@@ -1,7 +1,6 @@
-"""What a history records, by its content alone: which properties can speak of it.
+"""What a history records, by its content alone.
 
-A property names the vocabulary that it understands and applies to every history that has it,
-whatever subject, server or applier made the history.
+A property applies to every history with its vocabulary.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ COMMIT_STAGES = frozenset(
         EventKind.CLIENT_ACKNOWLEDGED,
     }
 )
-"""Events of a source's commit pipeline, beside the write to its binary log."""
+"""Stages after the binary log write."""
 ALLOW_PARALLEL, TRANSACTIONAL, WAITED = "allow_parallel", "transactional", "waited"
-"""Flags of a GTID event of MariaDB."""
+"""Flags of a MariaDB GTID event."""
 
 
 def recorded(*kinds: EventKind) -> Vocabulary:
-    """Return the vocabulary of histories that have events of all these kinds."""
+    """Return the vocabulary of histories with all these events."""
     needed = frozenset(kinds)
     return lambda history: needed <= history.kinds
 
@@ -49,7 +48,7 @@ def members_write(history: History) -> bool:
 
 
 def relay_log(history: History) -> bool:
-    """Replicas apply the transactions listed, in that order, and write nothing themselves."""
+    """Replicas apply the listed transactions in order, and write nothing."""
     return (
         not certification(history) and bool(apply_streams(history)) and not members_write(history)
     )
@@ -61,7 +60,7 @@ def applied(history: History) -> bool:
 
 
 def started_appliers(history: History) -> bool:
-    """An applier is at work, and starts and stops are recorded."""
+    """Appliers record starts and stops."""
     return bool({EventKind.STARTED, EventKind.STOPPED} & history.kinds) and applied(history)
 
 
@@ -71,12 +70,12 @@ def crash_of_a_replica(history: History) -> bool:
 
 
 def reads_of_replicas(history: History) -> bool:
-    """Readers take snapshots of rows at replicas that only apply."""
+    """Readers take snapshots at replicas."""
     return relay_log(history) and any(event.observed for event in history.events_of(EventKind.READ))
 
 
 def failure_of_a_replica(history: History) -> bool:
-    """A replica that applies a log gives up a transaction."""
+    """An applying replica rejects a transaction."""
     return EventKind.FAILED in history.kinds and relay_log(history)
 
 
@@ -120,12 +119,12 @@ def given_numbers(history: History) -> bool:
 
 
 def given_numbers_in_sessions(history: History) -> bool:
-    """A source gives numbers to transactions of named client sessions."""
+    """A source numbers transactions of named sessions."""
     return given_numbers(history) and any(one.session for one in history.transactions)
 
 
 def galera_write_sets(history: History) -> bool:
-    """The transactions are write sets with depends_seqno and last_seen_seqno."""
+    """Transactions are write sets with depends_seqno and last_seen_seqno."""
     return any(
         one.timestamp is not None and one.snapshot_version is not None
         for one in history.transactions
@@ -133,19 +132,19 @@ def galera_write_sets(history: History) -> bool:
 
 
 def numbered_logs(history: History) -> bool:
-    """Servers write binary logs with GTIDs of MariaDB."""
+    """Servers log MariaDB GTIDs."""
     return has_domains(history) and any(
         event.gtid for event in history.events_of(EventKind.FLUSHED)
     )
 
 
 def numbered_logs_of_sources(history: History) -> bool:
-    """Servers write binary logs with GTIDs of MariaDB, some of them for their own clients."""
+    """Servers log MariaDB GTIDs, some for own clients."""
     return numbered_logs(history) and members_write(history)
 
 
 def named_sources(history: History) -> bool:
-    """Replicas with GTIDs of MariaDB name the source that they start at."""
+    """Replicas with MariaDB GTIDs name their source."""
     return has_domains(history) and any(
         event.members for event in history.events_of(EventKind.STARTED)
     )
@@ -157,20 +156,20 @@ def stated_positions(history: History) -> bool:
 
 
 def states_of_writers(history: History) -> bool:
-    """Servers that write themselves state their replication state."""
+    """Writing servers state their replication state."""
     return members_write(history) and any(
         event.gtid_set for event in history.events_of(EventKind.STARTED, EventKind.STOPPED)
     )
 
 
 def executed_sets(history: History) -> bool:
-    """Servers state executed GTID sets of MySQL."""
+    """Servers state MySQL's executed GTID sets."""
     kinds = (EventKind.STOPPED, EventKind.RECOVERED, EventKind.STARTED, EventKind.POSITION_SAVED)
     return any(executed_set(event.gtid_set) for event in history.events_of(*kinds))
 
 
 def named_sources_at_rest(history: History) -> bool:
-    """Replicas name the source that they follow where they stop."""
+    """Replicas name their source where they stop."""
     return any(event.members for event in history.events_of(EventKind.STOPPED))
 
 
@@ -194,14 +193,14 @@ def specified_gtids(history: History) -> bool:
 
 
 def keyed_rows(history: History) -> bool:
-    """The tables, the row changes and the write sets are known."""
+    """Tables, row changes and write sets are known."""
     return bool(history.header.schema) and any(
         one.rows and one.write_set for one in history.transactions
     )
 
 
 def session_writes(history: History) -> bool:
-    """Named client sessions submit transactions and are told of their commits."""
+    """Named sessions submit transactions and receive confirmations."""
     needed = {EventKind.SUBMITTED, EventKind.CLIENT_ACKNOWLEDGED}
     return needed <= history.kinds and any(one.session for one in history.transactions)
 
@@ -213,28 +212,28 @@ def client_reads(history: History) -> bool:
 
 
 def client_reads_and_writes(history: History) -> bool:
-    """Client sessions read, and are told of their commits."""
+    """Sessions read, and receive confirmations."""
     return EventKind.CLIENT_ACKNOWLEDGED in history.kinds and client_reads(history)
 
 
 def timed_stages(history: History) -> bool:
-    """A source records its commit stages on a clock with known delays."""
+    """A source records commit stages with known delays."""
     return "round_trip_us" in history.header.options
 
 
 def replicas_only(history: History) -> bool:
-    """Every member applies a log that another server wrote."""
+    """Every member applies another server's log."""
     return not certification(history) and not members_write(history)
 
 
 def positions_of_replicas(history: History) -> bool:
-    """Servers that only apply state their GTID positions."""
+    """Replicas state their GTID positions."""
     kinds = (EventKind.STOPPED, EventKind.RECOVERED, EventKind.READ)
     return replicas_only(history) and any(event.gtid_set for event in history.events_of(*kinds))
 
 
 def parallel_flags(history: History) -> bool:
-    """Replicas apply a log of MariaDB that has the flags and group ids of its GTID events."""
+    """Replicas apply MariaDB's log with flags and group ids."""
     flags = {ALLOW_PARALLEL, TRANSACTIONAL, WAITED}
     return relay_log(history) and any(
         one.commit_id is not None or flags & one.flags for one in history.transactions
@@ -242,7 +241,7 @@ def parallel_flags(history: History) -> bool:
 
 
 def commit_stages(history: History) -> bool:
-    """The first member is a source that records its commit stages and applies nothing."""
+    """The first member, a source that applies nothing, records its commit stages."""
     source = history.members[0] if history.members else ""
     kinds = {event.kind for event in history.events if event.member == source}
     return (
@@ -265,7 +264,7 @@ BETWEEN_DOMAINS = Exemption(
 
 
 def replicated_log_goes_back(history: History) -> bool:
-    """Replicas apply a log in which the numbers of a domain themselves go back."""
+    """Replicas apply a log in which a domain's numbers fall."""
     greatest: dict[int, int] = {}
     for one in history.transactions if replicas_only(history) else ():
         if one.domain is not None:

@@ -1,1 +1,1 @@
-"""Properties of appliers: order, conflicts, retries, exactly once."""
+"""Properties of appliers."""

@@ -1,4 +1,4 @@
-"""Commit order preserved, and what follows from it: sessions, exactly once, positions, progress."""
+"""Commit order, exactly-once apply, sessions and positions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitOrderInverted(Violation):
-    """A transaction committed in the engine before one that the source logged earlier."""
+    """A transaction commits before an earlier logged one."""
 
     member: str
     earlier: TransactionId
@@ -35,14 +35,14 @@ class CommitOrderInverted(Violation):
 
 
 class SessionOrderInverted(CommitOrderInverted):
-    """Two transactions of one client session committed in the other order."""
+    """A session's transactions commit out of order."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedTwice(Violation):
-    """A transaction committed in the engine a second time."""
+    """A transaction commits in the engine twice."""
 
     member: str
     transaction: TransactionId
@@ -53,7 +53,7 @@ class AppliedTwice(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionLost(Violation):
-    """The applier ended in good order, and a transaction of the log was never committed."""
+    """The applier stops normally but lacks a transaction."""
 
     member: str
     transaction: TransactionId
@@ -64,7 +64,7 @@ class TransactionLost(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PositionAheadOfData(Violation):
-    """A saved position covers a transaction that had not committed."""
+    """A saved position covers an uncommitted transaction."""
 
     member: str
     transaction: TransactionId
@@ -75,11 +75,10 @@ class PositionAheadOfData(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplierStalled(Violation):
-    """Nothing could move any more, and transactions were left."""
+    """Transactions remain, but no step is possible."""
 
     member: str
     waiting: tuple[TransactionId, ...]
-    """Transactions given to a worker and not committed."""
 
     def __str__(self) -> str:
         held = ", ".join(f"T{one}" for one in self.waiting) or "the coordinator"
@@ -102,7 +101,6 @@ def engine_commits_follow_the_log(history: History) -> tuple[CommitOrderInverted
 
 
 def _inversions(stream: ApplyStream) -> Iterator[tuple[TransactionId, TransactionId]]:
-    """Yield neighbours in commit order of which the second comes first in the log."""
     commits = [one for index, one in stream.engine_commits if stream.first_commit[one] == index]
     for first, second in pairwise(commits):
         if first > second:
@@ -139,7 +137,7 @@ def sessions_keep_their_order(history: History) -> tuple[SessionOrderInverted, .
 
 @sometimes(of=crash_of_a_replica, source="WL#8440, applier recovery")
 def replica_crashes_midway(history: History) -> bool:
-    """A replica crashed while a transaction was under way and others had committed."""
+    """A replica crashed during a transaction, after others had committed."""
     for stream in apply_streams(history):
         begun: set[TransactionId] = set()
         committed: set[TransactionId] = set()
@@ -205,7 +203,7 @@ def saved_positions_are_executed(history: History) -> tuple[PositionAheadOfData,
     witness=lambda history: bool(apply_streams(history)),
 )
 def applier_reaches_the_end(history: History) -> tuple[ApplierStalled, ...]:
-    """The applier always moves until its log is applied, or it says why it cannot go on."""
+    """The applier always moves until its log is applied, or it reports why it stopped."""
     found = []
     for stream in apply_streams(history):
         has_ended = any(event.kind in _ENDS for _, event in stream.events)

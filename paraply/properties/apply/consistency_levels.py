@@ -1,10 +1,7 @@
-"""The consistency levels of WL#4648, over the states that a replica is in rather than over reads.
+"""The consistency levels of WL#4648, over states instead of reads.
 
-A state is which transaction wrote each row last, followed through row changes, commits and commits
-of parts; so no reader has to look at the right moment. *Any-time*: every state is one that the
-source was in. *Most of the time*: whenever what has committed is a prefix of the log, the state is
-the source's after that prefix, so that only gaps can show anything else. *Eventual*: at the end of
-the log the state is the source's.
+A state maps each row to its last writer. *Any-time*: every state existed on the source. *Most of
+the time*: the states are equal after any committed prefix. *Eventual*: they are equal at the end.
 """
 
 from __future__ import annotations
@@ -28,7 +25,7 @@ from paraply.vocabulary.write_set import EMPTY_WRITE_SET, Item, WriteSet, sorted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GapFreeStateDiverged(Violation):
-    """What had committed was a prefix of the log, and a row was not as that prefix leaves it."""
+    """A row differs after a committed prefix."""
 
     member: str
     prefix: TransactionId
@@ -45,11 +42,11 @@ class GapFreeStateDiverged(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndStateDiverged(Violation):
-    """The run was over, and a row was not as the source left it."""
+    """A row's final value differs from the source's."""
 
     member: str
     ending: str
-    """How it ended: ``stopped`` in good order, ``failed``, or ``stalled``."""
+    """``stopped`` in good order, ``failed``, or ``stalled``."""
     item: Item
     expected: TransactionId
     found: TransactionId
@@ -63,32 +60,32 @@ class EndStateDiverged(Violation):
 
 @dataclass(slots=True)
 class ReplicaState:
-    """Who wrote each row last, and what has committed since the position that counts."""
+    """Each row's last writer, and the commits."""
 
     rows: dict[Item, TransactionId]
     committed: set[TransactionId] = field(default_factory=set)
     to_be_repeated: set[TransactionId] = field(default_factory=set)
-    """Committed before a crash, past the position: in the rows, not in the count."""
+    """Committed before a crash, past the position."""
     partly: set[TransactionId] = field(default_factory=set)
-    """Transactions of which only parts have committed."""
+    """Transactions with only some parts committed."""
 
     @property
     def gap_free_prefix(self) -> TransactionId | None:
-        """Return the last transaction of the prefix that has committed; None where not one."""
+        """Return the committed prefix's end; None with a gap."""
         length = TransactionId(len(self.committed))
         if self.to_be_repeated or self.partly or max(self.committed, default=length) != length:
             return None
         return length
 
     def observations(self) -> tuple[Observation, ...]:
-        """Return the state as a reader of every row would see it."""
+        """Return what a reader of every row sees."""
         return tuple(
             Observation(item, self.rows[item]) for item in sorted_items(frozenset(self.rows))
         )
 
 
 def states_of(history: History, stream: ApplyStream) -> Iterator[ReplicaState]:
-    """Yield the replica's state after each event that changes it; one object, changed in place."""
+    """Yield one mutable state after each change."""
     items = {item for transaction in history.transactions for item in transaction.write_set}
     state = ReplicaState(dict.fromkeys(items, INITIAL_STATE))
     applied: dict[TransactionId, set[Item]] = {}
@@ -105,7 +102,7 @@ def states_of(history: History, stream: ApplyStream) -> Iterator[ReplicaState]:
             continue
         if event.kind is EventKind.ROW_APPLIED:
             rows = applied.setdefault(one, set())
-            # A replica's own tables, as that of its position, are not the source's.
+            # Exclude the replica's own tables, such as the table of positions.
             rows |= event.items & items if event.outcome is Outcome.OK else EMPTY_WRITE_SET
         elif event.kind is EventKind.ROLLED_BACK:
             applied.pop(one, None)
@@ -115,7 +112,7 @@ def states_of(history: History, stream: ApplyStream) -> Iterator[ReplicaState]:
             applied.get(one, set()).difference_update(event.items)
             yield state
         elif event.kind is EventKind.ENGINE_COMMITTED:
-            # Where nobody recorded row changes, the write set says what they were.
+            # Without recorded row changes, use the write set.
             changed: Iterable[Item] = applied.pop(one, _write_set(history, one))
             state.rows.update(dict.fromkeys(changed, one))
             state.committed.add(one)
@@ -203,7 +200,6 @@ def gap_free_states_are_the_sources(history: History) -> tuple[GapFreeStateDiver
 def _differences(
     history: History, state: ReplicaState, prefix: TransactionId
 ) -> Iterator[tuple[Item, TransactionId, TransactionId]]:
-    """Yield the rows that are not as a prefix of the log leaves them."""
     expected = dict.fromkeys(state.rows, INITIAL_STATE)
     for transaction in history.transactions:
         if transaction.id <= prefix:

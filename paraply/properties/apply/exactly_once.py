@@ -1,7 +1,7 @@
-"""Every event group reaches every replica exactly once, over crashes, stops and fail-overs.
+"""Every event group reaches every replica exactly once.
 
-A member says from whom it replicates in ``members`` of its STOPPED event. A source of which the
-history has no events has logged all transactions of the history.
+``members`` of a STOPPED event names the sources. A source without events has logged all
+transactions.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
 FILTERED = "filtered"
-"""Note of a SKIPPED event: the replica is told to leave the transaction out."""
+"""Note of a SKIPPED event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventAppliedTwice(Violation):
-    """A member committed a transaction that its data already had."""
+    """A member commits a transaction twice."""
 
     member: str
     transaction: TransactionId
@@ -33,7 +33,7 @@ class EventAppliedTwice(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventLost(Violation):
-    """A member has caught up with its source and lacks a transaction that the source has."""
+    """A caught-up member lacks a source's transaction."""
 
     member: str
     source: str
@@ -85,7 +85,7 @@ def no_event_is_applied_twice(history: History) -> tuple[EventAppliedTwice, ...]
 
 
 def final_stops(history: History) -> dict[str, Event]:
-    """Return the last STOPPED of each member that has not started again; empty if cut short."""
+    """Return each stopped member's last STOPPED; empty if cut short."""
     stops: dict[str, Event] = {}
     for event in history.events if history.is_complete else ():
         if event.kind is EventKind.STOPPED:

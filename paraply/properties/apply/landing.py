@@ -1,7 +1,7 @@
-"""What a transaction finds where it changes something: the version that it was certified against.
+"""A transaction changes the version that it was certified against.
 
-So what is stored in the end depends on the order of certification alone, and is the same on every
-member. A session changes its rows before it is sent; an applier, when it commits.
+So only certification order decides the data. A session changes rows before sending; an applier, at
+commit.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from paraply.vocabulary.write_set import Item, format_item, sorted_items, table_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedAnotherVersion(Violation):
-    """A transaction changed a row whose version was not that of the certified writer before it."""
+    """A changed row lacks the previous certified version."""
 
     member: str
     transaction: TransactionId
@@ -44,7 +44,7 @@ class ChangedAnotherVersion(Violation):
 
 
 class ChangedUnderAnotherDefinition(ChangedAnotherVersion):
-    """A transaction changed a row of a table that was not as the certified DDL before left it."""
+    """A changed row's table lacks the previous certified definition."""
 
     __slots__ = ()
 
@@ -58,7 +58,7 @@ class ChangedUnderAnotherDefinition(ChangedAnotherVersion):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastVersionLost(Violation):
-    """A member has all that was certified, and is not as the last certified transaction left it."""
+    """A caught-up member lacks the last certified version."""
 
     member: str
     what: str
@@ -90,7 +90,7 @@ def _a_table_is_used_after_ddl(history: History) -> bool:
     witness=_a_row_is_changed_again,
 )
 def changes_land_as_certified(history: History) -> list[ChangedAnotherVersion]:
-    """Whoever changes a row finds the version of the certified writer before it."""
+    """Every change of a row finds the version of the certified writer before it."""
     return [
         ChangedAnotherVersion(**change._asdict())
         for change in _row_changes(history)
@@ -104,7 +104,7 @@ def changes_land_as_certified(history: History) -> list[ChangedAnotherVersion]:
     witness=_a_table_is_used_after_ddl,
 )
 def definitions_are_as_certified(history: History) -> list[ChangedUnderAnotherDefinition]:
-    """Whoever changes a row finds its table as the certified DDL before it left it."""
+    """Every change of a row finds its table as the certified DDL before it left it."""
     return [
         ChangedUnderAnotherDefinition(**change._asdict())
         for change in _table_uses(history)
@@ -122,7 +122,7 @@ def _a_member_has_all(history: History) -> bool:
     witness=_a_member_has_all,
 )
 def members_converge(history: History) -> list[LastVersionLost]:
-    """Who has committed all that was certified has each row, and table, of the last certified."""
+    """A member that has committed all that was certified has the last certified rows and tables."""
     return [
         LastVersionLost(member=member, what=what, certified=certified, found=found)
         for member, what, certified, found, _ in _ends(history)
@@ -131,8 +131,6 @@ def members_converge(history: History) -> list[LastVersionLost]:
 
 
 class _Change(NamedTuple):
-    """What a certified transaction changed at a member, and whose version it found there."""
-
     member: str
     transaction: TransactionId
     what: str
@@ -156,7 +154,6 @@ def _rows(transaction: Transaction) -> list[str]:
 
 
 def _used_tables(transaction: Transaction) -> list[str]:
-    """Return the tables of the rows, as far as the rows name them."""
     return sorted({_table(item) for item in transaction.write_set} - {""})
 
 
@@ -171,7 +168,6 @@ def _altered_tables(transaction: Transaction) -> Iterable[str]:
 
 
 def _changes(history: History, needs: Names, leaves: Names) -> Iterator[_Change]:
-    """Yield each change at each member: of what a transaction ``needs``, as others ``leave`` it."""
     sent = {
         (event.member, event.transaction): index
         for index, event in enumerate(history.events)
@@ -192,10 +188,6 @@ def _changes(history: History, needs: Names, leaves: Names) -> Iterator[_Change]
 def _ends(
     history: History,
 ) -> Iterator[tuple[str, str, TransactionId, TransactionId, int]]:
-    """Yield who wrote each row or table last at each member that has committed everything.
-
-    That is the member, the row, who was certified last, who committed last, and of how many.
-    """
     for stream in member_streams(history):
         known = [one.transaction.id for one in _positive(stream)]
         if not all(one in stream.committed_at for one in known):
@@ -210,7 +202,6 @@ def _ends(
 
 
 def _positive(stream: MemberStream) -> list[Certified]:
-    """Return what was certified, here or by others before this member was there."""
     known = (one for one in (*stream.certified, *stream.elsewhere) if one.is_positive)
     return list({one.transaction.id: one for one in known}.values())
 
@@ -218,7 +209,6 @@ def _positive(stream: MemberStream) -> list[Certified]:
 def _certified_before(
     stream: MemberStream, needs: Names, leaves: Names
 ) -> dict[TransactionId, dict[str, TransactionId]]:
-    """Return, for each certified transaction, who was certified last before it of each name."""
     known = [one.transaction for one in _positive(stream)]
     last: dict[str, TransactionId] = {}
     before: dict[TransactionId, dict[str, TransactionId]] = {}
@@ -231,10 +221,6 @@ def _certified_before(
 def _in_time(
     stream: MemberStream, sent: dict[tuple[str, TransactionId | None], int]
 ) -> list[tuple[int, bool, Transaction]]:
-    """Return when the member's transactions change something, and when that is there to be found.
-
-    A change comes before the commit that ends it.
-    """
     moments: list[tuple[int, bool, Transaction]] = []
     for one in _positive(stream):
         if one.transaction.id in stream.committed_at:

@@ -1,6 +1,6 @@
-"""In-order within a domain, out-of-order between domains: conflicts, commits, reads, logs.
+"""Conflicts, commits, reads and logs, per MariaDB domain.
 
-Each domain is judged as a separate log; the order between domains is free.
+The order between domains is free.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 
 
 class LoggedOutOfOrder(CommitOrderInverted):
-    """The replica's binary log has two transactions of one domain in the other order."""
+    """The replica logs a domain out of order."""
 
     __slots__ = ()
 
@@ -38,7 +38,7 @@ class LoggedOutOfOrder(CommitOrderInverted):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommittedUnlikeLogged(Violation):
-    """The engine committed two transactions in another order than the replica's binary log."""
+    """Engine order and the replica's log differ."""
 
     member: str
     logged_first: TransactionId
@@ -53,7 +53,7 @@ class CommittedUnlikeLogged(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainTookTooManyWorkers(Violation):
-    """More workers were busy with one domain than a domain may have."""
+    """A domain's busy workers exceed its limit."""
 
     member: str
     domain: int
@@ -68,11 +68,10 @@ class DomainTookTooManyWorkers(Violation):
 
 
 _LAST: list[tuple[History, tuple[History, ...]]] = []
-"""The history judged last, by domain: the checks here are asked in a row."""
 
 
 def domain_histories(history: History) -> tuple[History, ...]:
-    """Return one history for each domain, by number; none for transactions without domains."""
+    """Return one history per numbered domain."""
     if not _LAST or _LAST[0][0] is not history:
         domains = {one.domain for one in history.transactions if one.domain is not None}
         _LAST[:] = [(history, tuple(_of_domain(history, domain) for domain in sorted(domains)))]
@@ -99,7 +98,7 @@ def _of_domain(history: History, domain: int) -> History:
 
 
 def domain_streams(history: History) -> Iterator[tuple[History, ApplyStream]]:
-    """Yield what each replica did with each domain."""
+    """Yield each replica's stream of each domain."""
     for domain in domain_histories(history):
         for stream in apply_streams(domain):
             yield domain, stream
@@ -180,10 +179,7 @@ def domains_overtake_each_other(history: History) -> bool:
 
 
 def _logged(history: History) -> Iterator[tuple[str, list[Transaction]]]:
-    """Yield each member with the transactions of its binary log.
-
-    What is logged again after a crash was not in the log any more.
-    """
+    """What a crash removed from the log may be logged again."""
     logs: dict[str, list[Transaction]] = {}
     crashed: set[str] = set()
     for event in history.events_of(EventKind.FLUSHED, EventKind.CRASHED):

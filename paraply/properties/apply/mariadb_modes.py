@@ -1,6 +1,6 @@
-"""Who may begin beside whom in each parallel mode of MariaDB, domain by domain.
+"""The parallel modes of MariaDB, per domain.
 
-``flags`` of a transaction are those of its GTID event.
+``flags`` are those of the GTID event.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from paraply.vocabulary.transactions import Transaction, TransactionId, Transact
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchesOverlapped(Violation):
-    """A transaction began before one of another commit group had made its changes."""
+    """A transaction begins before another group's changes."""
 
     member: str
     earlier: TransactionId
@@ -33,7 +33,7 @@ class BatchesOverlapped(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BegunTooEarly(Violation):
-    """A transaction that must not run beside earlier ones began before one had committed."""
+    """A transaction begins before a required commit."""
 
     member: str
     earlier: TransactionId
@@ -51,7 +51,6 @@ def _is_of_one_group(one: Transaction, other: Transaction) -> bool:
 
 
 def _last_change(attempt: Attempt) -> int:
-    """Return when the attempt had made its last change; its commit, if it changed no row."""
     return max(attempt.touched.values(), default=attempt.committed_at or 0)
 
 
@@ -71,7 +70,7 @@ def _of_two_groups(history: History) -> bool:
 def commit_groups_never_overlap(history: History) -> tuple[BatchesOverlapped, ...]:
     """A transaction begins when all before it, of other commit groups, have made their changes.
 
-    The speculative modes break it: that is what they are for.
+    Speculative modes break this by design.
     """
     found = []
     for _, stream in domain_streams(history):
@@ -93,7 +92,6 @@ def commit_groups_never_overlap(history: History) -> tuple[BatchesOverlapped, ..
 def _too_early(
     history: History, stream: ApplyStream, reasons: dict[TransactionId, str]
 ) -> Iterator[BegunTooEarly]:
-    """Yield attempts of the named transactions that began before one before had committed."""
     for attempt in stream.attempts:
         later = attempt.transaction.id
         if later not in reasons:
@@ -141,7 +139,6 @@ def irreversible_changes_wait_for_all_before(history: History) -> tuple[BegunToo
 
 
 def _marked(history: History) -> dict[TransactionId, str]:
-    """Return what is marked, unless it shares the commit group of the one before it."""
     reasons: dict[TransactionId, str] = {}
     before: dict[int | None, Transaction] = {}
     for one in history.transactions:

@@ -1,7 +1,6 @@
-"""Speculation, deadlock kills, retries, errors and group commit of a MariaDB replica.
+"""Speculation, kills, retries, errors and group commit of a MariaDB replica.
 
-An attempt that speculates may fail or overlap a conflicting one; then it is undone, and what
-counts is how the surviving attempts ended.
+Only surviving speculative attempts count.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from paraply.vocabulary.transactions import TransactionId
 from paraply.vocabulary.write_set import sorted_items
 
 DEADLOCK_KILL = "deadlock kill"
-"""Note of a ROLLED_BACK event: an earlier transaction needed a row that this one held."""
+"""Note of a ROLLED_BACK event."""
 _NOT_AS_LOGGED = (Outcome.MISSING_BEFORE_IMAGE, Outcome.DUPLICATE_KEY, Outcome.MISSING_PARENT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoundLogFailed(Violation):
-    """The replica stopped with an error although nothing was wrong with log or data."""
+    """The replica rejects a sound log."""
 
     member: str
     transaction: TransactionId
@@ -44,7 +43,7 @@ class SoundLogFailed(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedPastError(Violation):
-    """A transaction committed after one before it in its domain had failed."""
+    """A transaction commits after a failure in its domain."""
 
     member: str
     failed: TransactionId
@@ -56,7 +55,7 @@ class AppliedPastError(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierKilled(Violation):
-    """A transaction was killed for the sake of one that comes after it in its domain."""
+    """A transaction is killed for a later one."""
 
     member: str
     victim: TransactionId
@@ -68,7 +67,7 @@ class EarlierKilled(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetriedTooEarly(Violation):
-    """A transaction was tried again before all before it in its domain had committed."""
+    """A retry begins before earlier commits of its domain."""
 
     member: str
     transaction: TransactionId
@@ -83,7 +82,7 @@ class RetriedTooEarly(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupCommitMissed(Violation):
-    """A transaction that waited in its commit was synced apart from the one it waited for."""
+    """A transaction that waited is synced later."""
 
     member: str
     transaction: TransactionId
@@ -180,7 +179,6 @@ def sound_log_never_fails(history: History) -> tuple[SoundLogFailed, ...]:
 
 
 def _failed_rows(history: History) -> Iterator[RowApplyFailed]:
-    """Yield the failed row changes of attempts that committed all the same."""
     failures: dict[tuple[str, TransactionId], list[RowApplyFailed]] = {}
     for event in history.events:
         if event.transaction is None:
@@ -246,7 +244,7 @@ def nothing_after_an_error_is_applied(history: History) -> tuple[AppliedPastErro
     witness=lambda history: bool(apply_streams(history)),
 )
 def replica_never_stalls(history: History) -> tuple[ApplierStalled, ...]:
-    """After each start the replica stops in good order or says why it cannot go on."""
+    """After each start the replica stops in good order or reports why it stopped."""
     found = []
     for stream in apply_streams(history) if history.is_complete else ():
         given: dict[TransactionId, None] = {}
@@ -308,7 +306,6 @@ def retries_wait_for_all_before(history: History) -> tuple[RetriedTooEarly, ...]
 
 
 def _waiting_pairs(history: History) -> Iterator[tuple[str, Event, Event]]:
-    """Yield the log entries of neighbours of which the later had started to commit first."""
     for domain, stream in domain_streams(history):
         started: dict[tuple[TransactionId, int], int] = {}
         flushed: dict[TransactionId, Event] = {}
@@ -352,7 +349,7 @@ def waiting_transaction_joins_the_group(history: History) -> bool:
     witness=lambda history: any(True for _ in _waiting_pairs(history)),
 )
 def waiting_costs_no_sync(history: History) -> tuple[GroupCommitMissed, ...]:
-    """Who waits in its commit for the one before is written and synced together with it."""
+    """A transaction that waits in its commit for the one before is written and synced with it."""
     return tuple(
         GroupCommitMissed(member=member, transaction=second.transaction, before=first.transaction)
         for member, first, second in _waiting_pairs(history)

@@ -1,7 +1,7 @@
-"""No conflicting parallel apply, and what it rests on: when a transaction may start.
+"""No conflicting parallel apply, and when a transaction may start.
 
-In an optimistic applier conflicting attempts do overlap and the loser rolls back, so only attempts
-that survived are judged, and by when they touched a row, not by when they began.
+Optimistic appliers roll back conflict losers, so only surviving attempts count, by their row
+changes.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 from paraply.vocabulary.write_set import Item, sorted_items
 
 SPECULATIVE = ("optimistic", "aggressive")
-"""Dialects begin so whose transactions may begin beside conflicting ones, and wait for the row."""
+"""Prefixes of dialects with optimistic begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConflictingApplyOverlapped(Violation):
-    """A transaction changed a row before an earlier writer of the row had committed."""
+    """A row changes before an earlier writer commits."""
 
     member: str
     earlier: TransactionId
     later: TransactionId
     item: Item | None
-    """The shared row; None where one of the two is a barrier."""
+    """The shared row; None for a barrier."""
     is_by_window: bool = False
-    """Whether no row change was recorded, so that begin and commit decide."""
+    """Whether begin and commit decide, without row changes."""
 
     def __str__(self) -> str:
         what = "began" if self.item is None or self.is_by_window else f"changed {self.item}"
@@ -48,7 +48,7 @@ class ConflictingApplyOverlapped(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartedTooEarly(Violation):
-    """A transaction began although one that its last_committed covers had not committed."""
+    """A transaction begins before its last_committed permits."""
 
     member: str
     transaction: TransactionId
@@ -65,7 +65,7 @@ class StartedTooEarly(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowApplyFailed(Violation):
-    """A row change did not find the row as the source had it."""
+    """A row change finds an unexpected row."""
 
     member: str
     transaction: TransactionId
@@ -84,7 +84,7 @@ class RowApplyFailed(Violation):
     source="decision 0002: a scheduler that serialises all passes every safety property",
 )
 def two_transactions_overlap(history: History) -> bool:
-    """Two transactions that survived were under way at once."""
+    """Two surviving transactions overlapped."""
     return any(next(overlapping_pairs(stream), None) for stream in apply_streams(history))
 
 
@@ -104,7 +104,6 @@ def conflicting_transactions_are_applied(history: History) -> bool:
 
 
 def _decided_pairs(history: History) -> int:
-    """Return how many conflicting pairs are decidable; none where nothing overlapped."""
     return (
         sum(not pair.missing for pair in _pairs(history))
         if two_transactions_overlap(history)
@@ -126,22 +125,18 @@ def _undecided_pairs(history: History) -> list[str]:
 def no_conflicting_parallel_apply(history: History) -> tuple[ConflictingApplyOverlapped, ...]:
     """A surviving attempt changes a row only after every earlier writer of it has committed.
 
-    Where no row changes are recorded, it begins only after that.
+    Without recorded row changes, the begin counts.
     """
     return tuple(pair.breach for pair in _pairs(history) if pair.breach is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Two conflicting transactions of which the later committed at a member."""
-
     breach: ConflictingApplyOverlapped | None = None
     missing: str = ""
-    """What had to be recorded to decide the pair; empty where it is decided."""
 
 
 _PAIRS: list[tuple[History, tuple[_Pair, ...]]] = []
-"""The history judged last: breaches, witness and gaps come from the same pairs."""
 
 
 def _pairs(history: History) -> tuple[_Pair, ...]:
@@ -156,8 +151,7 @@ def _pairs_of(history: History, stream: ApplyStream) -> Iterator[_Pair]:
     last_writer: dict[Item, TransactionId] = {}
     last_barrier: TransactionId | None = None
     earlier: list[TransactionId] = []
-    # The transactions stand in the source's order. The last writer before suffices: whoever wrote
-    # before that one is judged against it.
+    # Transactions are in source order, so comparing with the last writer suffices.
     for transaction in history.transactions:
         attempt = surviving.get(transaction.id)
         is_applied = attempt is not None or transaction.origin != stream.member
@@ -180,14 +174,13 @@ def _pair(
     earlier: TransactionId,
     item: Item | None,
 ) -> _Pair:
-    """Decide a pair by its row change; where none is recorded, by begin and commit."""
     touched = later.begun_at if item is None else later.touched.get(item)
     number, is_by_window = later.transaction.id, touched is None
     if stream.had_committed(earlier, later.begun_at if touched is None else touched):
         return _Pair()
     is_inverted = not stream.had_committed(earlier, later.committed_at or 0)
     if is_by_window and not is_inverted and (stream.has_rows or _may_wait_for_rows(history)):
-        # The later one may have waited for the row while it was under way.
+        # The later attempt may have waited for the row.
         return _Pair(missing=f"no row_applied of T{number} on {item}")
     return _Pair(
         ConflictingApplyOverlapped(
@@ -203,7 +196,7 @@ def _pair(
 def _pair_without_begin(
     stream: ApplyStream, earlier: TransactionId, later: TransactionId, item: Item | None
 ) -> _Pair:
-    """Decide a pair of which only commits are recorded: only the inverted order is a breach."""
+    """Decide a pair from commits alone: only an inverted order is a breach."""
     if stream.had_committed(earlier, stream.first_commit[later]):
         return _Pair(missing=f"no begun of T{later}")
     return _Pair(
@@ -214,7 +207,6 @@ def _pair_without_begin(
 
 
 def _may_wait_for_rows(history: History) -> bool:
-    """Return whether the applier begins conflicting transactions and lets one wait or retry."""
     undone = {EventKind.ROLLED_BACK, EventKind.RETRIED}
     return history.header.dialect.startswith(SPECULATIVE) or bool(undone & history.kinds)
 
@@ -225,7 +217,6 @@ def _must_precede(
     last_barrier: TransactionId | None,
     earlier: list[TransactionId],
 ) -> Iterator[tuple[TransactionId, Item | None]]:
-    """Yield what must have committed, with the row because of which; None for a barrier."""
     if transaction.is_barrier:
         yield from ((other, None) for other in earlier)
         return
@@ -242,7 +233,6 @@ def _numbered(attempt: Attempt) -> LogicalTimestamp | None:
 
 
 def _waits_for_something(history: History) -> int:
-    """Return how many pairs overlapped of which the later one had a last_committed."""
     return sum(
         (timestamp := _numbered(later)) is not None and timestamp.last_committed > 0
         for stream in apply_streams(history)
@@ -286,7 +276,7 @@ def _early_starts(history: History, stream: ApplyStream) -> Iterator[StartedTooE
 
 
 def rows_are_applied(history: History) -> bool:
-    """Return whether some row was changed."""
+    """Return whether the history records a row change."""
     return any(
         event.kind is EventKind.ROW_APPLIED and event.outcome is Outcome.OK
         for event in history.events

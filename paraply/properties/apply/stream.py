@@ -1,7 +1,6 @@
-"""What one replica did with its log, attempt by attempt: the view that the applier checks share.
+"""Each replica's attempts to apply its log, shared by the applier checks.
 
-Only transactions that a coordinator gave to a worker count here (SCHEDULED, SKIPPED): what a group
-member commits for its own clients is ordered by other rules.
+Only SCHEDULED or SKIPPED transactions count; other rules order a group member's own commits.
 """
 
 from __future__ import annotations
@@ -15,24 +14,22 @@ from paraply.vocabulary.transactions import Transaction, TransactionId
 from paraply.vocabulary.write_set import Item
 
 APPLIER_EVENTS = (EventKind.SCHEDULED, EventKind.SKIPPED, EventKind.BEGUN)
-"""Events that show an applier at work on a member."""
 LOST = "lost"
-"""Note of the crash of a server that never comes back begins with this word."""
+"""Note prefix of a permanent crash."""
 FROM_OUTSIDE = "from outside"
-"""Note of a FAILED event whose cause is not in the log (a full disk, a killed worker)."""
+"""Note of an external FAILED cause (a full disk)."""
 LOCK_WAIT_TIMEOUT = "lock wait timeout"
-"""Note of a FAILED or ROLLED_BACK whose attempt waited too long for a lock from outside."""
+"""Note of an external lock timeout."""
 OUT_OF_ORDER = "1950"
-"""Note of a FAILED begins so where gtid_strict_mode refused a number."""
+"""Note prefix: gtid_strict_mode rejected a number."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Attempt:
-    """One attempt to apply a transaction; times are indexes of events in the history.
+    """One attempt to apply a transaction; times are event indexes.
 
-    ``touched`` holds when each item was first changed by it. ``committed_at`` is None for an
-    attempt that did not survive. ``job`` names the transactions that were merged into one and are
-    applied and committed together; empty for a transaction by itself.
+    ``touched`` maps items to first changes. ``committed_at`` is None without a commit. ``job``
+    lists the transactions of a merged commit.
     """
 
     transaction: Transaction
@@ -44,7 +41,7 @@ class Attempt:
 
 @dataclass(slots=True, kw_only=True)
 class ApplyStream:
-    """Everything that one replica's applier did, in order."""
+    """One applier's attempts and events."""
 
     member: str
     attempts: list[Attempt] = field(default_factory=list)
@@ -55,33 +52,33 @@ class ApplyStream:
 
     @property
     def surviving(self) -> list[Attempt]:
-        """Return the attempts that committed, in the order in which they began."""
+        """Return committed attempts in begin order."""
         return [attempt for attempt in self.attempts if attempt.committed_at is not None]
 
     def had_committed(self, transaction: TransactionId, moment: int) -> bool:
-        """Return whether the transaction had committed here before the event ``moment``."""
+        """Return whether a commit precedes the event ``moment``."""
         committed = self.first_commit.get(transaction)
         return committed is not None and committed < moment
 
     @property
     def has_rows(self) -> bool:
-        """Return whether row changes are recorded at this member."""
+        """Return whether row changes are recorded."""
         return any(event.kind is EventKind.ROW_APPLIED for _, event in self.events)
 
     @property
     def is_lost(self) -> bool:
-        """Return whether the server crashed for good: its last crash is noted as a loss."""
+        """Return whether the last crash is permanent."""
         crashes = [event for _, event in self.events if event.kind is EventKind.CRASHED]
         return bool(crashes) and crashes[-1].note.startswith(LOST)
 
     @property
     def has_stopped(self) -> bool:
-        """Return whether the applier ended in good order."""
+        """Return whether the applier stopped normally."""
         return any(event.kind is EventKind.STOPPED for _, event in self.events)
 
 
 def commits_without_begin(history: History) -> Iterator[str]:
-    """Yield the transactions of others that committed at a member without a recorded begin."""
+    """Yield remote commits without a begin."""
     for stream in apply_streams(history):
         begun = {attempt.transaction.id for attempt in stream.attempts}
         for one in stream.first_commit:
@@ -90,11 +87,10 @@ def commits_without_begin(history: History) -> Iterator[str]:
 
 
 def own_failures(history: History) -> Iterator[tuple[Event, TransactionId]]:
-    """Yield each FAILED whose cause lies with the applier, with its transaction.
+    """Yield each FAILED event that the applier caused.
 
-    Causes from outside are noted. So are lock wait timeouts, which may use up the retries that
-    the header states, and numbers that strict mode refuses: ``only_smaller_numbers_are_refused``
-    judges those.
+    Excludes external causes, lock wait timeouts (they may use up the stated retries) and rejected
+    numbers (see ``only_smaller_numbers_are_refused``).
     """
     retries_max = history.header.options.get("retries_max")
     timed_out: set[tuple[str, TransactionId]] = set()
@@ -115,11 +111,10 @@ def own_failures(history: History) -> Iterator[tuple[Event, TransactionId]]:
 
 
 _LAST: list[tuple[History, tuple[ApplyStream, ...]]] = []
-"""The history judged last: many properties ask for the streams of one history in a row."""
 
 
 def apply_streams(history: History) -> tuple[ApplyStream, ...]:
-    """Return the stream of every member on which an applier was at work."""
+    """Return one stream per applier."""
     if not _LAST or _LAST[0][0] is not history:
         _LAST[:] = [(history, _streams_of(history))]
     return _LAST[0][1]
@@ -144,7 +139,6 @@ def _streams_of(history: History) -> tuple[ApplyStream, ...]:
 
 
 def _follow(stream: ApplyStream, history: History) -> None:
-    """Sort the member's events into attempts."""
     running: dict[TransactionId, Attempt] = {}
     for index, event in stream.events:
         match event.kind:
@@ -176,10 +170,7 @@ def _follow(stream: ApplyStream, history: History) -> None:
 
 
 def overlapping_pairs(stream: ApplyStream) -> Iterator[tuple[Attempt, Attempt]]:
-    """Yield pairs of surviving attempts of which the second began before the first committed.
-
-    What was merged into one job is no pair: it is applied as one.
-    """
+    """Yield overlapping surviving attempts of different jobs."""
     running: list[Attempt] = []
     for attempt in sorted(stream.surviving, key=lambda one: one.begun_at):
         running = [one for one in running if (one.committed_at or 0) > attempt.begun_at]

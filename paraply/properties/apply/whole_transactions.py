@@ -1,4 +1,4 @@
-"""What a controlled run shows beside order: transactions whole, tables equal, no giving up."""
+"""Controlled runs: whole transactions, equal tables, no early stop."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from paraply.vocabulary.transactions import TransactionId, TransactionKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionTorn(Violation):
-    """A transaction committed although some of its row changes were not made in it."""
+    """A committed transaction lacks row changes."""
 
     member: str
     transaction: TransactionId
     missing: tuple[int, ...]
-    """Indices of the rows that were not changed."""
 
     def __str__(self) -> str:
         rows = ", ".join(map(str, self.missing))
@@ -28,7 +27,7 @@ class TransactionTorn(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableDiverged(Violation):
-    """All was applied, and a table's rows are not those of the source."""
+    """A final table differs from the source's."""
 
     member: str
     table: str
@@ -39,7 +38,7 @@ class TableDiverged(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GaveUp(Violation):
-    """The applier gave up on a log that a serial replay applies without an error."""
+    """The applier rejects a valid log."""
 
     member: str
     transaction: TransactionId
@@ -50,7 +49,7 @@ class GaveUp(Violation):
 
 
 _MADE = (Outcome.OK, Outcome.DISCARDED)
-"""A row that conflict resolution found to be newer stays as it is."""
+"""Conflict resolution may discard a change."""
 
 
 def _rows_are_numbered(history: History) -> bool:
@@ -77,7 +76,7 @@ def transactions_apply_whole(history: History) -> tuple[TransactionTorn, ...]:
         elif event.kind is EventKind.ENGINE_COMMITTED and key in made:
             rows = made.pop(key)
             transaction = history.transaction(event.transaction)
-            # Changes that the applier composed itself have no number: the tables decide then.
+            # Composite changes have no number; the tables decide.
             if transaction.kind is TransactionKind.DDL or None in rows:
                 continue
             missing = tuple(n for n in range(len(transaction.rows)) if n not in rows)
@@ -110,7 +109,7 @@ def tables_end_as_the_sources(history: History) -> tuple[TableDiverged, ...]:
     witness=lambda history: any(stream.has_stopped for stream in apply_streams(history)),
 )
 def applier_does_not_give_up(history: History) -> tuple[GaveUp, ...]:
-    """The applier goes on to the end of a log that a serial replay applies without an error."""
+    """The applier reaches the end of a log that a serial replay applies without an error."""
     return tuple(
         GaveUp(member=event.member, transaction=transaction, why=event.note)
         for event, transaction in own_failures(history)

@@ -1,1 +1,1 @@
-"""Properties of certification, logical timestamps and garbage collection."""
+"""Properties of certification, timestamps and garbage collection."""

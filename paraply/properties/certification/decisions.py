@@ -1,4 +1,4 @@
-"""Certification: the winners, and the agreement of all members."""
+"""Certification: the winners, and the members' agreement."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from paraply.vocabulary.write_set import format_item, sorted_items
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConcurrentWritersCertified(Violation):
-    """Two transactions that wrote one row without seeing each other were both certified."""
+    """Two concurrent writers are both certified."""
 
     member: str
     winner: TransactionId
@@ -38,7 +38,7 @@ class ConcurrentWritersCertified(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedWithoutConflict(Violation):
-    """A transaction was refused although it saw every earlier writer of its rows."""
+    """A transaction without a conflict is rejected."""
 
     member: str
     transaction: TransactionId
@@ -52,7 +52,7 @@ class RefusedWithoutConflict(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionsDiffer(Violation):
-    """Two members decided one transaction differently, or gave it different GTIDs."""
+    """Two members' decisions or GTIDs differ."""
 
     transaction: TransactionId
     member: str
@@ -84,7 +84,7 @@ class GtidGivenTwice(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutedSetsDiffer(Violation):
-    """After everything was delivered and applied, two members have executed different sets."""
+    """Two members' final executed sets differ."""
 
     member: str
     other_member: str
@@ -103,7 +103,7 @@ def _is_positive(event: Event) -> bool:
 
 @sometimes(of=certification, source="WL#8440, trx.LC: 'two parallel conflicting transactions'")
 def two_writers_race(history: History) -> bool:
-    """A member is given two transactions that wrote one row without seeing each other."""
+    """A member receives two transactions that wrote one row without seeing each other."""
     seen = snapshots(history)
     return any(
         _is_concurrent(earlier, later, seen)
@@ -146,8 +146,7 @@ def _two_gtids_are_given(history: History) -> bool:
 def first_certified_wins(history: History) -> list[ConcurrentWritersCertified]:
     """Of two transactions that wrote one row unseen by each other, only the first is certified.
 
-    There are no false negatives: each positive decision is checked against every earlier one,
-    whatever certification info still held.
+    This includes purged earlier decisions.
     """
     seen = snapshots(history)
     return [
@@ -175,9 +174,8 @@ def first_certified_wins(history: History) -> list[ConcurrentWritersCertified]:
 def only_conflicts_are_refused(history: History) -> list[RefusedWithoutConflict]:
     """A refused transaction did not see some earlier certified writer of a row it wrote.
 
-    Only transactions whose snapshot is closed are judged: where it lacks something that a
-    transaction in it had seen (commit order not kept at the origin), a refusal without conflict
-    is by design, since the stored version is the writer's whole snapshot.
+    Applies only to closed snapshots: the stored version is the writer's whole snapshot, so refusals
+    without conflict are by design when the origin breaks commit order.
     """
     seen = snapshots(history)
     return [
@@ -194,10 +192,9 @@ def only_conflicts_are_refused(history: History) -> list[RefusedWithoutConflict]
     is_safety=False,
 )
 def refusals_are_deserved(history: History) -> list[RefusedWithoutConflict]:
-    """Whoever is refused shares a row with a certified transaction that it had not seen.
+    """A refused transaction shares a row with a certified transaction that it had not seen.
 
-    Whatever its snapshot: members that do not commit in the order of the group pay for the holes in
-    it with refusals that no conflict asks for.
+    Applies to every snapshot, also one with holes, which cause refusals without conflict.
     """
     return _undeserved(history, snapshots(history))
 
@@ -226,7 +223,7 @@ def _undeserved(history: History, seen: Snapshots) -> list[RefusedWithoutConflic
 def members_decide_alike(history: History) -> list[DecisionsDiffer]:
     """All members give an attempt of a transaction the same decision and GTID.
 
-    Timestamps may differ: they count what was remote to the member.
+    Timestamps may differ: they count remote transactions.
     """
     first: dict[tuple[TransactionId, int], tuple[str, str]] = {}
     differing: list[DecisionsDiffer] = []
@@ -254,7 +251,7 @@ def members_decide_alike(history: History) -> list[DecisionsDiffer]:
     of=certification, source="MySQL manual, GTID format; bug 103641", witness=_two_gtids_are_given
 )
 def gtids_are_unique(history: History) -> list[GtidGivenTwice]:
-    """No GTID names two transactions, on whatever members."""
+    """No GTID names two transactions, on any members."""
     owners: dict[str, tuple[TransactionId, str]] = {}
     given_twice: list[GtidGivenTwice] = []
     for event in history.events_of(EventKind.CERTIFIED):
@@ -302,11 +299,7 @@ def members_execute_the_same(history: History) -> list[ExecutedSetsDiffer]:
 
 
 def _executed_at_rest(history: History) -> dict[str, frozenset[TransactionId]]:
-    """Return what each member that the run left at rest has executed.
-
-    A run that came to rest says so: its last event at each such member is STOPPED. A member that
-    left in good order has stopped too, but is in nobody's view any more.
-    """
+    """Return the executed sets of members that end with STOPPED, except those that left."""
     stopped = [
         stream
         for stream in member_streams(history)
@@ -326,14 +319,12 @@ def _is_concurrent(
     later: Certified,
     seen: Snapshots,
 ) -> bool:
-    """Return whether ``later``, another transaction, had not seen ``earlier``."""
     one, other = earlier.transaction.id, later.transaction.id
     snapshot = seen.get(other)
     return one != other and snapshot is not None and one not in snapshot
 
 
 def _is_closed(snapshot: frozenset[TransactionId], seen: Snapshots) -> bool:
-    """Return whether a snapshot contains whatever the transactions in it had seen."""
     return all(seen.get(one, frozenset()) <= snapshot for one in snapshot)
 
 

@@ -1,4 +1,4 @@
-"""What must be true when certification info is purged."""
+"""Properties of the purge of certification info."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from paraply.vocabulary.write_set import Item, WriteSet, format_item, sorted_ite
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionChangedByCollection(Violation):
-    """A transaction was certified because what it conflicts with had been purged."""
+    """A purge lets a conflicting transaction pass."""
 
     member: str
     transaction: TransactionId
@@ -38,7 +38,7 @@ class DecisionChangedByCollection(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnstableCalledStable(Violation):
-    """A member collected on the ground of a transaction that a member had not executed."""
+    """A member lacks a stable transaction."""
 
     member: str
     transaction: TransactionId
@@ -53,7 +53,7 @@ class UnstableCalledStable(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeededVersionPurged(Violation):
-    """A version was purged that a transaction sent before had not seen."""
+    """A purged version is unseen by a sent transaction."""
 
     member: str
     writer: TransactionId
@@ -69,7 +69,7 @@ class NeededVersionPurged(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurgedWriterUncovered(Violation):
-    """After a collection a transaction may start before the writer of a purged row."""
+    """A transaction may overtake a purged row's writer."""
 
     member: str
     purged_writer: TransactionId
@@ -86,7 +86,7 @@ class PurgedWriterUncovered(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurgeableItemKept(Violation):
-    """A collection left an item whose version every member has executed."""
+    """A collection keeps a stable item."""
 
     member: str
     writer: TransactionId
@@ -98,7 +98,7 @@ class PurgeableItemKept(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewestVersionPurged(Violation):
-    """A collection purged a version that is not strictly older than the stable set."""
+    """A collection purges a version not older than the stable set."""
 
     member: str
     writer: TransactionId
@@ -109,15 +109,12 @@ class NewestVersionPurged(Violation):
 
 
 PREEMPTIVE = "preemptive"
-"""Note of a collection that a group with one primary makes because its info is too large."""
+"""Note of a single-primary collection of large certification info."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Collection:
-    """One collection of one member, with what the member had stored by then.
-
-    ``writers`` are the last positive writers of the stored items, before the purge.
-    """
+    """``writers`` are the stored items' last positive writers before the purge."""
 
     stream: MemberStream
     index: int
@@ -125,14 +122,12 @@ class _Collection:
     writers: dict[Item, Certified]
 
     def purged(self) -> Iterator[tuple[Item, Certified]]:
-        """Yield the purged items whose writer this member certified."""
         for item in sorted_items(self.event.items):
             if item in self.writers:
                 yield item, self.writers[item]
 
 
 def _collections(history: History) -> Iterator[_Collection]:
-    """Yield every collection; a restarted member begins with nothing that it certified."""
     large = items_not_stored(history)
     for stream in member_streams(history):
         certified = {one.event_index: one for one in stream.certified}
@@ -227,11 +222,10 @@ def a_member_collects_after_broadcasts(history: History) -> bool:
     witness=a_member_collects_after_broadcasts,
 )
 def stable_set_is_executed_everywhere(history: History) -> list[UnstableCalledStable]:
-    """Whatever becomes stable, each member then online in that view has executed.
+    """Every member online in the view has executed all that becomes stable.
 
-    So nothing that they send from then on can have an older snapshot. Who comes online later was
-    not asked, and owes it only that it applies its backlog before it writes; so a transaction is
-    judged by the first member to call it stable.
+    So their later snapshots are no older. A later member applies its backlog before it writes, so
+    the first report of stability counts.
     """
     broken: list[UnstableCalledStable] = []
     streams = {stream.member: stream for stream in member_streams(history)}
@@ -240,7 +234,7 @@ def stable_set_is_executed_everywhere(history: History) -> list[UnstableCalledSt
         became_stable = [one for one in collection.event.transactions if one not in stable]
         stable.update(became_stable)
         for member in _members_counted(collection):
-            # A member of which the history says nothing has executed nothing.
+            # A member without events has executed nothing.
             stream = streams.get(member, MemberStream(member=member))
             broken += [
                 UnstableCalledStable(
@@ -315,7 +309,7 @@ def window_covers_what_was_purged(history: History) -> list[PurgedWriterUncovere
     is_safety=False,
 )
 def certification_info_is_bounded(history: History) -> list[PurgeableItemKept]:
-    """After a collection nothing is left whose version is strictly older than the stable set."""
+    """After a collection no item is left whose version is strictly older than the stable set."""
     return [
         PurgeableItemKept(
             member=collection.stream.member, writer=writer.transaction.id, item=format_item(item)
@@ -336,7 +330,7 @@ def certification_info_is_bounded(history: History) -> list[PurgeableItemKept]:
 def only_superseded_versions_are_purged(history: History) -> list[NewestVersionPurged]:
     """Only versions strictly older than the stable set are purged, so the newest one stays.
 
-    Preemptive collection of 8.4 forgets everything by design.
+    Preemptive collection of 8.4 purges everything.
     """
     return [
         NewestVersionPurged(
@@ -350,7 +344,6 @@ def only_superseded_versions_are_purged(history: History) -> list[NewestVersionP
 def _stored_at_collections(
     history: History,
 ) -> Iterator[tuple[_Collection, Item, Certified, bool]]:
-    """Yield what was stored when a member collected, and whether its version is older."""
     seen = snapshots(history)
     for collection in _collections(history):
         stable = set(collection.event.transactions)
@@ -360,7 +353,6 @@ def _stored_at_collections(
 
 
 def _positive_after(collection: _Collection) -> Iterator[Certified]:
-    """Yield what the member certified positively after a collection, until it starts anew."""
     restart = next(
         (
             index
@@ -377,13 +369,11 @@ def _positive_after(collection: _Collection) -> Iterator[Certified]:
 
 
 def _distinct(collection: _Collection) -> Iterator[Certified]:
-    """Yield the writers of purged items, each once."""
     writers = {writer.transaction.id: writer for _, writer in collection.purged()}
     yield from writers.values()
 
 
 def _purged_of(collection: _Collection, writer: Certified) -> WriteSet:
-    """Return the items of one writer that were purged."""
     return frozenset(
         item for item, one in collection.purged() if one.transaction.id == writer.transaction.id
     )
@@ -392,7 +382,6 @@ def _purged_of(collection: _Collection, writer: Certified) -> WriteSet:
 def _undecided(
     collection: _Collection, history: History, seen: Snapshots
 ) -> Iterator[tuple[TransactionId, WriteSet]]:
-    """Yield the transactions that the member decides after the collection."""
     for one in collection.stream.certified:
         if one.event_index > collection.index and one.transaction.id in seen:
             yield one.transaction.id, one.transaction.write_set
@@ -403,7 +392,6 @@ def _has_not_seen(transaction: TransactionId, writer: TransactionId, seen: Snaps
 
 
 def _members_counted(collection: _Collection) -> list[str]:
-    """Return the members of the view that the collecting member then knew to be online."""
     view: tuple[str, ...] = ()
     online: tuple[str, ...] = ()
     for index, event in collection.stream.events:

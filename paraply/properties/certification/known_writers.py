@@ -1,7 +1,6 @@
-"""The least last_committed that a member could have given, from the information that it had.
+"""The least last_committed that a member's information permits.
 
-A second implementation of a certifier's memory, written from the rules: last remote writer per
-item, last barrier, last collection.
+A second implementation of a certifier's memory.
 """
 
 from __future__ import annotations
@@ -16,16 +15,14 @@ from paraply.vocabulary.write_set import Item
 def compute_last_committed_needed(
     stream: MemberStream, large: int
 ) -> Iterator[tuple[Certified, int]]:
-    """Yield each timestamped transaction of a member with the least last_committed it needs.
+    """Yield each timestamped transaction with its least last_committed.
 
-    A transaction of ``large`` items or more is a barrier, since its items are not stored.
-
-    A collection is granted the number just before the next transaction's: servers that burn a
-    number use that one, others the last number given. Transactions with (0, 0) are left out.
+    Transactions of ``large`` items or more are barriers: their items are not stored. A collection
+    may use the number just before the next one: some servers burn a number. Excludes (0, 0).
     """
     certified = {one.event_index: one for one in stream.certified}
     writers: dict[Item, int] = {}
-    # A certifier numbers from 2, so that all wait for 1; a source numbers from 1.
+    # A certifier numbers from 2, so that all wait for 1; a source, from 1.
     window = 1
     is_window_pending = False
     for index, event in stream.events:

@@ -1,4 +1,4 @@
-"""Certified, rolled back and tried again: what a specified GTID may and may not do twice."""
+"""Certification after a retry with a specified GTID."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryRefused(Violation):
-    """A transaction that was rolled back is refused when it comes again, and so for ever."""
+    """A retry after a rollback is rejected forever."""
 
     member: str
     transaction: TransactionId
@@ -28,7 +28,7 @@ class RetryRefused(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutedGtidCertified(Violation):
-    """A transaction was certified under the GTID of one that is executed already."""
+    """A transaction is certified under an executed GTID."""
 
     member: str
     transaction: TransactionId

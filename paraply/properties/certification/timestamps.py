@@ -1,4 +1,4 @@
-"""What must be true of the logical timestamps that one member gives to remote transactions."""
+"""Properties of one member's logical timestamps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimestampMalformed(Violation):
-    """A transaction would wait for itself or for a later one."""
+    """A transaction waits for itself or a later one."""
 
     member: str
     transaction: TransactionId
@@ -39,7 +39,7 @@ class TimestampMalformed(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequenceNumberRepeated(Violation):
-    """A sequence number is not above the one before, and nothing reset the counters."""
+    """A sequence number falls without a reset."""
 
     member: str
     earlier: TransactionId
@@ -55,7 +55,7 @@ class SequenceNumberRepeated(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DependencyUnordered(Violation):
-    """The later of two transactions that must keep their order may start before the earlier."""
+    """A dependent transaction may start too early."""
 
     member: str
     earlier: TransactionId
@@ -72,13 +72,13 @@ class DependencyUnordered(Violation):
 
 
 class BarrierUnordered(DependencyUnordered):
-    """A transaction without write set may overlap with another."""
+    """A transaction without write set may overlap."""
 
     __slots__ = ()
 
 
 class SessionReordered(DependencyUnordered):
-    """The later of two transactions of one session may overlap with the earlier."""
+    """Two transactions of one session may overlap."""
 
     __slots__ = ()
 
@@ -88,7 +88,7 @@ BreachT = TypeVar("BreachT", bound=DependencyUnordered)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionHeldBack(Violation):
-    """A transaction waits for more than it depends on."""
+    """A transaction waits without a dependency."""
 
     member: str
     transaction: TransactionId
@@ -104,7 +104,7 @@ class TransactionHeldBack(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequenceNumberSkipped(Violation):
-    """No transaction bears a number, and the applier drains at every gap."""
+    """A gap in the numbers drains the applier."""
 
     member: str
     transaction: TransactionId
@@ -198,8 +198,8 @@ def sequence_numbers_increase(history: History) -> list[SequenceNumberRepeated]:
 def conflicting_transactions_are_ordered(history: History) -> list[DependencyUnordered]:
     """The later of two transactions with a common item waits for the earlier one.
 
-    Its last_committed is not below the other's sequence_number, or a fence (0, 0) or a rotation
-    lies between, or the member had committed the earlier one when it certified the later.
+    Exceptions: a fence (0, 0) or rotation between them, or an earlier one committed before the
+    later's certification.
     """
     return [
         _unordered(DependencyUnordered, stream, earlier, later)
@@ -277,8 +277,8 @@ def a_session_logs_two_transactions(history: History) -> bool:
 def timestamps_keep_session_order(history: History) -> list[SessionReordered]:
     """The timestamps keep the transactions of one session in their order.
 
-    Weaker than keeping commit order. COMMIT_ORDER and WRITESET_SESSION promise it; WRITESET
-    leaves it to replica_preserve_commit_order.
+    COMMIT_ORDER and WRITESET_SESSION promise this; WRITESET relies on
+    replica_preserve_commit_order.
     """
     return [
         _unordered(SessionReordered, stream, earlier, later)
@@ -296,7 +296,6 @@ def _session_pairs(history: History) -> Iterator[tuple[MemberStream, Certified, 
 def _neighbours(
     history: History,
 ) -> Iterator[tuple[MemberStream, Certified, Certified, tuple[int, int]]]:
-    """Yield neighbours in a relay log with their sequence numbers, except across a fence."""
     for stream in member_streams(history):
         previous: Certified | None = None
         for one in stream.remote:
@@ -312,7 +311,6 @@ def _neighbours(
 
 
 def _ordered_pairs(history: History) -> Iterator[tuple[MemberStream, Certified, Certified]]:
-    """Yield every two transactions of a log with no fence or rotation at or between them."""
     for stream in member_streams(history):
         since_fence: list[Certified] = []
         for one in stream.remote:
@@ -327,7 +325,6 @@ def _ordered_pairs(history: History) -> Iterator[tuple[MemberStream, Certified, 
 
 
 def _unordered_pairs(history: History) -> Iterator[tuple[MemberStream, Certified, Certified]]:
-    """Yield the pairs that the timestamps let overlap while the earlier is not committed."""
     for stream, earlier, later in _ordered_pairs(history):
         if _may_overlap(earlier, later) and (
             later.is_source or not stream.had_committed(earlier.transaction.id, later.event_index)
@@ -336,10 +333,10 @@ def _unordered_pairs(history: History) -> Iterator[tuple[MemberStream, Certified
 
 
 def _may_overlap(earlier: Certified, later: Certified) -> bool:
-    """Return whether MySQL's coordinator may start ``later`` before ``earlier`` committed.
+    """Return whether MySQL's coordinator may start ``later`` first.
 
-    last_committed 0 makes it wait for all workers: the dependency lies in an older binary log
-    (WL#7165), or it is a view change.
+    last_committed 0 waits for all workers: an older binary log's dependency (WL#7165), or a view
+    change.
     """
     if earlier.timestamp is None or later.timestamp is None or not later.timestamp.last_committed:
         return False

@@ -1,6 +1,6 @@
-"""What must be true of write sets: rows that meet in a key share an item.
+"""Rows with a common key share a write set item.
 
-Equality of keys is judged here from the rows and the schema, without any item or hash.
+Compares keys by rows and schema, without hashes.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from paraply.vocabulary.schema import Column, TableSchema, UniqueKey
 from paraply.vocabulary.transactions import Transaction, TransactionId
 
 KeyValue = tuple[str, str, tuple[object, ...]]
-"""Table, index, and one folded value per part."""
+"""Table, index, and folded values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeetingUnseen(Violation):
-    """Two transactions met in a key and share no item."""
+    """Transactions with a common key share no item."""
 
     earlier: TransactionId
     later: TransactionId
@@ -38,7 +38,7 @@ class MeetingUnseen(Violation):
 
 
 class ParentUnseen(MeetingUnseen):
-    """A child row's transaction shares no item with one that changed its parent."""
+    """A child row and changed parent share no item."""
 
     __slots__ = ()
 
@@ -63,8 +63,7 @@ def a_child_meets_its_parent(history: History) -> bool:
 def equal_keys_share_an_item(history: History) -> list[MeetingUnseen]:
     """Two transactions whose rows have an equal key share an item.
 
-    Equal by the key's collation, in the indexed prefix, before or after image alike. A NULL part
-    equals nothing.
+    Compares all images by collation and indexed prefix. NULL equals nothing.
     """
     return [
         MeetingUnseen(earlier=earlier.id, later=later.id, table=table, index=index)
@@ -112,7 +111,6 @@ def _images(transaction: Transaction, history: History) -> Iterator[tuple[TableS
 
 
 def _keys_of(transaction: Transaction, history: History) -> frozenset[KeyValue]:
-    """Return the folded PRIMARY and UNIQUE keys of all its rows."""
     found: set[KeyValue] = set()
     for table, image in _images(transaction, history):
         for key in table.unique_keys:
@@ -123,7 +121,6 @@ def _keys_of(transaction: Transaction, history: History) -> frozenset[KeyValue]:
 
 
 def _parent_keys_of(transaction: Transaction, history: History) -> frozenset[KeyValue]:
-    """Return the folded keys of the parents that its rows refer to."""
     tables = {table.name: table for table in history.header.schema}
     found: set[KeyValue] = set()
     for table, image in _images(transaction, history):
@@ -151,7 +148,6 @@ def _fold_key(table: TableSchema, key: UniqueKey, image: RowImage) -> tuple[obje
 
 
 def _fold(column: Column, value: object, prefix_length: int) -> object:
-    """Return a value that is equal for two that the column's key calls equal."""
     if not isinstance(value, str):
         return value
     text = value[:prefix_length] if prefix_length else value

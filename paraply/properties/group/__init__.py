@@ -1,1 +1,1 @@
-"""Properties of groups: views, reads, commit order, clients."""
+"""Properties of groups."""

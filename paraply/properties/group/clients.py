@@ -1,7 +1,6 @@
-"""What clients of a group may rely on, also when the network parts it.
+"""Guarantees to a group's clients, also in a network partition.
 
-A member's view that a cut of the network leaves it with has the note ``CUT_OFF``: it is with the
-smaller part, and what it would confirm the larger part does not know of.
+``CUT_OFF`` notes the minority's view.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
 CUT_OFF = "cut off"
-"""Note of the VIEW_INSTALLED of a member that is with the smaller part of its group."""
+"""Note of the minority's VIEW_INSTALLED."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmedThenMissing(Violation):
-    """A client was told that its transaction had committed, and a member ends without it."""
+    """A member lacks a confirmed transaction."""
 
     transaction: TransactionId
     told_by: str
@@ -37,7 +36,7 @@ class ConfirmedThenMissing(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmedWhileCutOff(Violation):
-    """A member that was cut off with the smaller part told a client of a commit."""
+    """A minority member confirms a commit."""
 
     transaction: TransactionId
     member: str
@@ -47,7 +46,6 @@ class ConfirmedWhileCutOff(Violation):
 
 
 def _group(history: History) -> frozenset[str]:
-    """Return everybody who was ever in a view."""
     views = history.events_of(EventKind.VIEW_INSTALLED)
     return frozenset(member for event in views for member in event.members)
 
@@ -70,7 +68,7 @@ def _clients_are_told_and_members_end(history: History) -> bool:
     witness=_clients_are_told_and_members_end,
 )
 def what_a_group_confirmed_survives(history: History) -> tuple[ConfirmedThenMissing, ...]:
-    """What a client was told had committed every member of the group has in the end."""
+    """Every member of the group ends with every transaction confirmed to a client."""
     group = _group(history)
     ends = {
         member: frozenset(stop.transactions)

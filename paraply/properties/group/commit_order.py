@@ -1,9 +1,7 @@
-"""In which order the members of a group commit what they all certified in one order.
+"""The commit order of group members.
 
-A member commits what other members sent in the order of certification, also where it applies it in
-parallel. What its own clients sent commits when their sessions come to it: that may be before what
-was certified earlier or after what was certified later, so that no order is common to all members.
-What a member missed it fetches from another one, in the order in which that one had committed.
+Remote transactions commit in certification order. A member's own may commit earlier or later.
+Recovery follows the donor's order.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ _GOES = (EventKind.STOPPED, EventKind.CRASHED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteCommitsInverted(Violation):
-    """A member committed one remote transaction before another that it had certified earlier."""
+    """Remote transactions commit out of order."""
 
     member: str
     earlier: TransactionId
@@ -40,7 +38,7 @@ class RemoteCommitsInverted(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnCommitOvertook(Violation):
-    """A member committed its own transaction before a remote one that it had to have seen."""
+    """An own transaction overtakes a required remote one."""
 
     member: str
     own: TransactionId
@@ -56,15 +54,12 @@ class OwnCommitOvertook(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Stay:
-    """A time in which a member was online: what it certified then, and when it committed it."""
-
     member: str
     certified: list[Certified]
     committed_at: dict[TransactionId, int]
-    """Indexes of events; only commits of the stay."""
+    """Event indexes of the stay's commits."""
 
     def remote_by_commit(self) -> list[Certified]:
-        """Return the remote transactions certified and committed in the stay, as committed."""
         return sorted(
             (
                 one
@@ -96,7 +91,6 @@ def _stays(stream: MemberStream) -> Iterator[_Stay]:
 
 
 def _neighbours(history: History) -> Iterator[tuple[_Stay, Certified, Certified]]:
-    """Yield remote transactions that a member committed one after the other while online."""
     for stream in member_streams(history):
         for stay in _stays(stream):
             for first, second in pairwise(stay.remote_by_commit()):
@@ -127,11 +121,7 @@ def members_commit_in_different_orders(history: History) -> bool:
 def remote_transactions_commit_as_certified(
     history: History,
 ) -> tuple[RemoteCommitsInverted, ...]:
-    """A member that is online commits the transactions of others in the order of certification.
-
-    All members certify in one order, so that any two of them agree on the order of whatever is
-    remote to both.
-    """
+    """A member that is online commits the transactions of others in the order of certification."""
     return tuple(
         RemoteCommitsInverted(
             member=stay.member, earlier=second.transaction.id, later=first.transaction.id
@@ -144,7 +134,6 @@ def remote_transactions_commit_as_certified(
 def _own_after_remote(
     history: History,
 ) -> Iterator[tuple[MemberStream, Certified, TransactionId, Item]]:
-    """Yield a member's own transactions, each with the last remote writer of one of its items."""
     for stream in member_streams(history):
         writers: dict[Item, TransactionId] = {}
         for one in stream.certified:
@@ -170,7 +159,7 @@ def own_transactions_commit_after_what_they_saw(
 ) -> tuple[OwnCommitOvertook, ...]:
     """A member commits its own transaction after every remote one that wrote one of its rows.
 
-    Its clients had seen it, or the transaction would have been refused.
+    Otherwise certification rejects it.
     """
     return tuple(
         OwnCommitOvertook(member=stream.member, own=own.transaction.id, remote=remote, item=item)

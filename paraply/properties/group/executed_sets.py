@@ -1,4 +1,4 @@
-"""What members tell each other of what they have executed."""
+"""Executed sets that members broadcast."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BroadcastLacksExecuted(Violation):
-    """A member told the group an executed set without something that it had executed."""
+    """A broadcast lacks an executed transaction."""
 
     member: str
     transaction: TransactionId
@@ -39,9 +39,9 @@ def _a_busy_member_broadcasts(history: History) -> bool:
     witness=_a_busy_member_broadcasts,
 )
 def broadcasts_tell_what_is_executed(history: History) -> list[BroadcastLacksExecuted]:
-    """A member that broadcasts its executed set leaves out nothing that it has executed.
+    """A member broadcasts every transaction that it has executed.
 
-    One that does keeps the stable set from growing, and certification info from shrinking.
+    Otherwise the stable set stops growing.
     """
     streams = {stream.member: stream for stream in member_streams(history)}
     return [

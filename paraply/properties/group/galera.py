@@ -1,8 +1,7 @@
-"""What Galera promises of a write set: whom it waits for, and whom its sender must have seen.
+"""Galera's dependencies between write sets, and what their senders saw.
 
-A write set is a transaction with a timestamp, sequence_number being its seqno and last_committed
-its depends_seqno, and with a snapshot_version: how much of the order its sender had committed when
-it sent it, last_seen. That appliers wait as told is ``starts_respect_last_committed``.
+sequence_number is the seqno, last_committed the depends_seqno, snapshot_version the last_seen.
+``starts_respect_last_committed`` checks the appliers.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from paraply.vocabulary.write_set import Item, sorted_items
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierWriterUncovered(Violation):
-    """An applier may start a write set before an earlier one that it must follow is done."""
+    """A write set may start before its dependency."""
 
     earlier: TransactionId
     later: TransactionId
     item: Item | None
-    """The row that both wrote; None where the later one must follow all before it."""
+    """The common row; None for all earlier write sets."""
     seqno: int
     depends_seqno: int
 
@@ -39,7 +38,7 @@ class EarlierWriterUncovered(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnseenWriterPassed(Violation):
-    """A write set was certified although its sender had not seen another's write to its row."""
+    """The sender missed another member's write."""
 
     earlier: TransactionId
     later: TransactionId
@@ -53,7 +52,6 @@ class UnseenWriterPassed(Violation):
 
 
 def _write_sets(history: History) -> Iterator[tuple[int, Transaction, LogicalTimestamp]]:
-    """Yield each write set with its place in the order, from 1."""
     for place, one in enumerate(history.transactions, start=1):
         if one.timestamp is not None and one.snapshot_version is not None:
             yield place, one, one.timestamp
@@ -76,7 +74,7 @@ def _rows_are_written_again(history: History) -> bool:
 def write_sets_depend_on_earlier_writers(history: History) -> tuple[EarlierWriterUncovered, ...]:
     """A write set's depends_seqno covers every earlier writer of its rows; an isolated one's, all.
 
-    It may cover more: what was purged from the index, tables without a key, undone statements.
+    It may cover more: purged index entries, tables without a key, undone statements.
     """
     found: list[EarlierWriterUncovered] = []
     last_writer: dict[Item, tuple[TransactionId, int]] = {}
@@ -102,16 +100,16 @@ def write_sets_depend_on_earlier_writers(history: History) -> tuple[EarlierWrite
 
 
 def _certain_items(one: Transaction) -> frozenset[Item]:
-    """Return the rows by which it is certified: of a table without a key they are not known."""
+    """Rows of a table without a key are unknown."""
     if ISOLATED in one.flags:
         return frozenset()
     return one.write_set - one.keyless_tables
 
 
 def _followers(history: History) -> Iterator[tuple[Transaction, int, int, Transaction, Item]]:
-    """Yield who follows another member's writer of a row: it, that one's place and what it saw.
+    """Yield each follower, its predecessor's place, and last_seen.
 
-    The last writer before suffices, of each member: who has seen it has seen those before.
+    Each member's last writer suffices.
     """
     writers: dict[Item, dict[str, tuple[int, Transaction]]] = {}
     for place, one, _ in _write_sets(history):
@@ -130,9 +128,9 @@ def _followers(history: History) -> Iterator[tuple[Transaction, int, int, Transa
     witness=lambda history: next(_followers(history), None) is not None,
 )
 def senders_saw_writers_of_other_members(history: History) -> tuple[UnseenWriterPassed, ...]:
-    """Who sent a write set that was certified had seen all that others wrote to its rows before.
+    """The sender of a certified write set had seen all earlier writes of others to its rows.
 
-    Rows that one member's clients write in turn are ordered by its locks.
+    Locks order one member's own writes.
     """
     return tuple(
         UnseenWriterPassed(earlier=earlier.id, later=later.id, item=item)

@@ -1,7 +1,6 @@
-"""What readers see at the members of a group: prefixes of what the member itself committed.
+"""Readers at group members see prefixes of that member's own commits.
 
-Members commit in different orders (``group_commit_order``), so that a snapshot need be no prefix
-of any one order of the group. It is one of the member's own order, and later ones never show less.
+Commit orders differ (``group_commit_order``).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from paraply.vocabulary.write_set import Item, format_item
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UncommittedShown(Violation):
-    """A reader at a member saw a row of a transaction that the member never committed."""
+    """A reader sees an uncommitted transaction."""
 
     member: str
     transaction: TransactionId
@@ -36,7 +35,7 @@ class UncommittedShown(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberNeverWasSo(Violation):
-    """A snapshot shows a transaction and misses one that the member had committed before it."""
+    """A snapshot misses an earlier commit."""
 
     member: str
     seen: TransactionId
@@ -53,7 +52,7 @@ class MemberNeverWasSo(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberReadWentBack(Violation):
-    """A snapshot misses a transaction that an earlier one of the same member shows to be there."""
+    """A snapshot misses a transaction shown before."""
 
     member: str
     missed: TransactionId
@@ -69,19 +68,15 @@ class MemberReadWentBack(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Read:
-    """A snapshot, with the prefixes of the member's own commits that explain it.
-
-    Transactions in ``explained`` are places in ``order``, from 1; 0 is the initial state.
-    """
+    """``explained`` are places in ``order``, from 1; 0 is the initial state."""
 
     member: str
     order: list[TransactionId]
     explained: PrefixRange
     strange: tuple[Observation, ...]
-    """Versions of transactions that the member never committed."""
+    """Versions that the member never committed."""
 
     def at(self, place: int) -> TransactionId:
-        """Return which transaction has a place."""
         return self.order[place - 1] if place else INITIAL_STATE
 
 
@@ -171,7 +166,7 @@ def _member_is_read_twice(history: History) -> bool:
 def member_reads_never_go_back(history: History) -> tuple[MemberReadWentBack, ...]:
     """Of two snapshots of one member the later never shows less, by the member's own commits."""
     reads = list(_reads(history))
-    # One is enough to name places: the order is the member's, the same in all its reads.
+    # One read suffices to name places: all reads of a member share its order.
     of_member = {read.member: read for read in reads}
     return tuple(
         MemberReadWentBack(

@@ -1,4 +1,4 @@
-"""The inputs and decisions of one member of a group, in its order."""
+"""One group member's inputs and decisions, in order."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from paraply.vocabulary.timestamps import LogicalTimestamp
 from paraply.vocabulary.transactions import Transaction, TransactionId, TransactionKind
 
 Snapshots = Mapping[TransactionId, frozenset[TransactionId]]
-"""Transaction -> the transactions that its origin had executed when it was sent."""
+"""Each transaction's origin's executed set when sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certified:
-    """One transaction as one member certified it, or logged it as its source.
+    """One transaction as certified by a member or logged by its source.
 
-    ``place`` counts the member's certified transactions from 0; ``event_index`` is that of the
-    event in the history. ``timestamp`` is None for a local or a refused transaction.
+    ``place`` counts the member's certified transactions from 0. ``timestamp`` is None for local or
+    rejected ones.
     """
 
     place: int
@@ -29,55 +29,50 @@ class Certified:
     timestamp: LogicalTimestamp | None
     gtid: str
     clock: int = 0
-    """Run of the logical clock: numbers compare only inside one."""
+    """Logical clock run; numbers compare only inside one."""
     is_source: bool = False
-    """Whether the member gave the timestamp as the source that logged its own transaction."""
+    """Whether the member logged it as the source."""
 
     @property
     def is_view_change(self) -> bool:
-        """Return whether it is the transaction that logs a view change."""
+        """Return whether the transaction logs a view change."""
         return self.transaction.kind is TransactionKind.VIEW_CHANGE
 
     @property
     def is_fence(self) -> bool:
-        """Return whether it was given (0, 0): it runs alone and resets the applier's counters."""
+        """Return whether it has (0, 0): runs alone and resets the applier's counters."""
         return self.timestamp is not None and self.timestamp.is_view_change
 
 
 @dataclass(slots=True, kw_only=True)
 class MemberStream:
-    """Everything of one member: what it certified, and its other events by index."""
+    """One member's certified transactions and other events."""
 
     member: str
     certified: list[Certified] = field(default_factory=list)
     events: list[tuple[int, Event]] = field(default_factory=list)
     committed_at: dict[TransactionId, int] = field(default_factory=dict)
-    """Transaction -> index of the event in which this member first committed or had it."""
+    """Event index of each first commit."""
     clock: int = 0
-    """How often the log that is written was rotated."""
+    """Rotations of the log."""
     elsewhere: list[Certified] = field(default_factory=list)
-    """Positive transactions that only others certified: this member was not there."""
+    """Positive transactions certified in the member's absence."""
 
     @property
     def remote(self) -> list[Certified]:
-        """Return the positive transactions that this member gave a timestamp."""
+        """Return the positive transactions with a timestamp."""
         return [one for one in self.certified if one.timestamp is not None]
 
     def had_committed(self, transaction: TransactionId, event_index: int) -> bool:
-        """Return whether the member had committed a transaction before an event."""
+        """Return whether a commit precedes the event."""
         return self.committed_at.get(transaction, event_index) < event_index
 
 
 _LAST: list[tuple[History, list[MemberStream]]] = []
-"""The history judged last, because many properties need the streams of one history in succession.
-"""
 
 
 def member_streams(history: History) -> list[MemberStream]:
-    """Return the stream of every member of the history, in the order of its members.
-
-    The streams are shared between callers, who only read them.
-    """
+    """Return every member's stream; callers only read them."""
     if not _LAST or _LAST[0][0] is not history:
         _LAST[:] = [(history, _streams_of(history))]
     return _LAST[0][1]
@@ -136,7 +131,7 @@ def _share_what_others_certified(streams: list[MemberStream]) -> None:
 
 
 def snapshots(history: History) -> Snapshots:
-    """Return, for each submitted transaction, the transactions that its origin had executed."""
+    """Return each submission's executed set at its origin."""
     return {
         event.transaction: frozenset(event.transactions)
         for event in history.events_of(EventKind.SUBMITTED)
@@ -145,10 +140,7 @@ def snapshots(history: History) -> Snapshots:
 
 
 def positive_before(stream: MemberStream, one: Certified) -> Iterator[Certified]:
-    """Yield what was certified positively before ``one``, as this member knows it.
-
-    That is what it decided itself, and what others decided while it was not in the group.
-    """
+    """Yield the positive transactions before ``one``, including others' decisions."""
     for other in stream.certified[: one.place]:
         if other.is_positive:
             yield other
@@ -158,10 +150,9 @@ def positive_before(stream: MemberStream, one: Certified) -> Iterator[Certified]
 
 
 def items_not_stored(history: History) -> int:
-    """Return the number of items from which on certification info does not store a write set.
+    """Return the number of items from which write sets are not stored.
 
-    That is the threshold of preemptive collection; where it is off, as it is in every group with
-    several primaries, more than any write set has.
+    This is the threshold of preemptive collection, which several primaries switch off.
     """
     options = history.header.options
     threshold = options.get("preemptive_rows_threshold", 0)
@@ -170,5 +161,5 @@ def items_not_stored(history: History) -> int:
 
 
 def share_items(a: Transaction, b: Transaction) -> bool:
-    """Return whether both wrote a common item; this is what certification may know of."""
+    """Return whether both wrote a common item."""
     return not a.write_set.isdisjoint(b.write_set)

@@ -1,4 +1,4 @@
-"""What must be true when the group's membership changes."""
+"""Properties of changes of the group's membership."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewChangeNumbered(Violation):
-    """A view change has a place on the logical clock, so others may overlap with it."""
+    """A view change has a clock number."""
 
     member: str
     view_change: TransactionId
@@ -28,7 +28,7 @@ class ViewChangeNumbered(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewChangeOvertaken(Violation):
-    """A remote transaction committed on the wrong side of a view change."""
+    """A remote transaction crosses a view change."""
 
     member: str
     view_change: TransactionId
@@ -46,7 +46,7 @@ class ViewChangeOvertaken(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinerDecidedOtherwise(Violation):
-    """A member that joined decided a transaction differently from one that was there."""
+    """A joiner decides differently."""
 
     joiner: str
     other: str
@@ -63,7 +63,7 @@ class JoinerDecidedOtherwise(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveriesDifferInView(Violation):
-    """Two members that went from one view to the next were given different transactions."""
+    """Members of two views receive different transactions."""
 
     view: int
     member: str
@@ -77,7 +77,7 @@ class DeliveriesDifferInView(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveryIncomplete(Violation):
-    """A joiner began to certify without something that was certified before its view."""
+    """A joiner certifies before it recovers all."""
 
     joiner: str
     view: int
@@ -145,7 +145,7 @@ def view_changes_are_applied_alone(history: History) -> list[ViewChangeOvertaken
                 continue
             for other in stream.remote:
                 committed_at = stream.committed_at.get(other.transaction.id)
-                # What recovery brought was committed before the stream that is judged here.
+                # Recovery commits before the stream starts.
                 if other is change or committed_at is None or committed_at < other.event_index:
                     continue
                 if changed_at < change.event_index:
@@ -175,7 +175,7 @@ def a_joiner_certifies(history: History) -> bool:
     witness=a_joiner_certifies,
 )
 def joiners_certify_as_their_donors(history: History) -> list[JoinerDecidedOtherwise]:
-    """A member that joined decides as those that were there, and gives the same GTIDs."""
+    """A member that joined decides as the earlier members, and gives the same GTIDs."""
     return [
         JoinerDecidedOtherwise(
             joiner=joiner, other=other, transaction=transaction, decision=mine, expected=theirs
@@ -232,8 +232,7 @@ def a_member_recovers_from_a_donor(history: History) -> bool:
 def recovery_reaches_the_view_change(history: History) -> list[RecoveryIncomplete]:
     """A joiner certifies only once it has all that was certified before its view.
 
-    Where the view change is logged, that includes the view change itself:
-    WAIT_UNTIL_VIEW_CHANGE stops after it, not before.
+    WAIT_UNTIL_VIEW_CHANGE stops after a logged view change.
     """
     certified_before = _certified_before_views(history)
     broken: list[RecoveryIncomplete] = []
@@ -246,7 +245,6 @@ def recovery_reaches_the_view_change(history: History) -> list[RecoveryIncomplet
 
 
 def _joiner_decisions(history: History) -> Iterator[tuple[str, str, TransactionId, str, str]]:
-    """Yield joiner, other member, transaction and both decisions, for each joiner's decision."""
     decisions: dict[TransactionId, tuple[str, str]] = {}
     joined: set[str] = set()
     late: list[tuple[str, TransactionId, str]] = []
@@ -266,7 +264,7 @@ def _joiner_decisions(history: History) -> Iterator[tuple[str, str, TransactionI
 
 
 def _deliveries_by_view(history: History) -> dict[int, dict[str, frozenset[TransactionId]]]:
-    """Return view -> member -> what it was given in it, for members that went on to the next."""
+    """Return view -> member -> transactions received."""
     result: dict[int, dict[str, frozenset[TransactionId]]] = {}
     for member in history.members:
         view: int | None = None
@@ -288,7 +286,7 @@ def _deliveries_by_view(history: History) -> dict[int, dict[str, frozenset[Trans
 
 
 def _certified_before_views(history: History) -> dict[int, frozenset[TransactionId]]:
-    """Return view -> what its members had certified when they installed it, itself included."""
+    """Return view -> transactions certified before it, itself included."""
     result: dict[int, frozenset[TransactionId]] = {}
     for stream in member_streams(history):
         positive: set[TransactionId] = set()
@@ -305,7 +303,6 @@ def _certified_before_views(history: History) -> dict[int, frozenset[Transaction
 
 
 def _recoveries(history: History) -> Iterator[tuple[str, int, frozenset[TransactionId]]]:
-    """Yield each joiner, the view it joined in and what it had executed when it recovered."""
     for stream in member_streams(history):
         recovered: frozenset[TransactionId] | None = None
         for _, event in stream.events:

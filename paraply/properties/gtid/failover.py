@@ -1,7 +1,6 @@
-"""A replica finds the right place in any source's log, as long as all logs have one order.
+"""A replica finds its place in any source's log if all logs have one order.
 
-A replica that starts states in STARTED whom it follows (``members``) and from which position;
-``note`` begins with 1236 where the source refused.
+STARTED names source (``members``) and position; its ``note`` begins with 1236 after a rejection.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from paraply.vocabulary.transactions import TransactionId
 REFUSED = "1236"
 PURGED = "purged"
 ELECTED = "elected"
-"""Note of the STARTED of a server that takes a lost source's place."""
+"""Note of a promoted server's STARTED."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoSinglePosition(Violation):
-    """Wherever the replica starts in its source's log, it loses a transaction or repeats one."""
+    """Every start position loses or repeats a transaction."""
 
     member: str
     source: str
@@ -42,7 +41,7 @@ class NoSinglePosition(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogsDisagree(Violation):
-    """Two servers logged two transactions of one domain in opposite orders."""
+    """Two logs order a domain differently."""
 
     member: str
     other_member: str
@@ -57,7 +56,7 @@ class LogsDisagree(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownStartRefused(Violation):
-    """A source refused a position of which it has logged every GTID."""
+    """A source rejects a position it has logged."""
 
     member: str
     source: str
@@ -69,7 +68,7 @@ class KnownStartRefused(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownStartAccepted(Violation):
-    """A source let a replica start at a GTID that it lacks, in a domain that it knows."""
+    """A source accepts a missing GTID."""
 
     member: str
     source: str
@@ -81,7 +80,7 @@ class UnknownStartAccepted(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElectedWithout(Violation):
-    """A server took a lost source's place without what another survivor had."""
+    """A promoted server lacks a survivor's transaction."""
 
     member: str
     survivor: str
@@ -93,16 +92,13 @@ class ElectedWithout(Violation):
 
 @dataclass(slots=True)
 class _Servers:
-    """What each member has logged and has in its data, as the events go by."""
-
     logs: dict[str, list[tuple[TransactionId, str]]] = field(default_factory=dict)
     data: dict[str, set[TransactionId]] = field(default_factory=dict)
     restored: dict[str, set[str]] = field(default_factory=dict)
-    """GTIDs that a member was restored with, or states as its position after a crash."""
+    """GTIDs from a restore or crash recovery."""
     greatest: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def follow(self, event: Event) -> None:
-        """Take one event into account."""
         data = self.data.setdefault(event.member, set())
         if event.kind is EventKind.RECOVERED:
             data.update(event.transactions)
@@ -115,16 +111,13 @@ class _Servers:
             data.add(event.transaction)
 
     def gtids(self, member: str) -> set[str]:
-        """Return the GTIDs that a member has logged or was restored with."""
         return {gtid for _, gtid in self.logs.get(member, [])} | self.restored.get(member, set())
 
     def domains(self, member: str) -> set[int | None]:
-        """Return the domains that a member has logged in."""
         return {domain_of(gtid) for _, gtid in self.logs.get(member, [])}
 
 
 def _starts(history: History) -> Iterator[tuple[Event, str, _Servers]]:
-    """Yield each start of a replica, its source, and the state of all servers at that moment."""
     servers = _Servers()
     for event in history.events if has_domains(history) else ():
         if event.kind is EventKind.STARTED:
@@ -247,9 +240,9 @@ def _asks_for_what_is_unknown(history: History) -> bool:
 
 
 def _unknown(event: Event, source: str, servers: _Servers) -> Iterator[str]:
-    """Yield GTIDs asked for that the source lacks though it has logged in their domain.
+    """Yield requested GTIDs that the source lacks in a logged domain.
 
-    A number below one that the same server wrote may be a hole: the server cannot tell.
+    A number below one of the same server may be an undetectable hole.
     """
     known = servers.gtids(source)
     for gtid in entries_of(event.gtid_set):
@@ -268,7 +261,7 @@ def _unknown(event: Event, source: str, servers: _Servers) -> Iterator[str]:
     witness=_asks_for_what_is_unknown,
 )
 def unknown_positions_are_refused(history: History) -> tuple[UnknownStartAccepted, ...]:
-    """A source that lacks a GTID of a position, in a domain that it knows, refuses to start."""
+    """A source rejects a position with a GTID that it lacks in a domain of its log."""
     return tuple(
         UnknownStartAccepted(member=event.member, source=source, gtid=gtid)
         for event, source, servers in _starts(history)
@@ -278,7 +271,6 @@ def unknown_positions_are_refused(history: History) -> tuple[UnknownStartAccepte
 
 
 def _elections(history: History) -> Iterator[tuple[str, dict[str, set[TransactionId]]]]:
-    """Yield who was elected, and what each survivor had when the source was lost."""
     servers = _Servers()
     lost: set[str] = set()
     at_loss: dict[str, set[TransactionId]] = {}
@@ -315,7 +307,7 @@ def survivors_differ_at_an_election(history: History) -> bool:
     witness=survivors_differ_at_an_election,
 )
 def elected_source_has_what_survivors_have(history: History) -> tuple[ElectedWithout, ...]:
-    """Who takes a lost source's place has all that any survivor had when it was lost."""
+    """A server that replaces a lost source has all that any survivor had at the loss."""
     return tuple(
         ElectedWithout(member=member, survivor=survivor, transaction=min(missing))
         for member, others in _elections(history)

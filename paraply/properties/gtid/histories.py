@@ -1,8 +1,7 @@
-"""Histories of servers with GTIDs: logs by domain, positions as text, data as it changes.
+"""Logs by domain, positions and data, for the GTID checks.
 
-What the checks of positions, of sequence numbers and of fail-over share. A position is MariaDB's,
-which names the last GTID of each domain, or MySQL's, which is the set of all that was executed; a
-log of MySQL has no domains, and counts as one.
+A MariaDB position is each domain's last GTID. A MySQL position is the executed set; its log counts
+as one domain.
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import Transaction, TransactionId
 
 POSITION_ITEM = "rpl_slave_state"
-"""Items of the table of positions begin with this word."""
+"""Item prefix of the position table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A position that a member stated, and the data it had at that moment."""
+    """A position and the member's data then."""
 
     event: Event
     data: frozenset[TransactionId]
 
     @property
     def is_at_rest(self) -> bool:
-        """Return whether nothing was under way: stopped in good order, or just recovered."""
+        """Return whether the member stopped or just recovered."""
         return self.event.kind in (EventKind.STOPPED, EventKind.RECOVERED)
 
 
@@ -40,23 +39,23 @@ def has_domains(history: History) -> bool:
 
 
 def entries_of(position: str) -> tuple[str, ...]:
-    """Return the entries of a position or GTID set: one per domain, or one per server."""
+    """Return a state's entries, per domain or server."""
     return tuple(entry.strip() for entry in position.split(",") if entry.strip())
 
 
 def domain_of(gtid: str) -> int | None:
-    """Return the domain of a MariaDB GTID; None for text that is none."""
+    """Return a MariaDB GTID's domain, otherwise None."""
     parts = gtid.split("-")
     return int(parts[0]) if len(parts) == 3 and all(part.isdigit() for part in parts) else None
 
 
 def sequence_of(gtid: str) -> int:
-    """Return the sequence number of a MariaDB GTID; 0 for text that is none."""
+    """Return a MariaDB GTID's sequence number, otherwise 0."""
     return int(gtid.rsplit("-", 1)[1]) if domain_of(gtid) is not None else 0
 
 
 def executed_set(text: str) -> GtidSet | None:
-    """Return the GTID set that a state of MySQL is; None for any other, and without UUIDs."""
+    """Return a MySQL state's GTID set, otherwise None."""
     try:
         return parse_gtid_set(text) if ":" in text else None
     except ParaplyError:
@@ -65,13 +64,12 @@ def executed_set(text: str) -> GtidSet | None:
 
 @dataclass(slots=True)
 class Covering:
-    """Knows what a position says was applied."""
+    """Maps positions to the transactions that they cover."""
 
     history: History
     logs: dict[int | None, list[Transaction]] = field(init=False)
-    """The transactions of each domain, in source order; under None those of a log without any."""
+    """In source order; None without domains."""
     _executed: dict[TransactionId, GtidSet] = field(init=False)
-    """The GTID of each transaction that MySQL numbered."""
 
     def __post_init__(self) -> None:
         is_by_domain = has_domains(self.history)
@@ -83,13 +81,13 @@ class Covering:
         self._executed = {one: gtid for one, gtid in numbered if gtid is not None}
 
     def is_position(self, position: str) -> bool:
-        """Return whether a position speaks of this history's transactions, empty or not."""
+        """Return whether the position refers to this history."""
         return has_domains(self.history) or executed_set(position) is not None
 
     def covered_by(self, position: str) -> frozenset[TransactionId]:
-        """Return what a position covers: all up to the GTID of a domain, or all in an executed set.
+        """Return all transactions up to a domain's GTID, or in an executed set.
 
-        A GTID that the log does not have covers nothing.
+        Unknown GTIDs cover nothing.
         """
         executed = executed_set(position)
         if executed is not None:
@@ -105,7 +103,7 @@ class Covering:
 
 
 def reports(history: History) -> Iterator[Report]:
-    """Yield every position that a member stated, with its data then."""
+    """Yield every stated position."""
     data: dict[str, set[TransactionId]] = {}
     for event in history.events:
         mine = data.setdefault(event.member, set())

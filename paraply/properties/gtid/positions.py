@@ -1,8 +1,7 @@
-"""A replica's position agrees with its data, in both directions, after any events.
+"""A replica's position agrees with its data.
 
-A MariaDB position names one GTID per domain: exactly this one and all earlier ones of its domain
-were applied. A MySQL position is the executed set. An error in it is applied twice, or never, after
-the next start.
+A MariaDB position covers one GTID and all earlier ones per domain; a MySQL position is the executed
+set. After an error, the next start repeats or loses a transaction.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PositionAhead(Violation):
-    """The position covers a transaction that the data does not have: the next start skips it."""
+    """The next start skips a covered missing transaction."""
 
     member: str
     position: str
@@ -42,7 +41,7 @@ class PositionAhead(Violation):
 
 
 class PositionBehind(PositionAhead):
-    """The data has a transaction that the position does not cover: the next start repeats it."""
+    """The next start repeats an applied transaction."""
 
     __slots__ = ()
 
@@ -55,13 +54,13 @@ class PositionBehind(PositionAhead):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopLeftGap(Violation):
-    """A replica stands still having applied a transaction and not one before it in its domain."""
+    """A stopped replica has a gap."""
 
     member: str
     missing: TransactionId
     applied: TransactionId
     domain: int | None
-    """None where the log has no domains."""
+    """None without domains."""
 
     def __str__(self) -> str:
         log = "the log" if self.domain is None else f"domain {self.domain}"
@@ -73,7 +72,7 @@ class StopLeftGap(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PositionRowWaited(Violation):
-    """A transaction waited for another's lock on the position table."""
+    """A transaction waits for a position row."""
 
     member: str
     transaction: TransactionId
@@ -120,7 +119,7 @@ def one_group_has_two_of_a_domain(history: History) -> bool:
 def _stated(
     history: History, *, only_at_rest: bool = False
 ) -> Iterator[tuple[Report, frozenset[TransactionId]]]:
-    """Yield every report of a position, with what the position covers."""
+    """Yield each report and its covered transactions."""
     covering = Covering(history)
     for report in reports(history):
         if only_at_rest and not report.is_at_rest:
@@ -206,7 +205,6 @@ def stop_points_are_prefixes(history: History) -> tuple[StopLeftGap, ...]:
 
 
 def _two_of_a_domain_write_their_position(history: History) -> bool:
-    """Return whether a transaction wrote its position while an earlier one's was uncommitted."""
     pending: dict[tuple[str, TransactionId], int | None] = {}
     for event in history.events:
         if event.kind is EventKind.CRASHED:

@@ -1,7 +1,7 @@
-"""How large a replica's state is, and what holes do to it: MariaDB's positions, MySQL's sets.
+"""The size of a replica's state: MariaDB's positions, MySQL's sets.
 
-A position has one entry per domain; a GTID set has one per server that ever wrote, and in it an
-interval more for every hole. A history without domains is taken to have one.
+A position has one entry per domain; a GTID set has one per server, and an interval per hole. A
+history without domains counts as one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REQUESTED_PURGED = "1236"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateOutgrewDomains(Violation):
-    """A replica's state has more entries than there are domains."""
+    """A state has more entries than domains."""
 
     member: str
     state: str
@@ -33,7 +33,7 @@ class StateOutgrewDomains(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HoleLeft(Violation):
-    """A replica is at rest and its executed set has a hole that nothing will ever fill."""
+    """A replica at rest has a hole."""
 
     member: str
     executed: str
@@ -44,7 +44,7 @@ class HoleLeft(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentAgain(Violation):
-    """A replica received a transaction that it had passed over before."""
+    """A replica receives a skipped transaction."""
 
     member: str
     transaction: TransactionId
@@ -55,7 +55,7 @@ class SentAgain(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestedPurged(Violation):
-    """A replica cannot follow a source: it asks for what the source has purged."""
+    """A replica requests purged transactions of its source."""
 
     member: str
     source: str
@@ -71,14 +71,14 @@ def _states(history: History) -> Iterator[Event]:
 
 
 def is_executed_set(text: str) -> bool:
-    """Return whether a state is a GTID set of MySQL: its entries name servers, not domains."""
+    """Return whether a state is a MySQL GTID set."""
     return bool(text) and all(
         domain_of(entry) is None and ":" in entry for entry in entries_of(text)
     )
 
 
 def has_hole(executed: str) -> bool:
-    """Return whether a server's numbers in a GTID set are more than one run from 1."""
+    """Return whether a server's numbers have a hole."""
     return any(
         entry.count(":") != 1 or entry.split(":")[1].split("-")[0] != "1"
         for entry in entries_of(executed)
@@ -101,7 +101,7 @@ def executed_set_has_a_hole(history: History) -> bool:
     witness=_several_servers_wrote,
 )
 def state_has_one_entry_per_domain(history: History) -> tuple[StateOutgrewDomains, ...]:
-    """A replica's state has no more entries than there are domains, whoever has ever written."""
+    """A replica's state has no more entries than there are domains, for any number of writers."""
     domains = len({one.domain for one in history.transactions}) or 1
     return tuple(
         StateOutgrewDomains(member=event.member, state=event.gtid_set, domains=domains)

@@ -1,7 +1,6 @@
-"""Rules of MariaDB's sequence numbers: their assignment, and their order in a log.
+"""Assignment and order of MariaDB's sequence numbers.
 
-Holes are allowed everywhere. Within a domain numbers rise; if they do not (no strict mode, or
-several writers in one domain), a warning is required.
+Holes are allowed. Numbers that fall within a domain require a warning.
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
 SET_BY_SESSION = "gtid_seq_no"
-"""Flag of a transaction whose sequence number its session had set."""
+"""Flag of a number set by the session."""
 OUT_OF_ORDER = "1950"
-"""Error of strict mode; a note that begins with it tells that a number was refused."""
+"""Strict mode's error, as a note prefix."""
 WARNING = "warning"
 BINLOG_POSITION = "gtid_binlog_pos"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequenceWentBack(Violation):
-    """A log holds a number that is not above one before it in its domain."""
+    """A domain's number does not rise."""
 
     member: str
     earlier: str
@@ -37,7 +36,7 @@ class SequenceWentBack(Violation):
 
 
 class SmallerNumberUnnoticed(SequenceWentBack):
-    """The same, and neither an error nor a warning tells of it."""
+    """A number falls without a warning."""
 
     __slots__ = ()
 
@@ -47,7 +46,7 @@ class SmallerNumberUnnoticed(SequenceWentBack):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberNotNext(Violation):
-    """A server gave its own transaction another number than the greatest it had seen, plus 1."""
+    """A new number is not the greatest plus 1."""
 
     member: str
     transaction: TransactionId
@@ -63,7 +62,7 @@ class NumberNotNext(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GtidNamesTwo(Violation):
-    """One GTID stands for two transactions."""
+    """One GTID names two transactions."""
 
     gtid: str
     first: TransactionId
@@ -75,7 +74,7 @@ class GtidNamesTwo(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GtidChanged(Violation):
-    """A transaction has another GTID on one server than where it was executed first."""
+    """A transaction's GTID differs between servers."""
 
     member: str
     transaction: TransactionId
@@ -88,7 +87,7 @@ class GtidChanged(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedInOrder(Violation):
-    """Strict mode refused a number that is above all of its domain in the log."""
+    """Strict mode rejects a rising number."""
 
     member: str
     gtid: str
@@ -100,7 +99,7 @@ class RefusedInOrder(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogPositionInvented(Violation):
-    """``gtid_binlog_pos`` names a GTID that the server has not logged."""
+    """``gtid_binlog_pos`` names an unlogged GTID."""
 
     member: str
     gtid: str
@@ -110,9 +109,9 @@ class LogPositionInvented(Violation):
 
 
 def _logged(history: History) -> Iterator[tuple[Event, str]]:
-    """Yield each event group that a member logs, and the most recent GTID of its domain there.
+    """Yield each logged group and its domain's previous GTID.
 
-    What a member logs again after a crash was not in its log any more: nothing is recent then.
+    A group logged again after a crash has none.
     """
     recent: dict[tuple[str, int | None], str] = {}
     logged: set[tuple[str, TransactionId | None]] = set()
@@ -208,7 +207,7 @@ def _server_writes_after_replicating(history: History) -> bool:
 def next_number_is_greatest_seen_plus_one(history: History) -> tuple[NumberNotNext, ...]:
     """A server numbers its own transaction one above the greatest it has seen in the domain.
 
-    Numbers that the session sets are free. A server restored from a backup has seen the backup's.
+    Excludes numbers set by sessions. Restored servers have seen the backup's.
     """
     greatest: dict[tuple[str, int | None], int] = {}
     found = []

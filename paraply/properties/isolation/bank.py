@@ -1,7 +1,7 @@
-"""Banks: transfers move money between accounts, so every read of all accounts has one total.
+"""Banks: transfers keep the total of all accounts.
 
-A changed total refutes consistent view (PL-2+) and every level above: a reader saw part of a
-transfer, or a transfer overwrote another. A constant total proves no level.
+A changed total refutes consistent view (PL-2+) and every level above: a partial or overwritten
+transfer. A constant total proves no level.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def judge_bank(
     """Judge reads of all accounts.
 
     Args:
-        totals: of each read, who read and the sum of the balances.
-        expected: what the sum should be; the first one where it is not given.
+        totals: reader and sum of each read.
+        expected: by default the first sum.
     """
     reads = list(totals)
     if expected is None and reads:

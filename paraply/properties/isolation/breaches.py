@@ -1,4 +1,4 @@
-"""The breaches of isolation, each as a small fact that reads as a sentence."""
+"""The breaches of isolation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ELEMENTS_SHOWN = 6
 
 
 def shown(value: Any) -> str:
-    """Return a value as sentences show it: a long list by its end."""
+    """Return a printable value; keeps a long list's end."""
     if value is None:
         return "nothing"
     if isinstance(value, tuple):
@@ -25,7 +25,7 @@ def shown(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbortedValueRead(Violation):
-    """A committed transaction read what an aborted one had written (G1a)."""
+    """A read shows an aborted write (G1a)."""
 
     reader: str
     key: Key
@@ -41,7 +41,7 @@ class AbortedValueRead(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntermediateValueRead(Violation):
-    """A transaction read what its writer overwrote itself before it committed (G1b)."""
+    """A read shows an overwritten intermediate value (G1b)."""
 
     reader: str
     key: Key
@@ -58,7 +58,7 @@ class IntermediateValueRead(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnwrittenValueRead(Violation):
-    """A transaction read a value that nobody ever wrote."""
+    """A transaction reads an unwritten value."""
 
     reader: str
     key: Key
@@ -70,7 +70,7 @@ class UnwrittenValueRead(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedElementRead(Violation):
-    """A list showed one appended element twice."""
+    """A list shows one appended element twice."""
 
     reader: str
     key: Key
@@ -82,7 +82,7 @@ class RepeatedElementRead(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrdersContradicted(Violation):
-    """Two reads of a list are not prefixes of one order."""
+    """Two reads of a list contradict each other."""
 
     reader: str
     key: Key
@@ -99,14 +99,13 @@ class OrdersContradicted(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppendsReordered(Violation):
-    """A list shows an element without, or before, what its transaction had appended before it."""
+    """A list lacks or reorders a transaction's appends."""
 
     reader: str
     key: Key
     value: Any
     writer: str
     appended: Any
-    """All that the writer appended there, in its order."""
 
     def __str__(self) -> str:
         return (
@@ -117,7 +116,7 @@ class AppendsReordered(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnWriteMissed(Violation):
-    """A transaction did not read what it had written itself before."""
+    """A transaction misses its own earlier write."""
 
     transaction: str
     key: Key
@@ -133,7 +132,7 @@ class OwnWriteMissed(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnWriteForeseen(Violation):
-    """A transaction read what it wrote itself only afterwards."""
+    """A transaction reads its own later write."""
 
     transaction: str
     key: Key
@@ -145,7 +144,7 @@ class OwnWriteForeseen(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateLost(Violation):
-    """Two committed transactions read one version of a key, and both replaced it (P4)."""
+    """Two transactions replace one version (P4)."""
 
     first: str
     second: str
@@ -161,15 +160,14 @@ class UpdateLost(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CycleFormed(Violation):
-    """Transactions come before each other in a circle: no order of them explains the history."""
+    """Transactions precede each other in a cycle."""
 
     phenomenon: ClassVar[str] = ""
     transactions: tuple[str, ...]
-    """The first is also where the circle closes."""
+    """The cycle closes at the first."""
     steps: tuple[str, ...]
-    """Why each comes before the next, a clause each."""
     is_shortest: bool = True
-    """False where the search for a shorter one was given up."""
+    """False if the search stopped early."""
 
     def __str__(self) -> str:
         order = " < ".join([*self.transactions, self.transactions[0]])
@@ -178,35 +176,35 @@ class CycleFormed(Violation):
 
 
 class WriteCycleFormed(CycleFormed):
-    """Transactions overwrote each other in a circle (G0, dirty write)."""
+    """Overwrites form a cycle (G0, dirty write)."""
 
     __slots__ = ()
     phenomenon = "G0"
 
 
 class InformationCycleFormed(CycleFormed):
-    """Information flowed in a circle: through reads and overwrites alone (G1c)."""
+    """Reads and overwrites form a cycle (G1c)."""
 
     __slots__ = ()
     phenomenon = "G1c"
 
 
 class ReadSkewed(CycleFormed):
-    """A transaction saw part of what another did, and missed part: read skew (G-single)."""
+    """A transaction sees only part of another (read skew, G-single)."""
 
     __slots__ = ()
     phenomenon = "G-single"
 
 
 class ForkObserved(CycleFormed):
-    """Readers disagree on an order: several anti-dependencies, no two in a row (long fork)."""
+    """Several anti-dependencies, none adjacent (long fork)."""
 
     __slots__ = ()
     phenomenon = "G-nonadjacent"
 
 
 class WriteSkewed(CycleFormed):
-    """Transactions each missed the other's writes: two anti-dependencies in a row (G2-item)."""
+    """Two adjacent anti-dependencies (write skew, G2-item)."""
 
     __slots__ = ()
     phenomenon = "G2-item"
@@ -214,7 +212,7 @@ class WriteSkewed(CycleFormed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrefixImpossible(Violation):
-    """A transaction saw one transaction of the log and missed one before it."""
+    """A transaction misses an earlier logged one."""
 
     reader: str
     seen: str
@@ -231,7 +229,7 @@ class PrefixImpossible(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrefixWentBack(Violation):
-    """A session saw less of the log than it had seen before."""
+    """A session sees less than before."""
 
     session: str
     earlier: str
@@ -249,7 +247,7 @@ class PrefixWentBack(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionGuaranteeBroken(Violation):
-    """Two accesses of one session contradict each other."""
+    """Two accesses of a session contradict."""
 
     session: str
     earlier: str
@@ -265,32 +263,32 @@ class SessionGuaranteeBroken(Violation):
 
 
 class OwnWriteUnseen(SessionGuaranteeBroken):
-    """A session read a version older than one it had written (read your writes)."""
+    """A read is older than the session's write (read your writes)."""
 
     __slots__ = ()
 
 
 class ReadWentBackInSession(SessionGuaranteeBroken):
-    """A session read a version older than one it had read (monotonic reads)."""
+    """A read is older than an earlier one (monotonic reads)."""
 
     __slots__ = ()
 
 
 class WritesReorderedInSession(SessionGuaranteeBroken):
-    """A session's later write stands before its earlier one (monotonic writes)."""
+    """A write precedes an earlier one (monotonic writes)."""
 
     __slots__ = ()
 
 
 class WriteBeforeWhatWasRead(SessionGuaranteeBroken):
-    """A session's write stands before a version that it had read (writes follow reads)."""
+    """A write precedes a version read (writes follow reads)."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TotalChanged(Violation):
-    """A read of all accounts shows another total, though transfers only move money."""
+    """The accounts' total changes."""
 
     reader: str
     total: int

@@ -1,8 +1,7 @@
-"""The phenomena that are cycles, and a readable search for the shortest of each.
+"""The cycle phenomena, and a readable search for the shortest of each.
 
-Each such phenomenon is a cycle with an *anchor* (its characteristic dependency) that continues
-along certain kinds. For snapshot isolation no two anti-dependencies may be adjacent.
-``compiled.cycles`` finds the same, faster.
+Each has an *anchor*, its characteristic dependency. Snapshot isolation admits no adjacent
+anti-dependencies.
 
 Sources: Adya, "Weak Consistency" (2000), section 4.2 and 5.3; Cerone and Gotsman, "Analysing
 Snapshot Isolation" (2018), theorem 9.
@@ -22,18 +21,18 @@ DEPENDENCIES = Kind.WW | Kind.WR
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a cycle must look like; ``anchor`` and ``path`` are masks of kinds."""
+    """``anchor`` and ``path`` are masks of kinds."""
 
     anchor: int
-    """The first dependency is one of these."""
+    """Kinds of the first dependency."""
     path: int
-    """All others are some of these."""
+    """Kinds of all others."""
     may_repeat_rw: bool = True
-    """Whether two anti-dependencies may follow each other."""
+    """Whether anti-dependencies may be adjacent."""
 
 
 class CyclePhenomenon(Enum):
-    """The phenomena that are cycles, by the names of the literature."""
+    """Cycle phenomena, named as in the literature."""
 
     G0 = "G0"
     G1C = "G1c"
@@ -43,11 +42,11 @@ class CyclePhenomenon(Enum):
 
     @property
     def shape(self) -> Shape:
-        """Return what the cycle must look like where only data orders transactions."""
+        """Return the shape of data cycles."""
         return _SHAPES[self]
 
     def shape_with(self, orders: int) -> Shape:
-        """Return the shape where orders of session or time (a mask) may take part as well."""
+        """Return the shape including a mask of orders."""
         shape = _SHAPES[self]
         return Shape(shape.anchor, shape.path | orders, shape.may_repeat_rw)
 
@@ -63,23 +62,19 @@ _SHAPES = {
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """A circle of dependencies; the first begins where the last ends."""
+    """Dependencies; the last ends where the first begins."""
 
     steps: tuple[Dependency, ...]
     is_shortest: bool = True
 
 
 State = tuple[int, bool]
-"""A transaction, and whether it was reached by an anti-dependency that no other may follow."""
+"""A transaction, and whether no anti-dependency may follow."""
 
 
 def find_cycles(dependencies: Iterable[Dependency], shape: Shape) -> list[Cycle]:
-    """Return a shortest cycle of the shape for each strongly connected part that has one.
-
-    A part is one of the graph of all dependencies that the shape admits. Parts come in the order
-    of their smallest transaction.
-    """
-    # Imported only here: it takes as long to load as all properties, and few runs search a cycle.
+    """Return a shortest cycle of each strongly connected part, by smallest transaction."""
+    # A late import: it is slow, and few runs search a cycle.
     import networkx as nx
 
     admitted = [one for one in dependencies if one.kind & (shape.anchor | shape.path)]
@@ -102,7 +97,6 @@ def find_cycles(dependencies: Iterable[Dependency], shape: Shape) -> list[Cycle]
 
 
 def _shortest(inside: Sequence[Dependency], shape: Shape) -> tuple[Dependency, ...] | None:
-    """Return a shortest cycle of one part: from each anchor the shortest way back."""
     leaving: dict[int, list[Dependency]] = {}
     for one in inside:
         if one.kind & shape.path:
@@ -119,10 +113,7 @@ def _shortest(inside: Sequence[Dependency], shape: Shape) -> tuple[Dependency, .
 def _way_back(
     anchor: Dependency, leaving: dict[int, list[Dependency]], shape: Shape
 ) -> tuple[Dependency, ...] | None:
-    """Return the shortest cycle that begins with the anchor, by breadth-first search.
-
-    Where anti-dependencies may not follow each other it matters how a transaction was reached.
-    """
+    """Return the anchor's shortest cycle, by breadth-first search."""
     start: State = (anchor.target, bool(anchor.kind & Kind.RW) and not shape.may_repeat_rw)
     reached_by: dict[State, tuple[State, Dependency] | None] = {start: None}
     waiting = deque([start])
@@ -134,7 +125,7 @@ def _way_back(
             if (state[1] and is_rw) or following in reached_by:
                 continue
             reached_by[following] = (state, step)
-            # The circle closes with the anchor, which is an anti-dependency itself.
+            # The cycle closes with the anchor, an anti-dependency itself.
             if step.target == anchor.source and not (is_rw and anchor.kind & Kind.RW):
                 return _told(anchor, following, reached_by)
             waiting.append(following)
@@ -154,7 +145,7 @@ def _told(
 
 
 def kind_of_cycle(steps: Sequence[Dependency]) -> CyclePhenomenon:
-    """Return the most telling phenomenon that a cycle is a case of."""
+    """Return a cycle's most specific phenomenon."""
     is_rw = [bool(step.kind & Kind.RW) for step in steps]
     if any(is_rw):
         if sum(is_rw) == 1:

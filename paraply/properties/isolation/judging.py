@@ -1,9 +1,7 @@
-"""A client history judged: every phenomenon and guarantee, and which levels they leave standing.
+"""A client history judged: every phenomenon, guarantee and level.
 
-Verdicts are three-valued. HOLDS means that the history shows no such anomaly *and* that its
-situation occurred; UNKNOWN comes with the reason: nothing was read, or the order of versions that
-decides it is not known. A level is refuted by each phenomenon that it forbids; that it holds is
-said of this history, never of the database.
+HOLDS requires the situation *and* no anomaly, and describes this history only. UNKNOWN follows from
+no reads or an unknown version order.
 """
 
 from __future__ import annotations
@@ -26,42 +24,40 @@ from paraply.vocabulary.client_history import AccessKind, ClientHistory, DataTyp
 from paraply.vocabulary.verdict import Verdict, combine
 
 READABLE_MAX = 2_000
-"""Transactions up to which cycles are searched by the readable search: no kernel to compile."""
+"""Largest history searched without compiled kernels."""
 
 
 class CycleSearch(Protocol):
-    """How cycles are found."""
+    """A search for cycles."""
 
     def __call__(
         self, versions: Versions, shape: Shape, *, with_unread: bool = False
     ) -> list[Cycle]:
-        """Return a shortest cycle of each strong part; orders take part that the shape admits.
+        """Return a shortest cycle of each strong part.
 
-        With ``with_unread`` the possible order of ``versions.unread`` takes part as well.
+        ``with_unread`` adds the order of ``versions.unread``.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What a history says of one phenomenon or guarantee."""
+    """The result for one phenomenon or guarantee."""
 
     phenomenon: Phenomenon
     verdict: Verdict
     reason: str = ""
-    """Why the verdict is UNKNOWN."""
     breaches: tuple[Violation, ...] = ()
     did_occur: bool = True
-    """Whether the situation that it speaks of occurred at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelFinding:
-    """What a history says of one isolation level."""
+    """The result for one isolation level."""
 
     level: Level
     verdict: Verdict
     because: tuple[str, ...] = ()
-    """Labels of the phenomena that refute it; where it is UNKNOWN, one reason."""
+    """Refuting phenomena, or the reason for UNKNOWN."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,11 +69,11 @@ class Isolation:
     levels: tuple[LevelFinding, ...]
 
     def finding(self, label: str) -> Finding:
-        """Return the finding of a phenomenon by its label."""
+        """Return a phenomenon's finding."""
         return next(one for one in self.findings if one.phenomenon.label == label)
 
     def level(self, name: str) -> LevelFinding:
-        """Return the finding of a level by its name."""
+        """Return a level's finding."""
         return next(one for one in self.levels if one.level.name == name)
 
 
@@ -85,8 +81,7 @@ def judge(history: ClientHistory, *, search: CycleSearch | None = None) -> Isola
     """Judge a history of lists or registers.
 
     Args:
-        search: how cycles are found; by default the readable search for small histories, the
-            compiled one for larger ones. Both find the same.
+        search: by default chosen by size; the results are equal.
 
     Raises:
         ParaplyError: P508 where a value is written twice.
@@ -101,7 +96,7 @@ def judge(history: ClientHistory, *, search: CycleSearch | None = None) -> Isola
 
 
 def versions_of(history: ClientHistory) -> Versions:
-    """Return the versions of a history, by its data type."""
+    """Return the history's versions."""
     if history.data_type is DataType.LIST:
         return versions_of_lists(history)
     return versions_of_registers(history)
@@ -116,17 +111,17 @@ def readable_search(versions: Versions, shape: Shape, *, with_unread: bool = Fal
 
 
 def search_for(history: ClientHistory) -> CycleSearch:
-    """Return the search that suits the size of a history."""
+    """Return the search for the history's size."""
     if len(history.transactions) <= READABLE_MAX:
         return readable_search
-    # Imported only here: the kernels take a second to load.
+    # A late import: the kernels take a second to load.
     from paraply.properties.isolation.compiled.cycles import CompiledSearch
 
     return CompiledSearch()
 
 
 def guarantees_of(versions: Versions) -> dict[Guarantee, Judged]:
-    """Judge the session guarantees, those of large histories on arrays first."""
+    """Judge the session guarantees, on arrays if large."""
     if len(versions.history.transactions) > READABLE_MAX:
         from paraply.properties.isolation.compiled.sessions import kept_guarantees
 
@@ -137,8 +132,6 @@ def guarantees_of(versions: Versions) -> dict[Guarantee, Judged]:
 
 
 class _Judge:
-    """Judges one phenomenon after the other."""
-
     def __init__(self, versions: Versions, find: CycleSearch) -> None:
         self._versions = versions
         self._history = versions.history
@@ -154,7 +147,6 @@ class _Judge:
         )
 
     def finding(self, one: Phenomenon) -> Finding | None:
-        """Return what the history says of it; None where it does not apply to this data type."""
         if one.of_lists_only and self._history.data_type is not DataType.LIST:
             return None
         if one.cycle is not None:
@@ -189,10 +181,9 @@ class _Judge:
         return _finding(one, breaches, occurred, reason)
 
     def _doubt(self, shape: Shape) -> str:
-        """Return why appends without a read might close a cycle, empty if they need not.
+        """Return why unread appends might close a cycle, otherwise empty.
 
-        They may have any order. Without a cycle, one order fits all the rest; otherwise the order
-        of their ends is tried.
+        Without a cycle, one order fits the rest; otherwise the order of their ends is tried.
         """
         unread = self._versions.unread
         every = Shape(DATA, DATA | shape.path)
@@ -228,7 +219,6 @@ class _Judge:
         )  # fmt: skip
 
     def _undecided(self) -> str:
-        """Return why cycles may be missed, empty if they cannot be."""
         if not self._versions.unordered:
             return ""
         key, reason = next(iter(self._versions.unordered.items()))
@@ -266,10 +256,9 @@ def _finding(
 
 
 def levels_of(findings: Sequence[Finding], history: ClientHistory) -> Iterable[LevelFinding]:
-    """Yield what the findings say of each level.
+    """Yield each level's result.
 
-    A phenomenon that a level forbids refutes it. That nothing did so is worth something only where
-    the situation of the phenomenon occurred that the level is there to exclude.
+    HOLDS requires the situation of the level's main phenomenon.
     """
     by_label = {finding.phenomenon.label: finding for finding in findings}
     for level in LEVELS:

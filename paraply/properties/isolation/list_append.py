@@ -1,7 +1,7 @@
-"""Versions from lists that are appended to: a read shows all versions before it in their order.
+"""Versions of lists: a read shows all earlier versions in order.
 
-The longest read of a key is the order of its versions (Kingsbury and Alvaro, "Elle", section 4.2);
-every other read must be a prefix of it. What was appended and never read comes after all of it.
+The longest read is a key's order (Kingsbury and Alvaro, "Elle", section 4.2). Unread appends come
+last.
 """
 
 from __future__ import annotations
@@ -25,30 +25,26 @@ from paraply.vocabulary.client_history import REPEATED_WRITE, AccessKind, Client
 from paraply.vocabulary.errors import ParaplyError
 
 UNREAD_MAX = 32
-"""Appends to one key that nobody read, which are ordered after each read: a bound on the edges."""
+"""Limit per key; bounds the edges."""
 
 List = tuple[Any, ...]
 
 
 @dataclass(slots=True)
 class _Key:
-    """What is known of one key."""
-
     appended: dict[Any, int] = field(default_factory=dict)
-    """Each element and the index of the transaction that appended it."""
     several: dict[int, List] = field(default_factory=dict)
-    """Transactions that appended more than one element, and which."""
     longest: List = ()
     longest_reader: int = INITIAL
     reads: list[tuple[int, List]] = field(default_factory=list)
-    """Each read, without what the transaction had appended itself: the index, and the list."""
+    """Index and list, without own appends."""
 
 
 def versions_of_lists(history: ClientHistory) -> Versions:
-    """Return the versions of a list-append history; near-linear in its size.
+    """Return the versions of a list-append history; near-linear.
 
     Raises:
-        ParaplyError: P508 where one element is appended to one key twice.
+        ParaplyError: P508 where one element is appended twice.
     """
     found = Versions(history)
     keys: dict[Key, _Key] = {}
@@ -61,7 +57,7 @@ def versions_of_lists(history: ClientHistory) -> Versions:
 
 
 def _happened(history: ClientHistory, keys: dict[Key, _Key]) -> set[int]:
-    """Return the transactions of unknown ending of which something was read: they committed."""
+    """A read value shows that a transaction of unknown ending committed."""
     unknown = {
         index for index, one in enumerate(history.transactions)
         if one.ending is Ending.INDETERMINATE
@@ -74,7 +70,6 @@ def _happened(history: ClientHistory, keys: dict[Key, _Key]) -> set[int]:
 
 
 def _take(index: int, transaction: Any, keys: dict[Key, _Key], found: Versions) -> None:
-    """Gather the accesses of one transaction."""
     append, committed = AccessKind.APPEND, transaction.ending is Ending.COMMITTED
     own: dict[Key, List] = {}
     for kind, key, value in transaction.accesses:
@@ -97,7 +92,7 @@ def _take(index: int, transaction: Any, keys: dict[Key, _Key], found: Versions) 
             if written is None:
                 known.reads.append((index, seen))
             elif seen[-len(written) :] == written:
-                # Before what it appended itself stands what it reads of others.
+                # Other transactions' elements precede its own appends.
                 known.reads.append((index, seen[: -len(written)]))
             else:
                 found.breaches.append(
@@ -111,7 +106,6 @@ def _take(index: int, transaction: Any, keys: dict[Key, _Key], found: Versions) 
 
 
 def _order(key: Key, known: _Key, happened: set[int], found: Versions) -> None:
-    """Add the versions of one key, in order, and the reads that met them."""
     transactions = found.history.transactions
     longest, length = known.longest, len(known.longest)
     usable = []
@@ -156,7 +150,6 @@ def _order(key: Key, known: _Key, happened: set[int], found: Versions) -> None:
 
 
 def _add_chain(key: Key, known: _Key, found: Versions) -> list[int]:
-    """Add the versions that the longest read shows; return the version after so many elements."""
     transactions = found.history.transactions
     version = found.add(INITIAL, key, NOTHING_WRITTEN, follows=False)
     version_at = [version]
@@ -173,7 +166,6 @@ def _add_chain(key: Key, known: _Key, found: Versions) -> list[int]:
 
 
 def _is_sound(known: _Key, found: Versions) -> bool:
-    """Return whether all that the longest read shows was appended, and not by an aborted one."""
     transactions, appended = found.history.transactions, known.appended
     return all(
         element in appended and transactions[appended[element]].ending is not Ending.ABORTED
@@ -182,7 +174,6 @@ def _is_sound(known: _Key, found: Versions) -> bool:
 
 
 def _report_unsound(key: Key, known: _Key, found: Versions) -> None:
-    """Report elements that were read and never written, or written by an aborted transaction."""
     transactions = found.history.transactions
     seen = dict.fromkeys(known.longest)
     if known.longest_reader != INITIAL:
@@ -209,17 +200,13 @@ def _report_unsound(key: Key, known: _Key, found: Versions) -> None:
 
 
 def _first_readers(known: _Key) -> dict[Any, int]:
-    """Return for each element the first transaction whose read shows it."""
     return {element: index for index, seen in reversed(known.reads) for element in seen}
 
 
 def _add_unread(
     key: Key, known: _Key, readers: list[int], happened: set[int], found: Versions
 ) -> None:
-    """Order committed appends without a read after all reads.
-
-    Their relative order is unknown; a possible one goes to ``found.unread``.
-    """
+    """Their relative order is unknown; ``found.unread`` has a possible one."""
     transactions = found.history.transactions
     shown = set(known.longest) if len(known.appended) > len(known.longest) else ()
     last = len(found.writers) - 1
@@ -260,7 +247,6 @@ def _report_repeated(key: Key, known: _Key, found: Versions) -> None:
 
 
 def _report_intermediate(key: Key, known: _Key, reader: int, element: Any, found: Versions) -> None:
-    """Report a read whose last element is not the last that its transaction appended."""
     transactions = found.history.transactions
     writer = known.appended.get(element, INITIAL)
     written = known.several.get(writer)
@@ -274,7 +260,6 @@ def _report_intermediate(key: Key, known: _Key, reader: int, element: Any, found
 
 
 def _report_reordered(key: Key, known: _Key, found: Versions) -> None:
-    """Report elements that the longest read shows without those their transaction began with."""
     transactions = found.history.transactions
     shown: dict[int, int] = {}
     first: dict[Any, int] = {}
@@ -297,7 +282,6 @@ def _report_reordered(key: Key, known: _Key, found: Versions) -> None:
 
 
 def _report_losses(key: Key, known: _Key, writers: set[int], found: Versions) -> None:
-    """Find two committed transactions that read one list and both appended to it."""
     transactions = found.history.transactions
     first: dict[int, int] = {}
     for index, seen in known.reads:

@@ -1,4 +1,4 @@
-"""Orders that do not come from data: of a session, and of real time."""
+"""Orders of sessions and of real time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paraply.vocabulary.client_history import ClientHistory, Ending
 
 
 def session_order(history: ClientHistory) -> Iterator[Dependency]:
-    """Yield for each committed transaction the one before it in its session."""
+    """Yield each committed transaction's session predecessor."""
     last: dict[str, int] = {}
     for index, transaction in enumerate(history.transactions):
         if transaction.session and transaction.ending is Ending.COMMITTED:
@@ -19,11 +19,10 @@ def session_order(history: ClientHistory) -> Iterator[Dependency]:
 
 
 def realtime_order(history: ClientHistory) -> Iterator[Dependency]:
-    """Yield the pairs in which one transaction ended before the other began, without implied pairs.
+    """Yield real-time pairs without implied ones.
 
-    A transaction with an unknown end precedes none, because it may have taken effect later; it
-    follows those that ended before its invocation. At each moment only maximal ended transactions
-    are kept: never more than ran at once.
+    A transaction with an unknown end precedes none: it may take effect later. Keeps only maximal
+    ended transactions, never more than ran at once.
     """
     moments = []
     for index, transaction in enumerate(history.transactions):
@@ -45,7 +44,7 @@ def realtime_order(history: ClientHistory) -> Iterator[Dependency]:
 
 
 def orders_of(history: ClientHistory, kinds: int) -> list[Dependency]:
-    """Return the orders whose kinds are in the mask."""
+    """Return the orders in a mask."""
     found: list[Dependency] = []
     if kinds & Kind.SESSION:
         found += session_order(history)
@@ -55,7 +54,7 @@ def orders_of(history: ClientHistory, kinds: int) -> list[Dependency]:
 
 
 def are_ordered(history: ClientHistory, kinds: int) -> bool:
-    """Return whether there is a pair in the orders whose kinds are in the mask."""
+    """Return whether the mask's orders have a pair."""
     if kinds & Kind.SESSION and next(session_order(history), None) is not None:
         return True
     ends = [one.completed for one in history.transactions if one.ending is Ending.COMMITTED]

@@ -1,4 +1,4 @@
-"""The phenomena and guarantees that a history is judged by, and the levels that forbid them.
+"""The phenomena, and the levels that forbid them.
 
 Sources: Adya, Liskov and O'Neil, "Generalized Isolation Level Definitions" (2000); Adya, "Weak
 Consistency" (1999); Berenson et al., "A Critique of ANSI SQL Isolation Levels" (1995) for P4;
@@ -29,39 +29,35 @@ from paraply.properties.isolation.sessions import Guarantee
 from paraply.properties.isolation.versions import Kind
 
 DATA = Kind.WW | Kind.WR | Kind.RW
-"""The dependencies that data makes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phenomenon:
-    """What may be wrong, and the fact that it is not."""
+    """An anomaly."""
 
     label: str
-    """Its name in the literature."""
     fact: str
-    """That it does not occur, in the present tense."""
+    """Its absence, in the present tense."""
     meaning: str
-    """What it is, in plain words."""
     breach: type | tuple[type, ...]
     cycle: Shape | None = None
-    """The cycle that it is, if it is one."""
     needs: str = ""
-    """The dependency without which the cycle cannot be."""
+    """The dependency required for the cycle."""
     orders: int = 0
-    """The orders, beside that of data, which take part: a mask of kinds."""
+    """Mask of further orders in the cycle."""
     guarantee: Guarantee | None = None
     of_lists_only: bool = False
-    """Whether registers show nothing that could be so."""
+    """Whether registers cannot show it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """An isolation level: what it forbids, and which of that it is there for."""
+    """An isolation level."""
 
     name: str
     forbids: tuple[str, ...]
     main: str
-    """The phenomenon whose situation must have occurred before the level is said to hold."""
+    """The phenomenon whose situation HOLDS requires."""
 
 
 def _cycle(which: CyclePhenomenon, fact: str, meaning: str, needs: str) -> Phenomenon:
@@ -182,7 +178,6 @@ PHENOMENA = (
         Kind.SESSION | Kind.REALTIME, is_si=False,
     ),
 )  # fmt: skip
-"""In the order in which a reader wants to see them."""
 
 _COMMITTED = ("G0", "orders", "G1a", "G1b", "G1c", "garbage")
 _ATOMIC = (*_COMMITTED, "internal", "P4", "G-single")
@@ -196,7 +191,7 @@ LEVELS = (
     Level(name="read-committed", forbids=_COMMITTED, main="G1c"),
     Level(name="consistent-view", forbids=_ATOMIC, main="G-single"),
     Level(name="snapshot-isolation", forbids=_SNAPSHOT, main="G-nonadjacent"),
-    # Without reads by predicate, repeatable read (PL-2.99) and serializability (PL-3) are one.
+    # Without predicate reads, repeatable read (PL-2.99) and serializability (PL-3) are equal.
     Level(name="serializable", forbids=_SERIAL, main="G2-item"),
     Level(
         name="strong-session-snapshot-isolation", forbids=(*_SNAPSHOT, "SI-session"),
@@ -221,9 +216,9 @@ LEVELS = (
     ),
     *(Level(name=name.replace(" ", "-"), forbids=(name,), main=name) for name in _SESSIONS),
 )  # fmt: skip
-"""From the weakest up, then what replicas promise, then what sessions are promised."""
+"""From weakest up; then replicas, then sessions."""
 
 
 def level_named(name: str) -> Level | None:
-    """Return a level by name, None if there is none."""
+    """Return a level, otherwise None."""
     return next((level for level in LEVELS if level.name == name), None)

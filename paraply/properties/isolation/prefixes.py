@@ -1,7 +1,6 @@
-"""Prefix consistency: every transaction sees what some prefix of the source's log left.
+"""Prefix consistency: every transaction sees a prefix of the source's log.
 
-The log's order must be known: then every version read allows a range of prefixes, and the check is
-linear. Without it no checker can tell a gap from a stale read.
+A known log order makes the check linear. Without it a gap looks like a stale read.
 """
 
 from __future__ import annotations
@@ -15,47 +14,43 @@ from paraply.properties.isolation.breaches import PrefixImpossible, PrefixWentBa
 from paraply.vocabulary.client_history import AccessKind, ClientHistory, DataType, Ending, Key
 
 NOT_SEEN = 0
-"""The place of what was there before the log; its transactions have places from 1."""
+"""The place before the log; its places count from 1."""
 
 
 @dataclass(slots=True)
 class PrefixJudged:
-    """What was found."""
+    """The breaches and counts."""
 
     impossible: list[PrefixImpossible] = field(default_factory=list)
     went_back: list[PrefixWentBack] = field(default_factory=list)
     reads: int = 0
-    """Transactions that read something of which the log has a version."""
+    """Transactions that read a logged key."""
     sessions_with_two: int = 0
-    """Reads that another read of their session came before."""
+    """Reads after another of their session."""
 
 
 class _Shown(NamedTuple):
-    """The longest prefix that a session has been shown, and by which transaction."""
-
     place: int
     reader: int
 
 
 @dataclass(slots=True)
 class _Log:
-    """Where the log has each version: places of the writers of a key, in order."""
+    """Places of each key's writers, in log order."""
 
     places: dict[Key, list[int]] = field(default_factory=dict)
     values: dict[Key, list[Any]] = field(default_factory=dict)
-    """For lists, the elements in the order of the log."""
+    """Elements of lists in log order."""
     place_after: dict[Key, dict[Any, tuple[int, int | None]]] = field(default_factory=dict)
-    """Of each value of a register, the place of its writer and of the next writer of the key."""
+    """A register value's place and next writer's place."""
     own_place: dict[int, int] = field(default_factory=dict)
-    """Of each transaction of the log, by number, its place, and in ``own_key`` a key it wrote."""
     own_key: dict[int, Key] = field(default_factory=dict)
 
 
 def judge_prefixes(history: ClientHistory) -> PrefixJudged:
-    """Decide for each committed transaction whether a prefix of the log explains its reads.
+    """Decide whether a log prefix explains each transaction's reads.
 
-    The history must have a log. Values of aborted transactions, and values that were never written,
-    are separate breaches and are skipped here.
+    Requires a log. Skips aborted and unwritten values, which are separate breaches.
     """
     assert history.log is not None
     log = _index(history)
@@ -72,7 +67,7 @@ def judge_prefixes(history: ClientHistory) -> PrefixJudged:
         judged.reads += 1
         own_place = log.own_place.get(transaction.number)
         if own_place is not None and own_place < least and (limit is None or own_place < limit):
-            # A transaction of the log reads what the log had before it.
+            # A transaction of the log reads the log before it.
             judged.impossible.append(
                 PrefixImpossible(
                     reader=transaction.name, seen=f"T{by_place[least]}", seen_key=least_key,
@@ -107,7 +102,7 @@ def judge_prefixes(history: ClientHistory) -> PrefixJudged:
 
 
 def _range(accesses: Sequence[Any], log: _Log) -> tuple[int, Key, int | None, Key, bool]:
-    """Return which prefixes show what was read: the least, the first one too long, and by what."""
+    """Return the least prefix and the first too long, with keys."""
     least, limit = NOT_SEEN, None
     least_key: Key = ""
     limit_key: Key = ""
@@ -120,7 +115,7 @@ def _range(accesses: Sequence[Any], log: _Log) -> tuple[int, Key, int | None, Ke
         if key not in log.places:
             continue
         if key in own:
-            # What it wrote itself says nothing of the log; what stands before that does.
+            # Its own writes reveal nothing of the log; earlier elements do.
             if not isinstance(value, tuple):
                 continue
             value = value[: -own[key]]
@@ -134,7 +129,6 @@ def _range(accesses: Sequence[Any], log: _Log) -> tuple[int, Key, int | None, Ke
 
 
 def _allowed(key: Key, value: Any, log: _Log) -> Iterator[tuple[int, int | None]]:
-    """Yield the prefixes that show one value of one key, if the log has it."""
     known = log.place_after.get(key)
     if known is not None:
         if value in known:
@@ -148,7 +142,7 @@ def _allowed(key: Key, value: Any, log: _Log) -> Iterator[tuple[int, int | None]
         following = bisect_right(places, begin)
         yield begin, places[following] if following < len(places) else None
         return
-    # At the first difference something of later in the log stands where another should be.
+    # At the first difference a later element stands in another's place.
     place_of = dict(zip(values, places, strict=True))
     for element, due, place in zip(seen, values, places, strict=False):
         if element != due:
@@ -158,7 +152,6 @@ def _allowed(key: Key, value: Any, log: _Log) -> Iterator[tuple[int, int | None]
 
 
 def _index(history: ClientHistory) -> _Log:
-    """Return where the log has each version of each key."""
     assert history.log is not None
     log = _Log()
     by_number = {transaction.number: transaction for transaction in history.transactions}
@@ -177,7 +170,6 @@ def _index(history: ClientHistory) -> _Log:
 def _register_ranges(
     places: Sequence[int], values: Sequence[Any]
 ) -> dict[Any, tuple[int, int | None]]:
-    """Return from where to where each value of a register stands in the log."""
     ranges: dict[Any, tuple[int, int | None]] = {None: (NOT_SEEN, places[0])}
     following: int | None = None
     last = None

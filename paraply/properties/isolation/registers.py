@@ -1,10 +1,8 @@
-"""Versions from registers that are overwritten: a read shows one version and none before it.
+"""Versions of registers: a read shows one version.
 
-The order of versions is taken from the log where there is one. Else it is known only where every
-transaction that wrote a key had read the version before (or where just one did write it); of other
-keys only that nothing comes before the initial version. That a version read and then replaced
-comes first is sound where information does not flow in a circle (G1c), which every level that uses
-it forbids as well.
+The log defines the order. Without it, each writer of a key must have read the version before, or be
+alone; other keys order only the initial version. Ordering a version before its replacement is sound
+without G1c, which every level that uses it forbids.
 """
 
 from __future__ import annotations
@@ -25,26 +23,22 @@ from paraply.vocabulary.client_history import REPEATED_WRITE, AccessKind, Client
 from paraply.vocabulary.errors import ParaplyError
 
 FOLLOWERS_MAX = 32
-"""Versions of an unordered key that are put after a read of its initial one: bounds the edges."""
+"""Limit per unordered key; bounds the edges."""
 
 
 @dataclass(slots=True)
 class _Key:
-    """What is known of one key."""
-
     written: dict[Any, int] = field(default_factory=dict)
-    """Each value and the index of the transaction that wrote it."""
     final: dict[int, Any] = field(default_factory=dict)
-    """Each writer and the value that it left."""
     reads: list[tuple[int, Any]] = field(default_factory=list)
-    """Reads by transactions that had not written here before: the index, and the value."""
+    """Index and value, before own writes."""
 
 
 def versions_of_registers(history: ClientHistory) -> Versions:
-    """Return the versions of an rw-register history; near-linear in its size.
+    """Return the versions of an rw-register history; near-linear.
 
     Raises:
-        ParaplyError: P508 where one value is written to one key twice.
+        ParaplyError: P508 where one value is written twice.
     """
     found = Versions(history)
     keys: dict[Key, _Key] = {}
@@ -54,7 +48,7 @@ def versions_of_registers(history: ClientHistory) -> Versions:
     if history.log is not None:
         places = {number: place for place, number in enumerate(history.log)}
     reads = {key: _sound_reads(key, known, found) for key, known in keys.items()}
-    # A transaction of unknown ending committed if something of it was read.
+    # A transaction of unknown ending committed if a read shows its value.
     happened = {writer for of_key in reads.values() for _, writer in of_key}
     for key, known in keys.items():
         _add_versions(key, known, reads[key], happened, places, found)
@@ -62,7 +56,6 @@ def versions_of_registers(history: ClientHistory) -> Versions:
 
 
 def _take(index: int, transaction: Any, keys: dict[Key, _Key], found: Versions) -> None:
-    """Gather the accesses of one transaction."""
     committed = transaction.ending is Ending.COMMITTED
     own: dict[Key, Any] = {}
     for kind, key, value in transaction.accesses:
@@ -86,7 +79,7 @@ def _take(index: int, transaction: Any, keys: dict[Key, _Key], found: Versions) 
 
 
 def _sound_reads(key: Key, known: _Key, found: Versions) -> list[tuple[int, int]]:
-    """Report reads of what never was to be read; return of the others reader and writer."""
+    """Report impossible reads; return the others."""
     transactions = found.history.transactions
     reads = []
     for index, value in known.reads:
@@ -125,7 +118,6 @@ def _add_versions(
     places: dict[int, int] | None,
     found: Versions,
 ) -> None:
-    """Add the versions of a key, in their order where it is known, and the reads."""
     transactions = found.history.transactions
     installed = [
         writer for writer in known.final
@@ -134,7 +126,7 @@ def _add_versions(
     if places is not None:
         installed = [writer for writer in known.final if transactions[writer].number in places]
     present = set(installed)
-    # Who read one version and installed another: the version read comes first.
+    # A transaction that read one version and installed another orders the two.
     replaced: dict[int, int] = {}
     for index, writer in reads:
         if index in present:
@@ -167,7 +159,6 @@ def _full_order(
     places: dict[int, int] | None,
     found: Versions,
 ) -> list[int] | None:
-    """Return the writers in version order; None where it is not known."""
     transactions = found.history.transactions
     if places is not None:
         return sorted(installed, key=lambda writer: places[transactions[writer].number])
@@ -188,7 +179,6 @@ def _add_loose(
     version_of: dict[int, int],
     found: Versions,
 ) -> None:
-    """Add what is known of a key in part: what comes after the initial version and after reads."""
     for index, writer in reads:
         before = version_of[writer]
         followers = installed[:FOLLOWERS_MAX] if writer == INITIAL else []

@@ -1,8 +1,7 @@
 """The four session guarantees, key by key, in one pass over each session.
 
-Sources: Terry et al., "Session Guarantees for Weakly Consistent Replicated Data" (1994). They are
-judged by versions: one that a session read or wrote must not be newer than a later one, so far as
-the order of the key's versions is known.
+Source: Terry et al., "Session Guarantees for Weakly Consistent Replicated Data" (1994). Within a
+key's known order, no later access has an older version.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from paraply.vocabulary.client_history import DataType, Ending, Key
 
 
 class Guarantee(Enum):
-    """What a session is promised."""
+    """The guarantees of a session."""
 
     READ_YOUR_WRITES = "read your writes"
     MONOTONIC_READS = "monotonic reads"
@@ -41,35 +40,31 @@ _BREACHES: dict[Guarantee, type[SessionGuaranteeBroken]] = {
 
 @dataclass(slots=True)
 class Judged:
-    """What was found of one guarantee."""
+    """The result for one guarantee."""
 
     breaches: list[SessionGuaranteeBroken] = field(default_factory=list)
     compared: int = 0
-    """Pairs of accesses of which it could be told which version is older."""
+    """Pairs of accesses of known order."""
     undecided: int = 0
-    """Pairs of which it could not."""
+    """Pairs of unknown order."""
 
 
 Kept = dict[Key, tuple[int, int]]
-"""The newest version of each key, and the transaction that read or wrote it."""
+"""Each key's newest version and its accessor."""
 
 
 @dataclass(slots=True)
 class _Session:
-    """What a session has read and written so far."""
-
     read: Kept = field(default_factory=dict)
     written: Kept = field(default_factory=dict)
 
 
 def session_guarantees(versions: Versions) -> dict[Guarantee, Judged]:
-    """Judge every committed transaction against those before it in its session."""
+    """Judge each committed transaction in its session."""
     return _Judge(versions).judge()
 
 
 class _Judge:
-    """Goes through the transactions once, with the state of every session."""
-
     def __init__(self, versions: Versions) -> None:
         self._versions = versions
         self._chain = _chains(versions)
@@ -78,7 +73,7 @@ class _Judge:
     def judge(self) -> dict[Guarantee, Judged]:
         versions = self._versions
         writers = versions.writers
-        # Sorted by transaction, reads and versions are met in step with the transactions.
+        # Sorted by transaction, reads and versions advance together with the transactions.
         reads = sorted(range(len(versions.readers)), key=versions.readers.__getitem__)
         writes = sorted(range(len(writers)), key=writers.__getitem__)
         read_at, write_at = 0, writers.count(INITIAL)
@@ -100,7 +95,6 @@ class _Judge:
         return self._found
 
     def _take(self, index: int, read: list[int], written: list[int], session: _Session) -> None:
-        """Compare one transaction with those before it in its session, then add it to them."""
         if session.written:
             self._compare(index, read, session.written, Guarantee.READ_YOUR_WRITES)
             self._compare(index, written, session.written, Guarantee.MONOTONIC_WRITES)
@@ -111,7 +105,6 @@ class _Judge:
         self._keep(index, written, session.written)
 
     def _compare(self, index: int, later: list[int], before: Kept, guarantee: Guarantee) -> None:
-        """Compare what a transaction read or wrote with the newest before it in its session."""
         keys, chain = self._versions.keys, self._chain
         compared = 0
         for version in later:
@@ -119,7 +112,7 @@ class _Judge:
             if earlier is None:
                 continue
             newest = earlier[0]
-            # The common case first: both are on one chain, and all is well.
+            # The common case first: both are on one chain, in order.
             if chain[version] == chain[newest] and version >= newest:
                 compared += 1
                 continue
@@ -154,7 +147,6 @@ class _Judge:
 
 
 def _is_older(version: int, other: int, versions: Versions, chain: list[int]) -> bool | None:
-    """Return whether a version comes before another of its key; None where that is not known."""
     if version == other:
         return False
     if chain[version] == chain[other]:
@@ -162,14 +154,14 @@ def _is_older(version: int, other: int, versions: Versions, chain: list[int]) ->
     if INITIAL in (versions.writers[version], versions.writers[other]):
         return versions.writers[version] == INITIAL
     if versions.history.data_type is DataType.LIST:
-        # What nobody read comes after all that somebody did, in no known order.
+        # Unread versions follow all read ones in unknown order.
         is_unread = [not versions.follows[one] for one in (version, other)]
         return None if all(is_unread) else is_unread[1]
     return None
 
 
 def _chains(versions: Versions) -> list[int]:
-    """Return for each version a number that it shares with those it is ordered with."""
+    """Versions of one chain are ordered."""
     chain: list[int] = []
     for version, follows in enumerate(versions.follows):
         chain.append(chain[-1] if follows else version)

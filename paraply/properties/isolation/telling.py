@@ -1,4 +1,4 @@
-"""Cycles in words: each step says what one transaction did that puts it before the next."""
+"""Cycles in words, one clause per step."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BREACHES: dict[CyclePhenomenon, type[CycleFormed]] = {
 
 
 def breach_of(cycle: Cycle, versions: Versions) -> CycleFormed:
-    """Return the cycle as a breach, under its most telling name; it begins with the first."""
+    """Return the cycle as a breach."""
     transactions = versions.history.transactions
     first = min(range(len(cycle.steps)), key=lambda place: cycle.steps[place].source)
     steps = cycle.steps[first:] + cycle.steps[:first]
@@ -39,12 +39,12 @@ def breach_of(cycle: Cycle, versions: Versions) -> CycleFormed:
 
 
 def cycle_class(steps: Sequence[Dependency]) -> type[CycleFormed]:
-    """Return the breach that a cycle is, by its most telling name."""
+    """Return a cycle's most specific breach class."""
     return _BREACHES[kind_of_cycle(steps)]
 
 
 def clause(step: Dependency, versions: Versions) -> str:
-    """Return why the source of a step comes before its target."""
+    """Return why a step's source comes first."""
     transactions = versions.history.transactions
     source, target = transactions[step.source].name, transactions[step.target].name
     if step.kind is Kind.SESSION:

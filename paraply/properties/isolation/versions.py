@@ -1,8 +1,7 @@
 """The versions in a client history: writers, order and readers.
 
-Both data types are converted to this form, from which the dependencies between transactions follow
-(Adya, "Weak Consistency", section 4.4). Transactions are indexes into the history. The order covers
-*final* versions: a read of a version that its own writer overwrote is a separate breach (G1b).
+The dependencies follow (Adya, "Weak Consistency", section 4.4). Transactions are indexes. The order
+covers *final* versions; reads of others are separate breaches (G1b).
 """
 
 from __future__ import annotations
@@ -16,80 +15,75 @@ from paraply.properties.registry import Violation
 from paraply.vocabulary.client_history import ClientHistory, Key
 
 INITIAL = -1
-"""The writer of every version that was there before the history."""
+"""The writer of every initial version."""
 
 NOTHING_WRITTEN = object()
-"""The value of an initial version."""
 
 
 class Kind(IntEnum):
-    """Why one transaction comes before another; the values are bits of a mask."""
+    """Why one transaction precedes another: mask bits."""
 
     WW = 1
-    """It installed a version, and the other the next one of that key."""
+    """Both installed adjacent versions of a key."""
     WR = 2
-    """It installed the version that the other read."""
+    """The target read the source's version."""
     RW = 4
-    """It read a version, and the other installed the next one of that key."""
+    """The target replaced the version that the source read."""
     SESSION = 8
-    """It is the one before in the same session."""
+    """The source directly precedes in its session."""
     REALTIME = 16
-    """It had ended when the other began."""
+    """The source ended before the target began."""
 
     @property
     def word(self) -> str:
-        """Return what it is called in reports."""
+        """Return the name in reports."""
         return self.name.lower()
 
 
 class Loose(NamedTuple):
-    """A dependency between versions that are ordered, but not known to follow each other."""
+    """A dependency between ordered, possibly separate versions."""
 
     source: int
     target: int
     kind: Kind
     before: int
-    """The version that comes first, or was read."""
+    """The earlier version, installed or read."""
     after: int
-    """The version that comes later."""
 
 
 class Dependency(NamedTuple):
-    """One transaction comes before another, and why."""
+    """Why one transaction precedes another."""
 
     source: int
     target: int
     kind: Kind
     before: int = -1
-    """The version that the source installed or read; -1 for orders of session and time."""
+    """The source's version; -1 for other orders."""
     after: int = -1
-    """The version that the target installed; of a WR dependency the version that it read."""
+    """The target's version, installed or read (WR)."""
 
 
 @dataclass(slots=True)
 class Versions:
-    """The versions of all keys, key after key, and the reads that met them."""
+    """The versions, key after key, and their reads."""
 
     history: ClientHistory
     writers: list[int] = field(default_factory=list)
-    """Of each version, the index of the transaction that installed it, or INITIAL."""
+    """Each version's installing transaction, or INITIAL."""
     keys: list[Key] = field(default_factory=list)
-    """Of each version, its key."""
     values: list[Any] = field(default_factory=list)
-    """Of each version, the value that was written last, or NOTHING_WRITTEN."""
+    """Each version's last value, or NOTHING_WRITTEN."""
     follows: list[bool] = field(default_factory=list)
-    """Of each version, whether it is the next one after the version before it in these lists."""
+    """Whether each directly follows the previous version."""
     readers: list[int] = field(default_factory=list)
-    """Of each read of a version that another transaction installed, the transaction."""
+    """Readers of other transactions' versions."""
     read: list[int] = field(default_factory=list)
-    """Of each such read, the version."""
     loose: list[Loose] = field(default_factory=list)
     unread: list[Loose] = field(default_factory=list)
-    """One order, of several that are possible, of appends that nobody read: by their ends."""
+    """One possible order of unread appends."""
     breaches: list[Violation] = field(default_factory=list)
-    """What no order of versions can explain."""
     unordered: dict[Key, str] = field(default_factory=dict)
-    """Keys whose versions are not known in full order, each with the reason."""
+    """Keys without full order, with the reason."""
 
     def add(self, writer: int, key: Key, value: Any, *, follows: bool) -> int:
         """Add a version and return its number."""
@@ -100,7 +94,7 @@ class Versions:
         return len(self.writers) - 1
 
     def dependencies(self) -> Iterator[Dependency]:
-        """Yield every dependency that the versions imply, of a transaction on another."""
+        """Yield every implied dependency between two transactions."""
         yield from self._overwrites()
         yield from self._reads()
         yield from self._misses()
@@ -129,7 +123,7 @@ class Versions:
                 yield Dependency(reader, writers[after], Kind.RW, version, after)
 
     def kinds(self) -> int:
-        """Return the mask of the kinds of dependency that there are."""
+        """Return the mask of present kinds."""
         mask = 0
         for kind, found in (
             (Kind.WW, self._overwrites()), (Kind.WR, self._reads()), (Kind.RW, self._misses()),

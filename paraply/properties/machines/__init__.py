@@ -1,1 +1,1 @@
-"""Hypothesis state machines over abstract systems; tests bind them to the ones at hand."""
+"""Hypothesis state machines over abstract systems."""

@@ -1,6 +1,6 @@
-"""A machine for one parallel applier: coordinator, workers, reader and crashes in any order.
+"""A machine for one parallel applier.
 
-Properties are judged after every step, so Hypothesis prints the steps up to the violation.
+Judges after every step, so Hypothesis prints the steps up to the violation.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from paraply.properties.registry import Property
 from paraply.vocabulary.history import History
 
 WORKERS = 3
-"""Two are needed for an inversion, a third for a gap that is wider than one."""
+"""Two make an inversion, three a wider gap."""
 CHOICES_MAX = 24
-"""About six for each of four transactions: what it writes, its session, what lies between."""
+"""About six for each of four transactions."""
 OPTIONS_MAX = 11
-"""No question of the source has more options; a choice past the last is taken modulo theirs."""
+"""The most options; larger choices wrap."""
 
 logs = st.lists(st.integers(0, OPTIONS_MAX), max_size=CHOICES_MAX)
-"""What the source does, as the choices of a program; once they run out, the plainest."""
+"""The source's choices; missing ones are 0."""
 
 
 class ApplierUnderTest(Protocol):
-    """What the machine needs of an applier. What is impossible now does nothing."""
+    """An applier that ignores impossible actions."""
 
     def coordinate(self) -> None:
-        """Let the coordinator take its next step."""
+        """Take a coordinator step."""
 
     def move(self, worker: int) -> None:
-        """Let a worker, counted from 1, take its next step."""
+        """Take a step of a worker, from 1."""
 
     def read(self) -> None:
-        """Let a reader take a snapshot."""
+        """Take a reader's snapshot."""
 
     def save_position(self) -> None:
         """Take a checkpoint."""
@@ -46,30 +46,30 @@ class ApplierUnderTest(Protocol):
         """Crash, and start again."""
 
     def finish(self) -> None:
-        """Let everything move until nothing can, and stop in good order if all is applied."""
+        """Run to the end and stop."""
 
     def history(self) -> History:
-        """Return what has happened so far."""
+        """Return the history so far."""
 
 
 class ApplierMachine(RuleBasedStateMachine):
-    """Subclasses say what is tested (``make``) and by which properties (``judged``)."""
+    """Subclasses define ``make`` and ``judged``."""
 
     judged: Sequence[Property] = ()
     applier: ApplierUnderTest | None = None
 
     def make(self, program: Sequence[int]) -> ApplierUnderTest:
-        """Return an applier that has yet to apply the log that the choices make."""
+        """Return an applier for these choices' log."""
         raise NotImplementedError
 
     @initialize(program=logs)
     def source_writes_its_log(self, program: list[int]) -> None:
-        """Let the source execute its transactions."""
+        """Execute the source's transactions."""
         self.applier = self.make(program)
 
     @property
     def replica(self) -> ApplierUnderTest:
-        """Return the applier, which is there before any rule is."""
+        """Return the applier."""
         assert self.applier is not None
         return self.applier
 
@@ -101,12 +101,12 @@ class ApplierMachine(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_broken_so_far(self) -> None:
-        """Judge the history so far, of which the end is missing."""
+        """Judge the history so far."""
         if self.applier is not None:
             judge(replace(self.applier.history(), is_complete=False), self.judged)
 
     def teardown(self) -> None:
-        """Let the applier finish, and judge the whole run."""
+        """Finish and judge the whole run."""
         if self.applier is not None:
             self.applier.finish()
             judge(self.applier.history(), self.judged)

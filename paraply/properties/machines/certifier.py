@@ -1,4 +1,4 @@
-"""A machine for one certifier: transactions, collections and views in any order."""
+"""A machine for one certifier."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from paraply.properties.registry import Property
 from paraply.vocabulary.history import History
 
 ROWS = ("a", "b", "c")
-"""Two rows make a transaction depend on two writers; the third stays untouched meanwhile."""
+"""Two for dependencies; one stays untouched."""
 LAG_MAX = 3
-"""Enough for a snapshot to lack a writer, another one and a barrier."""
+"""Lets a snapshot lack two writers and a barrier."""
 
 write_sets = st.lists(st.sampled_from(ROWS), max_size=3).map(tuple)
-"""Items in any order; none for a transaction without write set, some twice."""
+"""Some items twice; none without write set."""
 
 
 class CertifierUnderTest(Protocol):
-    """What the machine needs of a certifier."""
+    """A certifier under test."""
 
     def deliver_remote(self, items: Sequence[str], lag: int) -> None:
-        """Certify another member's transaction that has not seen the last ``lag`` ones."""
+        """Certify a remote transaction that missed ``lag`` ones."""
 
     def deliver_local(self, items: Sequence[str]) -> None:
-        """Certify a transaction of this member, which has committed all before it."""
+        """Certify a local transaction."""
 
     def create_table_as_select(self, table: str) -> None:
-        """Certify another member's CREATE TABLE ... SELECT."""
+        """Certify a remote CREATE TABLE ... SELECT."""
 
     def collect(self, kept: int) -> None:
-        """Collect with all but the last ``kept`` certified transactions stable."""
+        """Collect all but the last ``kept`` transactions."""
 
     def change_view(self) -> None:
         """Install a view with a joining member."""
 
     def history(self) -> History:
-        """Return what has happened so far."""
+        """Return the history so far."""
 
 
 class CertifierMachine(RuleBasedStateMachine):
-    """Subclasses say what is tested (``make``) and by which properties (``judged``)."""
+    """Subclasses define ``make`` and ``judged``."""
 
     judged: Sequence[Property] = ()
 
@@ -53,7 +53,7 @@ class CertifierMachine(RuleBasedStateMachine):
         self.certifier = self.make()
 
     def make(self) -> CertifierUnderTest:
-        """Return a certifier that starts."""
+        """Return a new certifier."""
         raise NotImplementedError
 
     @rule(items=write_sets, lag=st.integers(0, LAG_MAX))

@@ -1,7 +1,6 @@
-"""A machine for a group: delays, crashes, joins and collections in any order.
+"""A machine for a group: delays, crashes, joins and collections.
 
-Only the machine delivers and applies: a member may lag arbitrarily, which covers every network
-partition of a group with one total order.
+Arbitrary lag covers every partition of a totally ordered group.
 """
 
 from __future__ import annotations
@@ -17,44 +16,44 @@ from paraply.properties.registry import Property
 from paraply.vocabulary.history import History
 
 MEMBERS = ("r1", "r2", "r3")
-"""Two that race, and one that joins or lags."""
+"""Two race, and one joins or lags."""
 ROWS = ("a", "b")
-"""One row to race for; writing the other makes the first one's version old enough to purge."""
+"""A second row makes the first's version purgeable."""
 
 members = st.sampled_from(MEMBERS)
 write_sets = st.lists(st.sampled_from(ROWS), min_size=1, max_size=2, unique=True).map(tuple)
 
 
 class GroupUnderTest(Protocol):
-    """What the machine needs of a group. What cannot be done now is left undone."""
+    """A group that ignores impossible actions."""
 
     def submit(self, member: str, items: Sequence[str]) -> None:
         """Execute and send a transaction."""
 
     def deliver(self, member: str, count: int) -> None:
-        """Hand a member up to ``count`` messages."""
+        """Deliver up to ``count`` messages."""
 
     def apply(self, member: str, count: int) -> None:
-        """Let a member apply up to ``count`` transactions of its relay log."""
+        """Apply up to ``count`` transactions."""
 
     def broadcast(self, member: str) -> None:
-        """Let a member tell what it has executed."""
+        """Broadcast a member's executed set."""
 
     def crash(self, member: str) -> None:
-        """Crash a member, unless it is the last one."""
+        """Crash a member, except the last one."""
 
     def join(self, member: str) -> None:
-        """Let a member join, recover as far as a donor allows, and come online if it can."""
+        """Join, recover and come online if possible."""
 
     def settle(self) -> None:
         """Deliver, recover and apply everything."""
 
     def history(self) -> History:
-        """Return what has happened so far."""
+        """Return the history so far."""
 
 
 class GroupMachine(RuleBasedStateMachine):
-    """Subclasses say what is tested (``make``) and by which properties (``judged``)."""
+    """Subclasses define ``make`` and ``judged``."""
 
     judged: Sequence[Property] = ()
 
@@ -63,7 +62,7 @@ class GroupMachine(RuleBasedStateMachine):
         self.group = self.make()
 
     def make(self) -> GroupUnderTest:
-        """Return a group of ``MEMBERS``, or of some of them, that starts."""
+        """Return a group of some ``MEMBERS``."""
         raise NotImplementedError
 
     @rule(member=members, items=write_sets)
@@ -88,7 +87,7 @@ class GroupMachine(RuleBasedStateMachine):
 
     @rule()
     def minute_passes(self) -> None:
-        """Let every member tell what it has executed, as all do once a minute."""
+        """Broadcast every member's executed set."""
         for member in MEMBERS:
             self.group.broadcast(member)
 
@@ -99,7 +98,7 @@ class GroupMachine(RuleBasedStateMachine):
 
     @rule(member=members)
     def member_joins(self, member: str) -> None:
-        """Let a member join, or go on joining."""
+        """Let a member join or continue to."""
         self.group.join(member)
 
     @rule()

@@ -1,7 +1,6 @@
-"""Machines for GTIDs: one replica with its position, and servers that fail over.
+"""Machines for GTIDs: one replica's position, and a fail-over of servers.
 
-The first crashes, stops and starts a replica between any two of its steps. The second lets a
-source with two replicas, or a ring, write, lag, crash, rotate and lose a server in any order.
+The first crashes, stops and starts between any two steps. The second uses two replicas or a ring.
 """
 
 from __future__ import annotations
@@ -18,38 +17,38 @@ from paraply.properties.registry import Property
 from paraply.vocabulary.history import History
 
 WORKERS = 3
-"""Two of one domain, and one of another between them."""
+"""Two of one domain, one between them."""
 SERVERS = ("s1", "s2", "s3")
 SCHEMAS = 2
 TOPOLOGIES = ("failover", "ring")
 
 logs = st.lists(st.integers(0, 1), min_size=2, max_size=6)
-"""The domain of each transaction of the source's log."""
+"""Each transaction's domain."""
 
 
 class ReplicaUnderTest(Protocol):
-    """What the first machine needs. What is impossible now does nothing."""
+    """A replica that ignores impossible actions."""
 
     def dispatch(self) -> None:
-        """Give the next transaction to an idle worker."""
+        """Give a transaction to a worker."""
 
     def move(self, worker: int) -> None:
-        """Let a worker, counted from 1, take its next step."""
+        """Take a step of a worker, from 1."""
 
     def commit(self) -> None:
-        """Let the leader of a commit group take its next step."""
+        """Take a group leader's step."""
 
     def fail_for_now(self, worker: int) -> None:
-        """Let a worker meet a temporary error."""
+        """Cause a temporary error in a worker."""
 
     def clean_up(self) -> None:
         """Delete old position rows."""
 
     def show(self) -> None:
-        """Look at the position."""
+        """Read the position."""
 
     def stop(self) -> None:
-        """Stop the replica in good order, and start it."""
+        """Stop in good order, then start."""
 
     def crash(self, kept: int) -> None:
         """Crash; ``kept`` unsynced groups of the binary log survive."""
@@ -58,17 +57,17 @@ class ReplicaUnderTest(Protocol):
         """Apply the rest."""
 
     def history(self) -> History:
-        """Return what has happened so far."""
+        """Return the history so far."""
 
 
 class PositionMachine(RuleBasedStateMachine):
-    """Subclasses say what is tested (``make``) and by which properties (``judged``)."""
+    """Subclasses define ``make`` and ``judged``."""
 
     judged: Sequence[Property] = ()
     tested: ReplicaUnderTest | None = None
 
     def make(self, domains: Sequence[int]) -> ReplicaUnderTest:
-        """Return a replica that has yet to apply a log of transactions in these domains."""
+        """Return a replica for a log of these domains."""
         raise NotImplementedError
 
     @initialize(domains=logs)
@@ -78,7 +77,7 @@ class PositionMachine(RuleBasedStateMachine):
 
     @property
     def replica(self) -> ReplicaUnderTest:
-        """Return the replica, which is there before any rule is."""
+        """Return the replica."""
         assert self.tested is not None
         return self.tested
 
@@ -126,66 +125,66 @@ class PositionMachine(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_broken_so_far(self) -> None:
-        """Judge the history so far, of which the end is missing."""
+        """Judge the history so far."""
         if self.tested is not None:
             judge(replace(self.tested.history(), is_complete=False), self.judged)
 
     def teardown(self) -> None:
-        """Apply the rest, and judge the whole run."""
+        """Finish and judge the whole run."""
         if self.tested is not None:
             self.tested.finish()
             judge(self.tested.history(), self.judged)
 
 
 class ServersUnderTest(Protocol):
-    """What the second machine needs. What is impossible now does nothing."""
+    """Servers that ignore impossible actions."""
 
     def write(self, server: str, schema: int, *, leaves_hole: bool) -> None:
         """Let a client commit a transaction."""
 
     def replicate(self, server: str, choice: int) -> None:
-        """Let a replica connect, receive, or apply: one of what it can do now."""
+        """Connect, receive, or apply, by choice."""
 
     def crash(self, server: str, *, in_a_write: bool) -> None:
-        """Crash a server, perhaps in the middle of a write, and start it again."""
+        """Crash and restart, perhaps in a write."""
 
     def rotate(self, server: str) -> None:
         """Rotate a binary log."""
 
     def lose_first(self) -> None:
-        """Lose s1 for good."""
+        """Lose s1 permanently."""
 
     def go_on_with_failover(self) -> None:
-        """Take the next step of a fail-over: elect a successor, promote it."""
+        """Take a fail-over step."""
 
     def settle(self) -> None:
-        """Finish a fail-over and let every replica catch up; state every position."""
+        """Finish the fail-over; state every position."""
 
     def history(self) -> History:
-        """Return what has happened so far."""
+        """Return the history so far."""
 
 
 servers = st.sampled_from(SERVERS)
 
 
 class FailoverMachine(RuleBasedStateMachine):
-    """Subclasses say what is tested (``make``) and by which properties (``judged``)."""
+    """Subclasses define ``make`` and ``judged``."""
 
     judged: Sequence[Property] = ()
     tested: ServersUnderTest | None = None
 
     def make(self, topology: str) -> ServersUnderTest:
-        """Return ``SERVERS`` in a topology, before anything has happened."""
+        """Return new ``SERVERS`` in a topology."""
         raise NotImplementedError
 
     @initialize(topology=st.sampled_from(TOPOLOGIES))
     def servers_are_connected(self, topology: str) -> None:
-        """Say who follows whom."""
+        """Connect the servers."""
         self.tested = self.make(topology)
 
     @property
     def network(self) -> ServersUnderTest:
-        """Return the servers, which are there before any rule is."""
+        """Return the servers."""
         assert self.tested is not None
         return self.tested
 
@@ -221,7 +220,7 @@ class FailoverMachine(RuleBasedStateMachine):
         self.network.go_on_with_failover()
 
     def teardown(self) -> None:
-        """Let everything come to rest, and judge the whole run."""
+        """Settle and judge the whole run."""
         if self.tested is not None:
             self.tested.settle()
             judge(self.tested.history(), self.judged)

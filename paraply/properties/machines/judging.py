@@ -1,4 +1,4 @@
-"""What every machine does in the end: judge the history that its steps made."""
+"""Judges the final history of every machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paraply.vocabulary.notation import format_history
 
 
 def judge(history: History, judged: Iterable[Property]) -> None:
-    """Raise ``AssertionError`` with the breaches and the history if a property is broken."""
+    """Raise ``AssertionError`` with the breaches and the history."""
     for prop in judged:
         violations = prop.violations(history)
         if violations:

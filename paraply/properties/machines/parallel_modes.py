@@ -1,6 +1,6 @@
-"""A machine for a MariaDB replica in one parallel mode: workers, kills, syncs, stops in any order.
+"""A machine for a MariaDB replica in one parallel mode.
 
-Properties are judged after every step, so Hypothesis prints the steps up to the violation.
+Judges after every step, so Hypothesis prints the steps up to the violation.
 """
 
 from __future__ import annotations
@@ -17,73 +17,73 @@ from paraply.properties.registry import Property
 from paraply.vocabulary.history import History
 
 WORKERS = 3
-"""Two conflict, and the third belongs to the batch that must wait for both."""
+"""Two conflict; the third's batch waits."""
 STEPS_MAX = 6
-"""From the GTID event to the wait in the commit, for a transaction of two rows."""
+"""From GTID event to commit wait, two rows."""
 CHOICES_MAX = 24
-"""About six for each of four transactions: kind, rows and their order, mark, group, extra lock."""
+"""About six for each of four transactions."""
 OPTIONS_MAX = 7
-"""No question of the source has more options; a choice past the last is taken modulo theirs."""
+"""The most options; larger choices wrap."""
 
 logs = st.lists(st.integers(0, OPTIONS_MAX), max_size=CHOICES_MAX)
-"""What the source does, as the choices of a program; once they run out, the plainest."""
+"""The source's choices; missing ones are 0."""
 
 
 class ReplicaUnderTest(Protocol):
-    """What the machine needs of a replica. What is impossible now does nothing."""
+    """A replica that ignores impossible actions."""
 
     def deal(self) -> None:
-        """Let the driver thread give the next group to a worker."""
+        """Give a group to a worker."""
 
     def move(self, worker: int) -> None:
-        """Let a worker, counted from 1, take its next step."""
+        """Take a step of a worker, from 1."""
 
     def kill(self) -> None:
-        """Let the background thread deliver the next deadlock kill."""
+        """Deliver the next deadlock kill."""
 
     def write_group(self) -> None:
-        """Let a leader write and sync what is queued for the binary log."""
+        """Write and sync the binlog queue."""
 
     def engine_commit(self) -> None:
-        """Let the engine commit the next of the binary log."""
+        """Commit the next transaction in the engine."""
 
     def time_out(self, worker: int) -> None:
-        """Let a lock wait timeout strike a worker's attempt, begun if need be."""
+        """Time out an attempt's lock, begun if needed."""
 
     def fail(self, worker: int) -> None:
-        """Let something outside of the log make a worker's attempt fail, begun if need be."""
+        """Fail an attempt externally, begun if needed."""
 
     def stop(self) -> None:
-        """STOP SLAVE; the replica starts again by itself when it has stopped."""
+        """STOP SLAVE; the replica restarts itself."""
 
     def read(self) -> None:
         """Let a reader take a snapshot."""
 
     def finish(self) -> None:
-        """Let everything move until nothing can, and stop in good order if all is applied."""
+        """Run to the end and stop."""
 
     def history(self) -> History:
-        """Return what has happened so far."""
+        """Return the history so far."""
 
 
 class ParallelModesMachine(RuleBasedStateMachine):
-    """Subclasses say what is tested (``make``) and by which properties (``judged``)."""
+    """Subclasses define ``make`` and ``judged``."""
 
     judged: Sequence[Property] = ()
     under_test: ReplicaUnderTest | None = None
 
     def make(self, program: Sequence[int]) -> ReplicaUnderTest:
-        """Return a replica that has yet to apply the log that the choices make."""
+        """Return a replica for these choices' log."""
         raise NotImplementedError
 
     @initialize(program=logs)
     def source_writes_its_log(self, program: list[int]) -> None:
-        """Let the source execute its transactions."""
+        """Execute the source's transactions."""
         self.under_test = self.make(program)
 
     @property
     def replica(self) -> ReplicaUnderTest:
-        """Return the replica, which is there before any rule is."""
+        """Return the replica."""
         assert self.under_test is not None
         return self.under_test
 
@@ -95,7 +95,7 @@ class ParallelModesMachine(RuleBasedStateMachine):
 
     @rule(worker=st.integers(1, WORKERS), steps=st.integers(1, STEPS_MAX))
     def worker_takes_steps(self, worker: int, steps: int) -> None:
-        """Execute events, start to commit, roll back, begin again."""
+        """Execute, start to commit, roll back, begin again."""
         for _ in range(steps):
             self.replica.move(worker)
 
@@ -117,12 +117,12 @@ class ParallelModesMachine(RuleBasedStateMachine):
 
     @rule(worker=st.integers(1, WORKERS))
     def lock_wait_times_out(self, worker: int) -> None:
-        """Strike an attempt."""
+        """Time out an attempt."""
         self.replica.time_out(worker)
 
     @rule(worker=st.integers(1, WORKERS))
     def attempt_fails(self, worker: int) -> None:
-        """Fail an attempt, and the replica with it, unless it speculates."""
+        """Fail an attempt; speculation continues."""
         self.replica.fail(worker)
 
     @rule()
@@ -137,12 +137,12 @@ class ParallelModesMachine(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_broken_so_far(self) -> None:
-        """Judge the history so far, of which the end is missing."""
+        """Judge the history so far."""
         if self.under_test is not None:
             judge(replace(self.under_test.history(), is_complete=False), self.judged)
 
     def teardown(self) -> None:
-        """Let the replica finish, and judge the whole run."""
+        """Finish and judge the whole run."""
         if self.under_test is not None:
             self.under_test.finish()
             judge(self.under_test.history(), self.judged)

@@ -1,7 +1,6 @@
-"""Isolation on replicas: whether all that readers saw fits one order of transactions.
+"""Isolation on replicas: all reads fit one order of transactions.
 
-``replica_reads`` asks for prefixes of the log. This asks for less: readers may see gaps as long as
-no circle of dependencies gives them away, which is all that a checker without the log can find.
+Weaker than ``replica_reads``: admits gaps without a cycle, as any checker without the log must.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from paraply.vocabulary.write_set import Item
 
 
 def versions_on_replicas(history: History) -> Versions:
-    """Return the log's transactions and the reads of replicas as versions and who met them."""
+    """Return the log and the replicas' reads."""
     told = [
         ClientTransaction(number=one.id, ending=Ending.COMMITTED, accesses=(), session=one.session)
         for one in history.transactions
@@ -68,8 +67,7 @@ def reader_misses_a_later_version(history: History) -> bool:
 def replica_reads_fit_one_order(history: History) -> tuple[CycleFormed, ...]:
     """All that readers saw on all replicas fits one order of all transactions.
 
-    Prefixes of the log always do. Not all that fits is a prefix: a gap that no reader can tell
-    from another order of the log is no breach here, and one of ``readers_see_prefixes``.
+    Prefixes always fit. ``readers_see_prefixes`` also rejects gaps that another order explains.
     """
     if not readers_see_prefixes(history):
         return ()

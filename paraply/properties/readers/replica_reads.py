@@ -1,8 +1,7 @@
-"""Readers of a replica see prefixes of the source's log, which only grow.
+"""Readers of a replica see growing prefixes of the source's log.
 
-With the log's order this is linear: every version that a reader saw allows a range of prefixes. A
-read without a prefix saw a state that never existed, and a stale read is no violation. Without the
-order these two are indistinguishable.
+The log's order makes the check linear. It separates impossible states from stale reads, which are
+allowed.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from paraply.vocabulary.write_set import Item
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateNeverExisted(Violation):
-    """A snapshot shows a transaction and misses one that the source had committed before it."""
+    """A snapshot misses an earlier commit."""
 
     member: str
     seen: TransactionId
@@ -38,13 +37,12 @@ class StateNeverExisted(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadWentBack(Violation):
-    """A read shows an older state than a read before it on the same replica."""
+    """A read shows an older state than before."""
 
     member: str
     missed: TransactionId
     item: Item
     shown_before: TransactionId
-    """The prefix that an earlier read had already shown."""
 
     def __str__(self) -> str:
         return (
@@ -55,7 +53,7 @@ class ReadWentBack(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateDiverged(Violation):
-    """All was applied, and a row is not what the source left."""
+    """A final row differs from the source's."""
 
     member: str
     item: Item
@@ -68,7 +66,7 @@ class StateDiverged(Violation):
 
 @dataclass(frozen=True, slots=True)
 class PrefixRange:
-    """The prefixes that explain a read: from T``least`` to the one before T``limit``."""
+    """From T``least`` to before T``limit``."""
 
     least: TransactionId
     least_item: Item
@@ -77,7 +75,7 @@ class PrefixRange:
 
 
 def writers_of(history: History) -> dict[Item, list[TransactionId]]:
-    """Return the writers of each item in the source's order."""
+    """Return each item's writers in order."""
     writers: dict[Item, list[TransactionId]] = {}
     for transaction in history.transactions:
         for item in transaction.write_set:
@@ -88,7 +86,7 @@ def writers_of(history: History) -> dict[Item, list[TransactionId]]:
 def prefixes_that_explain(
     observed: Iterable[Observation], writers: Mapping[Item, Sequence[TransactionId]]
 ) -> PrefixRange:
-    """Return which prefixes show these versions; only items that are listed count."""
+    """Return the prefixes that explain the versions."""
     least = INITIAL_STATE
     least_item: Item = ""
     limit: TransactionId | None = None
@@ -107,10 +105,7 @@ def prefixes_that_explain(
 def steps_back(
     reads: Iterable[tuple[str, PrefixRange]],
 ) -> Iterator[tuple[str, PrefixRange, TransactionId, TransactionId]]:
-    """Yield the reads that show less than one before at the same member.
-
-    Each with its member, what it misses, and what had been shown before.
-    """
+    """Yield member, read, missing transaction, and the prefix shown before."""
     shown: dict[str, TransactionId] = {}
     for member, read in reads:
         before = shown.get(member, INITIAL_STATE)
@@ -174,10 +169,7 @@ def reads_never_go_back(history: History) -> tuple[ReadWentBack, ...]:
 
 
 def _final_reads(history: History) -> dict[str, Event]:
-    """Return the last read of each member that had stopped for good, in good order, after it.
-
-    Who starts again had not come to its end; where the recording broke off, nobody is known to.
-    """
+    """Excludes restarted members and truncated recordings."""
     finals: dict[str, Event] = {}
     stopped: dict[str, Event] = {}
     for event in history.events if history.is_complete else ():

@@ -1,8 +1,7 @@
-"""Guarantees for a client session that reads on replicas and writes at the source.
+"""Guarantees for a session that reads on replicas and writes at the source.
 
-Prefixes on each replica are insufficient: the session moves between replicas, and a replica may lag
-behind the session's own writes. Source: Terry et al., "Session Guarantees for Weakly Consistent
-Replicated Data" (1994), over the order of the log.
+Replicas may lag behind the session. Source: Terry et al., "Session Guarantees for Weakly Consistent
+Replicated Data" (1994), over the log's order.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from paraply.vocabulary.write_set import Item
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcknowledgedWriteUnseen(Violation):
-    """A session read a row as it was before a write of its own that it had been told is done."""
+    """A session misses its acknowledged write."""
 
     session: str
     member: str
@@ -43,7 +42,7 @@ class AcknowledgedWriteUnseen(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionReadWentBack(Violation):
-    """A session saw less of the log than it had seen before, on that replica or another."""
+    """A session sees less than before."""
 
     session: str
     member: str
@@ -60,7 +59,7 @@ class SessionReadWentBack(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionWriteLoggedEarlier(Violation):
-    """A session's write stands in the log before one that it was told is done before."""
+    """A write precedes the session's acknowledged one."""
 
     session: str
     transaction: TransactionId
@@ -75,7 +74,7 @@ class SessionWriteLoggedEarlier(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteLoggedBeforeWhatWasRead(Violation):
-    """A session's write stands in the log before what the session had read."""
+    """A write precedes what the session read."""
 
     session: str
     transaction: TransactionId
@@ -90,19 +89,16 @@ class WriteLoggedBeforeWhatWasRead(Violation):
 
 @dataclass(slots=True)
 class _Session:
-    """What a session has been shown and told so far."""
-
     shown: TransactionId = INITIAL_STATE
-    """The prefix of the log that its reads have shown."""
     done: TransactionId = INITIAL_STATE
-    """The last of its transactions in the log that it was told is done."""
+    """Its last acknowledged transaction."""
     own: dict[Item, TransactionId] = field(default_factory=dict)
-    """Of each row it wrote, the last write that it was told is done."""
+    """Its last acknowledged write per row."""
     reads: int = 0
 
 
 def _session_steps(history: History) -> Iterator[tuple[Event, str, _Session]]:
-    """Yield each read, submission and acknowledgement with its session as it is before it."""
+    """Yield each event with its session's prior state."""
     sessions: dict[str, _Session] = {}
     writers = writers_of(history)
     kinds = (EventKind.READ, EventKind.SUBMITTED, EventKind.CLIENT_ACKNOWLEDGED)
@@ -132,7 +128,7 @@ def _reads_own_row(history: History) -> bool:
 
 @always(of=client_reads_and_writes, source="Terry et al.: read your writes", witness=_reads_own_row)
 def sessions_read_their_writes(history: History) -> tuple[AcknowledgedWriteUnseen, ...]:
-    """A session sees, wherever it reads, each write of its own that it was told is done."""
+    """A session sees, wherever it reads, each of its own acknowledged writes."""
     return tuple(
         AcknowledgedWriteUnseen(
             session=name,
@@ -193,7 +189,7 @@ def _writes_again(history: History) -> bool:
 def session_writes_are_logged_in_order(
     history: History,
 ) -> tuple[SessionWriteLoggedEarlier, ...]:
-    """A write of a session stands in the log after those that it was told are done before."""
+    """A write of a session follows its earlier acknowledged writes in the log."""
     return tuple(
         SessionWriteLoggedEarlier(session=name, transaction=event.transaction, after=session.done)
         for event, name, session in _session_steps(history)
@@ -218,7 +214,7 @@ def _writes_after_reading(history: History) -> bool:
 def session_writes_follow_its_reads(
     history: History,
 ) -> tuple[WriteLoggedBeforeWhatWasRead, ...]:
-    """A write of a session stands in the log after everything that the session had read."""
+    """A write of a session follows in the log all that the session had read."""
     return tuple(
         WriteLoggedBeforeWhatWasRead(
             session=name, transaction=event.transaction, read=session.shown

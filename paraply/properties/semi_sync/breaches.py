@@ -1,4 +1,4 @@
-"""The breaches that the properties of semi-synchronous group commit report."""
+"""The breaches of semi-synchronous group commit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenUnacknowledged(Violation):
-    """A reader at the source saw a transaction that too few replicas had."""
+    """A reader sees an unacknowledged transaction."""
 
     transaction: TransactionId
     acknowledged_by: tuple[str, ...]
@@ -26,7 +26,7 @@ class SeenUnacknowledged(Violation):
 
 
 class ConfirmedUnacknowledged(SeenUnacknowledged):
-    """A client was told that its transaction had committed when too few replicas had it."""
+    """An unacknowledged commit is confirmed."""
 
     __slots__ = ()
 
@@ -40,7 +40,7 @@ class ConfirmedUnacknowledged(SeenUnacknowledged):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenThenLost(Violation):
-    """A transaction that somebody had read is gone after the fail-over."""
+    """A transaction read before the fail-over is lost."""
 
     transaction: TransactionId
     promoted: str
@@ -50,7 +50,7 @@ class SeenThenLost(Violation):
 
 
 class ConfirmedThenLost(SeenThenLost):
-    """A transaction that a client was told had committed is gone after the fail-over."""
+    """A transaction confirmed before the fail-over is lost."""
 
     __slots__ = ()
 
@@ -63,7 +63,7 @@ class ConfirmedThenLost(SeenThenLost):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageOvertaken(Violation):
-    """A transaction passed a stage before one that is earlier in the binary log."""
+    """A transaction passes a stage too early."""
 
     stage: EventKind
     earlier: TransactionId
@@ -78,7 +78,7 @@ class StageOvertaken(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveredAgainstBinlog(Violation):
-    """Crash recovery kept what the binary log does not have, or dropped what readers had seen."""
+    """Recovery contradicts the binary log."""
 
     transaction: TransactionId
     was_kept: bool
@@ -91,7 +91,7 @@ class RecoveredAgainstBinlog(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaAhead(Violation):
-    """A replica has what a crash of the source could still have taken back."""
+    """A replica has an unsynced transaction."""
 
     member: str
     transaction: TransactionId
@@ -102,7 +102,7 @@ class ReplicaAhead(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionPassedOver(Violation):
-    """A replica received a transaction without one before it in the binary log."""
+    """A replica skips a transaction."""
 
     member: str
     transaction: TransactionId
@@ -114,7 +114,7 @@ class TransactionPassedOver(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitStalled(Violation):
-    """Nothing can move any more, and a client has no answer."""
+    """A client has no answer at the end."""
 
     waiting: tuple[TransactionId, ...]
 
@@ -124,7 +124,7 @@ class CommitStalled(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaLeftAhead(Violation):
-    """A source came back without a transaction that a replica has: the replica is refused."""
+    """A returned source lacks a replica's transaction, and rejects the replica."""
 
     member: str
     transaction: TransactionId
@@ -135,7 +135,7 @@ class ReplicaLeftAhead(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GapSeen(Violation):
-    """A reader at the source saw a transaction without one before it in the binary log."""
+    """A reader misses an earlier logged transaction."""
 
     transaction: TransactionId
     missing: TransactionId
@@ -149,7 +149,7 @@ class GapSeen(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotMisplaced(Violation):
-    """A snapshot was given the wrong place in the binary log."""
+    """A snapshot has the wrong binlog position."""
 
     position: str
     seen: int
@@ -163,7 +163,7 @@ class SnapshotMisplaced(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbandonedWithoutCause(Violation):
-    """A wait was given up for a reason that is not on the list, or that did not apply."""
+    """A wait ends for an invalid reason."""
 
     transaction: TransactionId
     reason: str
@@ -174,7 +174,7 @@ class AbandonedWithoutCause(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraTransaction(Violation):
-    """An old source was taken back with a transaction that the new one does not have."""
+    """An old source rejoins with an extra transaction."""
 
     transaction: TransactionId
 
@@ -184,7 +184,7 @@ class ExtraTransaction(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedWithoutReason(Violation):
-    """An old source was refused although its engine had nothing that the new one lacks."""
+    """An old source without extras is rejected."""
 
     def __str__(self) -> str:
         return (
@@ -195,7 +195,7 @@ class RefusedWithoutReason(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GtidReused(Violation):
-    """Two transactions that somebody still has bear one GTID."""
+    """Two surviving transactions have one GTID."""
 
     gtid: str
     earlier: TransactionId
@@ -207,7 +207,7 @@ class GtidReused(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepTakenAgain(Violation):
-    """A transaction took a step of its commit that it had taken before."""
+    """A transaction repeats a commit step."""
 
     transaction: TransactionId
     member: str

@@ -1,7 +1,6 @@
-"""How long a commit waits for its acknowledgement, in histories with times in microseconds.
+"""Commit waits, in microseconds.
 
-A commit waits for its own group's round trip and the rest of the previous group's, for any number
-of clients.
+A commit waits for its own group's round trip and the rest of the previous one's.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitWaitedForOthers(Violation):
-    """A commit took longer than two round trips and the work of two groups."""
+    """A commit exceeds two groups' time."""
 
     transaction: TransactionId
     took_us: int
@@ -35,15 +34,12 @@ def _number(history: History, name: str) -> int:
 
 
 def has_clock(history: History) -> bool:
-    """Return whether the history says how long a round trip takes."""
+    """Return whether the round-trip time is stated."""
     return "round_trip_us" in history.header.options
 
 
 def _bound(history: History) -> int:
-    """Return the time of two groups: each is written and synced, acknowledged and committed.
-
-    A group may have to wait for the sync of one more, which holds LOCK_log.
-    """
+    """A group may also wait for a further sync, which holds LOCK_log."""
     work = 2 * _number(history, "sync_us")
     commits = _number(history, "clients") * _number(history, "engine_commit_us")
     return 2 * (_number(history, "round_trip_us") + work + commits)
@@ -64,7 +60,6 @@ def round_trips_overlap(history: History) -> bool:
 
 
 def _many_clients_commit(history: History) -> bool:
-    """Return whether so many clients committed that taking turns would show."""
     clients = min(_number(history, "clients"), len(history.transactions))
     alone = _number(history, "round_trip_us") + _number(history, "sync_us")
     return has_clock(history) and clients * alone > _bound(history)
@@ -77,7 +72,7 @@ def _many_clients_commit(history: History) -> bool:
     is_safety=False,
 )
 def commits_wait_for_two_round_trips(history: History) -> tuple[CommitWaitedForOthers, ...]:
-    """A commit takes about two round trips at most, however many clients there are."""
+    """A commit takes about two round trips at most, for any number of clients."""
     if not has_clock(history):
         return ()
     bound = _bound(history)
@@ -97,7 +92,7 @@ def commits_wait_for_two_round_trips(history: History) -> tuple[CommitWaitedForO
 
 
 def commits_per_second(history: History) -> float:
-    """Return how many commits were answered per simulated second, from the first event on."""
+    """Return commits per simulated second."""
     answered = list(history.events_of(EventKind.CLIENT_ACKNOWLEDGED))
     if not answered or not answered[-1].time:
         return 0.0

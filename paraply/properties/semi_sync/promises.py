@@ -1,8 +1,7 @@
-"""No phantom visibility, and the other guarantees of semi-synchronous group commit.
+"""No phantom visibility, and the other guarantees of semi-sync group commit.
 
-The source is the first member of the header. An abandoned wait releases its transactions from the
-guarantee; ``ABANDON_REASONS`` lists all causes, and a property checks that there is no other. One
-pass finds all: ``paraply.properties.semi_sync.watch.Watch``.
+The header's first member is the source. An abandoned wait releases its transactions. One pass finds
+all: ``paraply.properties.semi_sync.watch.Watch``.
 """
 
 from __future__ import annotations
@@ -36,18 +35,17 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
 NOT_AT_REST = ("shutdown", REFUSED)
-"""Notes of a stop that is not the end of the run."""
+"""Notes of stops before the end."""
 
 ViolationT = TypeVar("ViolationT", bound=Violation)
 
 
 def is_semi_sync(history: History) -> bool:
-    """Return whether the history is one of a source with commit stages and replicas."""
+    """Return whether a source records commit stages."""
     return any(event.kind is EventKind.FLUSHED for event in history.events)
 
 
 def _found(history: History, *kinds: type[ViolationT]) -> tuple[ViolationT, ...]:
-    """Return the breaches of exactly these kinds."""
     if not is_semi_sync(history):
         return ()
     return tuple(breach for breach in breaches(history) if type(breach) in kinds)  # type: ignore[misc]
@@ -96,14 +94,13 @@ def source_recovers_unacknowledged(history: History) -> bool:
 
 @sometimes(of=commit_stages, source="MDEV-162: if we completely lose the master")
 def source_is_lost_after_a_read(history: History) -> bool:
-    """Somebody read at the source, the source was lost, and a replica was promoted."""
+    """A reader read at the source, the source was lost, and a replica was promoted."""
     return bool(_promoted(history)) and any(
         event.observed for event in history.events_of(EventKind.READ, member=_source(history))
     )
 
 
 def _promoted(history: History) -> Event | None:
-    """Return the first read at the replica that was promoted."""
     reads = history.events_of(EventKind.READ)
     return next((event for event in reads if event.session == PROMOTED), None)
 
@@ -119,7 +116,6 @@ def _confirmed_before_the_loss(history: History) -> bool:
 
 
 def _reads_between_commits(history: History) -> bool:
-    """Return whether somebody read at the source when not all of its log had committed."""
     pending = 0
     for event in history.events:
         if event.member != _source(history):
@@ -148,7 +144,6 @@ def _something_is_delivered(history: History) -> bool:
 
 
 def _source_returns(history: History) -> bool:
-    """Return whether the old source came back after a fail-over, taken or not."""
     return any(
         event.note in (REJOINS, REFUSED)
         for event in history.events_of(EventKind.RECOVERED, EventKind.STOPPED)
@@ -156,7 +151,6 @@ def _source_returns(history: History) -> bool:
 
 
 def _source_was_ahead(history: History) -> bool:
-    """Return whether the old source came back and had logged more than the new one has."""
     promoted = _promoted(history)
     if promoted is None or not _source_returns(history):
         return False
@@ -195,7 +189,7 @@ def semi_sync_comes_back_on(history: History) -> bool:
     witness=_reads_at_source,
 )
 def visible_only_after_acknowledgement(history: History) -> tuple[SeenUnacknowledged, ...]:
-    """Nobody sees a transaction on the source before enough replicas have it."""
+    """No reader sees a transaction on the source before enough replicas have it."""
     return _found(history, SeenUnacknowledged)
 
 
@@ -205,19 +199,19 @@ def _confirmed(history: History) -> bool:
 
 @always(of=commit_stages, source="MDEV-162; AFTER_COMMIT promises this much", witness=_confirmed)
 def confirmed_only_after_acknowledgement(history: History) -> tuple[ConfirmedUnacknowledged, ...]:
-    """No client is told that its transaction committed before enough replicas have it."""
+    """No commit is confirmed to a client before enough replicas have the transaction."""
     return _found(history, ConfirmedUnacknowledged)
 
 
 @always(of=commit_stages, source="MDEV-162, phantom reads", witness=source_is_lost_after_a_read)
 def what_was_seen_survives(history: History) -> tuple[SeenThenLost, ...]:
-    """No phantom visibility: what somebody read on the source is on the promoted replica."""
+    """No phantom visibility: every transaction read on the source is on the promoted replica."""
     return _found(history, SeenThenLost)
 
 
 @always(of=commit_stages, source="MDEV-162", witness=_confirmed_before_the_loss)
 def what_was_confirmed_survives(history: History) -> tuple[ConfirmedThenLost, ...]:
-    """What a client was told had committed is on the promoted replica."""
+    """Every transaction confirmed to a client is on the promoted replica."""
     return _found(history, ConfirmedThenLost)
 
 
@@ -298,13 +292,13 @@ def replicas_receive_prefixes(history: History) -> tuple[TransactionPassedOver, 
     witness=is_semi_sync,
 )
 def gtids_are_not_given_twice(history: History) -> tuple[GtidReused, ...]:
-    """No GTID is given to a second transaction while anybody has the first."""
+    """No GTID is given to a second transaction while a server has the first."""
     return _found(history, GtidReused)
 
 
 @always(of=commit_stages, source="MDEV-21117; MySQL bug 99370", witness=_source_returns)
 def returned_sources_have_nothing_extra(history: History) -> tuple[ExtraTransaction, ...]:
-    """An old source that is taken back as a replica has nothing that the new source lacks."""
+    """An old source that rejoins as a replica has no transaction that the new source lacks."""
     return _found(history, ExtraTransaction)
 
 
@@ -314,7 +308,7 @@ def returned_sources_have_nothing_extra(history: History) -> tuple[ExtraTransact
     witness=_source_was_ahead,
 )
 def source_is_refused_only_with_reason(history: History) -> tuple[RefusedWithoutReason, ...]:
-    """Truncation fences an old source well enough to be taken back, unless its engine has more."""
+    """The new source accepts a truncated old source, unless its engine has more."""
     return _found(history, RefusedWithoutReason)
 
 
@@ -336,6 +330,6 @@ def commits_reach_their_end(history: History) -> tuple[CommitStalled, ...]:
 def steps_run_out(history: History) -> tuple[StepTakenAgain, ...]:
     """No transaction is written, synced, received by a replica or committed twice.
 
-    So the steps that it has yet to take are a measure that runs out, and its commit ends.
+    So every commit ends.
     """
     return _found(history, StepTakenAgain)

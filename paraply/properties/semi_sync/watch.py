@@ -1,7 +1,6 @@
-"""What a semi-synchronous source and its replicas have done, event by event, and each breach.
+"""A semi-sync source and its replicas, event by event, and each breach.
 
-One pass serves every property of :mod:`paraply.properties.semi_sync.promises`. What is watched can
-be forked and named, so that an enumeration of states can carry it along.
+One pass serves :mod:`paraply.properties.semi_sync.promises`. Enumerations fork and name watches.
 """
 
 from __future__ import annotations
@@ -35,46 +34,44 @@ from paraply.vocabulary.history import History
 from paraply.vocabulary.transactions import TransactionId
 
 PROMOTED = "promoted"
-"""The session that reads at a replica which has just become the source."""
+"""The session at a newly promoted replica."""
 REJOINS = "rejoins"
-"""Note of the recovery of an old source that comes back as a replica and is taken."""
+"""Recovery note of an accepted old source."""
 REFUSED = "refused"
-"""Note of the stop of an old source that comes back and is not taken."""
+"""Stop note of a rejected old source."""
 LOST = "lost"
-"""Note of the crash of a server that does not serve any more."""
+"""Crash note of a permanently lost server."""
 UNNOTICED = "without a word"
-"""Note of the crash of a replica that closed no connection."""
+"""Crash note: the connection stays open."""
 
 TURNS_OFF = ("time-out", "switched off")
-"""Reasons after which semi-sync is off."""
 ABANDON_REASONS = (
     *TURNS_OFF, "asynchronous", "too few replicas", "KILL QUERY", "KILL CONNECTION", "shutdown",
 )  # fmt: skip
-"""The whole list of what ends a wait without its acknowledgement, and frees it from the promise."""
+"""All reasons that end a wait without acknowledgement."""
 
 
 @dataclass(slots=True)
 class ReplicaSeen:
-    """What is known of one replica."""
+    """The observed state of one replica."""
 
     having: set[TransactionId] = field(default_factory=set)
-    """What is in its relay log."""
+    """The current relay log."""
     had: set[TransactionId] = field(default_factory=set)
-    """What ever was."""
+    """All received transactions."""
     heard: set[TransactionId] = field(default_factory=set)
-    """What the source has heard of it."""
+    """Acknowledgements read by the source."""
     is_missed: bool = False
-    """Whether its connection was seen to close."""
     is_down: bool = False
 
     def fork(self) -> Self:
-        """Return an equal one that goes its own way."""
+        """Return an independent copy."""
         return type(self)(
             self.having.copy(), self.had.copy(), self.heard.copy(), self.is_missed, self.is_down
         )
 
     def name(self) -> Hashable:
-        """Return a value that is equal for what is equal."""
+        """Return a hashable state."""
         return (
             frozenset(self.having),
             frozenset(self.had),
@@ -86,36 +83,33 @@ class ReplicaSeen:
 
 @dataclass(slots=True)
 class Watch:
-    """What has happened so far."""
+    """The state after the events so far."""
 
     source: str
     required: int = 1
     is_synced: bool = True
-    """Whether the source syncs its binary log (sync_binlog=1)."""
+    """Whether sync_binlog=1."""
     waits_without_replicas: bool = True
     truncates: bool = True
     replicas: dict[str, ReplicaSeen] = field(default_factory=dict)
     log: list[TransactionId] = field(default_factory=list)
-    """The source's binary log, in order."""
     synced: set[TransactionId] = field(default_factory=set)
     stages: dict[EventKind, int] = field(default_factory=dict)
-    """Stage -> highest place in the log that has passed it."""
+    """Stage -> highest log position past it."""
     committed: set[TransactionId] = field(default_factory=set)
-    """What the source's engine has."""
     abandoned: set[TransactionId] = field(default_factory=set)
     seen: dict[TransactionId, None] = field(default_factory=dict)
     confirmed: dict[TransactionId, None] = field(default_factory=dict)
     is_off: bool = False
     is_switched_off: bool = False
-    """Off by hand: it does not come back by itself."""
+    """Switched off manually: stays off."""
     lost_replicas: int = 0
     kept: set[TransactionId] | None = None
-    """What the promoted replica has."""
     gtids: dict[str, TransactionId] = field(default_factory=dict)
 
     @classmethod
     def of(cls, history: History) -> Self:
-        """Return a watch that has yet to see the events of a history."""
+        """Return a watch before any event."""
         options = history.header.options
         members = history.members
         return cls(
@@ -128,7 +122,7 @@ class Watch:
         )
 
     def follow(self, event: Event) -> Iterator[Violation]:
-        """Take one event into account, and yield what it breaks."""
+        """Apply one event; yield its breaches."""
         at_source = event.member == self.source
         one = event.transaction
         match event.kind:
@@ -147,7 +141,7 @@ class Watch:
                 yield from self.again(event, self.replica(event.member).had)
                 yield from self.receive(event.member, one)
             case EventKind.ACKNOWLEDGED if one is not None:
-                # A log of a real server may not show the receipt apart from the acknowledgement.
+                # A real server's log may not separate the receipt from the acknowledgement.
                 yield from self.receive(event.member, one)
                 self.replica(event.member).heard.add(one)
                 self.is_off = self.is_switched_off or (self.is_off and not self.is_caught_up())
@@ -166,7 +160,7 @@ class Watch:
                 yield from self.start_or_stop(event, at_source=at_source)
 
     def start_or_stop(self, event: Event, *, at_source: bool) -> Iterator[Violation]:
-        """A server comes, or goes in good order."""
+        """Apply a start or stop."""
         if event.kind is EventKind.STOPPED:
             if event.note == REFUSED:
                 yield from self.refuse()
@@ -185,7 +179,7 @@ class Watch:
             replica.having = set(event.transactions)
 
     def again(self, event: Event, done: Container[TransactionId]) -> Iterator[Violation]:
-        """A transaction takes a step, which those in ``done`` have taken."""
+        """Report a repeated step."""
         if event.transaction is not None and event.transaction in done:
             yield StepTakenAgain(
                 transaction=event.transaction, member=event.member, step=event.kind
@@ -194,7 +188,7 @@ class Watch:
     # The source's commits.
 
     def number(self, one: TransactionId, gtid: str) -> Iterator[Violation]:
-        """A transaction gets its GTID."""
+        """Apply a new GTID."""
         earlier = self.gtids.get(gtid) if gtid else None
         if earlier is not None and (earlier in self.log or self.having(earlier)):
             yield GtidReused(gtid=gtid, earlier=earlier, later=one)
@@ -202,7 +196,7 @@ class Watch:
             self.gtids[gtid] = one
 
     def overtaking(self, stage: EventKind, one: TransactionId) -> Iterator[Violation]:
-        """A transaction passes a stage."""
+        """Apply a stage."""
         if one not in self.log:
             return
         place, last = self.log.index(one), self.stages.get(stage, -1)
@@ -211,14 +205,14 @@ class Watch:
         self.stages[stage] = max(place, last)
 
     def engine_commit(self, one: TransactionId) -> Iterator[Violation]:
-        """The source's engine commits a transaction."""
+        """Apply an engine commit."""
         if one not in self.log or (self.is_synced and one not in self.synced):
             yield RecoveredAgainstBinlog(transaction=one, was_kept=True)
         self.committed.add(one)
         yield from self.overtaking(EventKind.ENGINE_COMMITTED, one)
 
     def recover(self, event: Event) -> Iterator[Violation]:
-        """The source comes back with this binary log; as a replica, if one was promoted."""
+        """Apply a recovery; after a promotion, as a replica."""
         log = list(event.transactions)
         if event.note == REJOINS:
             for one in log:
@@ -247,15 +241,15 @@ class Watch:
     # Replicas.
 
     def replica(self, member: str) -> ReplicaSeen:
-        """Return what is known of a replica; the header may not have named it."""
+        """Return a replica's state, even if unlisted."""
         return self.replicas.setdefault(member, ReplicaSeen())
 
     def having(self, one: TransactionId) -> tuple[str, ...]:
-        """Return the replicas that have, or once had, a transaction."""
+        """Return the replicas that ever received it."""
         return tuple(name for name, replica in self.replicas.items() if one in replica.had)
 
     def receive(self, member: str, one: TransactionId) -> Iterator[Violation]:
-        """A replica has a transaction in its relay log."""
+        """Apply a receipt."""
         replica = self.replica(member)
         if one in replica.having:
             return
@@ -269,15 +263,15 @@ class Watch:
         replica.had.add(one)
 
     def heard(self, one: TransactionId) -> int:
-        """Return how many replicas the source has heard of that they have a transaction."""
+        """Return the count of acknowledgements."""
         return sum(one in replica.heard for replica in self.replicas.values())
 
     def is_caught_up(self) -> bool:
-        """Return whether enough acknowledgements cover the whole binary log."""
+        """Return whether the whole log is acknowledged."""
         return bool(self.log) and self.heard(self.log[-1]) >= self.required
 
     def abandon(self, one: TransactionId, reason: str) -> Iterator[Violation]:
-        """A wait is given up."""
+        """Apply the end of a wait."""
         has_cause = reason in ABANDON_REASONS
         if reason == "time-out":
             has_cause = self.heard(one) < self.required
@@ -295,7 +289,7 @@ class Watch:
     # Readers, loss and return.
 
     def read_at_source(self, event: Event) -> Iterator[Violation]:
-        """Somebody reads at the source."""
+        """Apply a read at the source."""
         observed = {observation.writer for observation in event.observed} - {0}
         for one in sorted(observed):
             if one not in self.seen:
@@ -311,17 +305,17 @@ class Watch:
     def unacknowledged(
         self, one: TransactionId, breach: type[SeenUnacknowledged]
     ) -> Iterator[Violation]:
-        """Somebody learns of a transaction."""
+        """Report insufficient acknowledgements."""
         having = self.having(one)
         if len(having) < self.required and one not in self.abandoned:
             yield breach(transaction=one, acknowledged_by=having, required=self.required)
 
     def promote(self, event: Event) -> Iterator[Violation]:
-        """A replica becomes the source."""
+        """Apply the promotion of a replica."""
         if event.session != PROMOTED or self.kept is not None:
             return
         self.kept = {observation.writer for observation in event.observed}
-        # Whoever loses as many replicas as must acknowledge was promised nothing.
+        # The guarantee ends with the loss of as many replicas as must acknowledge.
         if self.lost_replicas >= self.required:
             return
         for lost, breach in ((self.seen, SeenThenLost), (self.confirmed, ConfirmedThenLost)):
@@ -330,14 +324,14 @@ class Watch:
                     yield breach(transaction=one, promoted=event.member)
 
     def refuse(self) -> Iterator[Violation]:
-        """The old source is refused."""
+        """Apply the rejection of the old source."""
         if self.truncates and self.committed <= (self.kept or set()):
             yield RefusedWithoutReason()
 
     # States as such.
 
     def fork(self) -> Self:
-        """Return an equal watch that goes its own way."""
+        """Return an independent copy."""
         twin = copy(self)
         twin.replicas = {name: replica.fork() for name, replica in self.replicas.items()}
         twin.log, twin.synced = self.log.copy(), self.synced.copy()
@@ -347,7 +341,7 @@ class Watch:
         return twin
 
     def name(self) -> Hashable:
-        """Return a value that is equal for watches that will find the same, replicas apart."""
+        """Return a hashable state, without replicas."""
         return (
             tuple(self.log), frozenset(self.synced), frozenset(self.stages.items()),
             frozenset(self.committed), frozenset(self.abandoned), frozenset(self.seen),
@@ -358,11 +352,10 @@ class Watch:
 
 
 _judged_last: list[tuple[History, tuple[Violation, ...]]] = []
-"""The history that was asked about last: every property asks about the same one in turn."""
 
 
 def breaches(history: History) -> tuple[Violation, ...]:
-    """Return every breach in a history, each once, in the order in which they occur."""
+    """Return each breach once, in order."""
     for last, found_last in _judged_last:
         if last is history:
             return found_last

@@ -1,4 +1,4 @@
-"""The search for cycles on arrays, for histories of any size."""
+"""The search for cycles on arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of a client history that more than one kernel needs."""
+"""Columns of a client history for kernels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paraply.vocabulary.client_history import ClientHistory, Ending
 
 
 def session_numbers(history: ClientHistory) -> NDArray[np.int64]:
-    """Return for each committed transaction a number of its session, -1 for all others."""
+    """Return session numbers of committed transactions, otherwise -1."""
     numbers: dict[str, int] = {}
     committed = Ending.COMMITTED
     return np.array(

@@ -1,4 +1,4 @@
-"""The shortest cycle of each phenomenon, on arrays: the twin of ``isolation.cycles``."""
+"""The shortest cycles, on arrays: the fast version of ``isolation.cycles``."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 SCANS_PER_EDGE_MAX = 200
-"""Limit of scans of a part's edges before the best cycle so far is taken.
+"""Limit of edge scans per part, for linear time.
 
-The time stays linear in the size of the graph. A shortest cycle of two or three is found long
-before; a longer one may not be the shortest, and is marked.
+Cycles of two or three are found long before; a longer one is marked, because it may not be
+shortest.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Dependencies as arrays, one column each."""
+    """Dependencies as columns."""
 
     source: Ints
     target: Ints
@@ -41,35 +41,32 @@ class Edges:
     after: Ints
 
     def __len__(self) -> int:
-        """Return how many there are."""
         return len(self.source)
 
     def where(self, mask: Mask) -> Edges:
-        """Return those that the mask has."""
+        """Return the edges in the mask."""
         return Edges(*(column[mask] for column in self.columns))
 
     def and_also(self, other: Edges) -> Edges:
-        """Return these and the others."""
+        """Return both sets of edges."""
         return Edges(
             *(np.concatenate(pair) for pair in zip(self.columns, other.columns, strict=True))
         )
 
     @property
     def columns(self) -> tuple[Ints, ...]:
-        """Return the columns in the order of a ``Dependency``."""
+        """Return the columns in the order of ``Dependency``."""
         return self.source, self.target, self.kind, self.before, self.after
 
     def __getitem__(self, place: int) -> Dependency:
-        """Return one of them."""
         source, target, kind, before, after = (int(column[place]) for column in self.columns)
         return Dependency(source, target, Kind(kind), before, after)
 
 
 class CompiledSearch:
-    """Finds a shortest cycle of a shape in each strongly connected part that has one.
+    """Finds a shortest cycle in each strongly connected part.
 
-    It keeps the arrays of the last history, and whether it is free of cycles: most histories are,
-    and need one pass only.
+    Caches the last history, which usually has no cycle and needs one pass.
     """
 
     def __init__(self) -> None:
@@ -80,7 +77,7 @@ class CompiledSearch:
     def __call__(
         self, versions: Versions, shape: Shape, *, with_unread: bool = False
     ) -> list[Cycle]:
-        """Return the cycles, by the smallest transaction of their part."""
+        """Return cycles by their smallest transaction."""
         if self._versions is not versions:
             self._versions = versions
             self._edges = {0: edges_of_versions(versions)}
@@ -94,7 +91,6 @@ class CompiledSearch:
         return find_cycles(len(versions.history.transactions), edges, shape)
 
     def _edges_with(self, orders: int) -> Edges:
-        """Return the dependencies of data and of the orders in the mask."""
         if orders not in self._edges:
             assert self._versions is not None
             history, edges = self._versions.history, self._edges[0]
@@ -152,7 +148,7 @@ def _from_rows(table: Ints) -> Edges:
 
 
 def edges_of_versions(versions: Versions) -> Edges:
-    """Return what ``versions.dependencies()`` yields, as arrays."""
+    """Return ``versions.dependencies()`` as arrays."""
     writers = np.array(versions.writers, np.int64)
     follows = np.array(versions.follows, np.bool_)
     readers = np.array(versions.readers, np.int64)
@@ -181,7 +177,7 @@ def _column(source: Ints, target: Ints, kind: Kind, before: Ints, after: Ints) -
 
 
 def find_cycles(nodes: int, edges: Edges, shape: Shape) -> list[Cycle]:
-    """Return a shortest cycle of the shape for each strong part that has one."""
+    """Return a shortest cycle of each strong part."""
     admitted = edges.where((edges.kind & (shape.anchor | shape.path)) != 0)
     part = strong_parts(nodes, admitted.source, admitted.target)
     inside = admitted.where(part[admitted.source] == part[admitted.target])
@@ -189,7 +185,7 @@ def find_cycles(nodes: int, edges: Edges, shape: Shape) -> list[Cycle]:
         return []
     anchors = np.flatnonzero((inside.kind & shape.anchor) != 0)
     anchors = _promising(nodes, inside, anchors, shape)
-    # Parts in the order of their smallest transaction, as the readable search has them.
+    # Parts in the order of their smallest transaction, as in the readable search.
     smallest = np.full(int(part.max()) + 1, nodes, np.int64)
     np.minimum.at(smallest, part[inside.source], inside.source)
     group = smallest[part[inside.source[anchors]]]
@@ -208,16 +204,15 @@ def find_cycles(nodes: int, edges: Edges, shape: Shape) -> list[Cycle]:
 
 
 def _promising(nodes: int, inside: Edges, anchors: Ints, shape: Shape) -> Ints:
-    """Return the anchors that a cycle of the shape goes through, or may go through.
+    """Return the anchors that a cycle of the shape may contain.
 
-    Where anti-dependencies may follow each other, all of them: their part is strong. Else each
-    transaction is split by how it was reached, and a cycle is one of that graph.
+    Adjacent anti-dependencies admit all. Otherwise each transaction is split by how it was reached.
     """
     single = bool(shape.anchor & Kind.RW) and not shape.path & Kind.RW
     if shape.may_repeat_rw and not single:
         return anchors
     is_rw = (inside.kind & Kind.RW) != 0
-    # (u, 0) by a dependency, (u, 1) by an anti-dependency: from there only dependencies go on.
+    # (u, 0) was reached by a dependency, (u, 1) by an anti-dependency: only dependencies follow.
     source = np.concatenate([2 * inside.source, 2 * inside.source[~is_rw] + 1])
     target = np.concatenate([2 * inside.target + is_rw, 2 * inside.target[~is_rw]])
     split = strong_parts(2 * nodes, source, target)
@@ -227,7 +222,7 @@ def _promising(nodes: int, inside: Edges, anchors: Ints, shape: Shape) -> Ints:
     anchors = anchors[on_cycle]
     if not single or not len(anchors):
         return anchors
-    # With just one anti-dependency, the way back is made of the others alone.
+    # With one anti-dependency, the rest of the cycle has none.
     back = inside.where((inside.kind & shape.path) != 0)
     part = strong_parts(nodes, back.source, back.target)
     order = np.argsort(-part[back.source], kind="stable")

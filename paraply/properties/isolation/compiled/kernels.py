@@ -1,4 +1,4 @@
-"""Graph algorithms over edges as arrays; nodes are numbers from 0."""
+"""Graph algorithms over edge arrays; nodes count from 0."""
 
 # numba's decorators carry no types, and inside a kernel numpy's sized integers are plain numbers.
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 
 RW = 4
-"""``Kind.RW``, as a constant that a kernel can have."""
+"""``Kind.RW`` as a constant for kernels."""
 
 
 @njit(cache=True)
 def leaving_edges(nodes: int, source: Ints) -> tuple[Ints, Ints]:
-    """Return the edges by their source: where those of each node begin, and which they are."""
+    """Return each node's first edge place, and the edges by source."""
     start = np.zeros(nodes + 1, np.int64)
     for edge in range(len(source)):
         start[source[edge] + 1] += 1
@@ -34,9 +34,9 @@ def leaving_edges(nodes: int, source: Ints) -> tuple[Ints, Ints]:
 
 @njit(cache=True)
 def strong_parts(nodes: int, source: Ints, target: Ints) -> Ints:
-    """Return the strongly connected part of each node (Tarjan, without recursion).
+    """Return each node's strongly connected part (Tarjan, without recursion).
 
-    Parts are numbered so that an edge never leads to a greater number.
+    Edges never lead to greater part numbers.
     """
     start, edges = leaving_edges(nodes, source)
     part = np.full(nodes, -1, np.int64)
@@ -87,10 +87,9 @@ def strong_parts(nodes: int, source: Ints, target: Ints) -> Ints:
 
 @njit(cache=True)
 def answered(source: Ints, target: Ints, part: Ints, start: Ints, goal: Ints) -> NDArray[np.bool_]:
-    """Return of each pair whether ``goal`` can be reached from ``start``: 64 pairs at a time.
+    """Return for each pair whether ``start`` reaches ``goal``, 64 at a time.
 
-    ``part`` are the strong parts of the graph, and its edges come with the greatest part of their
-    source first, so that one pass carries everything on.
+    Requires edges sorted by descending strong ``part`` of their source.
     """
     found = np.zeros(len(start), np.bool_)
     parts = part.max() + 1 if len(part) else 0
@@ -120,18 +119,15 @@ def shortest_cycles(
     group: Ints,
     scans_max: int,
 ) -> tuple[Ints, Ints, NDArray[np.bool_]]:
-    """Return of each group of anchors a shortest cycle that begins with one of them.
+    """Return each group's shortest cycle that begins with an anchor.
 
     Args:
-        source: of each edge, and so ``target`` and ``kind``.
-        path: mask of the kinds that a cycle may go on along.
-        anchors: edges, those of one group together.
-        group: the group of each anchor.
-        scans_max: edges to look at in one group before the best cycle so far is taken.
+        path: mask of the kinds after the anchor.
+        anchors: edges, contiguous per ``group``.
+        scans_max: edge scans per group before the best cycle is taken.
 
     Returns:
-        The edges of all cycles one after the other, how many each has, and whether each is known
-        to be shortest. A group without a cycle has none.
+        All edges in sequence, each cycle's length (0 for none), and whether it is shortest.
     """
     start, edges = leaving_edges(nodes, source)
     stamp = np.zeros(2 * nodes, np.int64)
@@ -209,11 +205,11 @@ def shortest_cycles(
 
 @njit(cache=True)
 def realtime_pairs(moments: Ints, is_end: NDArray[np.bool_], nodes: int) -> tuple[Ints, Ints]:
-    """Return what was over before what began, without what follows from other pairs.
+    """Return the real-time pairs without implied ones.
 
     Args:
-        moments: the node that begins or ends, in the order of time.
-        is_end: of each moment, whether the node ends there.
+        moments: nodes by time of begin or end.
+        is_end: whether each moment is an end.
     """
     source = [np.int64(0) for _ in range(0)]
     target = [np.int64(0) for _ in range(0)]

@@ -1,8 +1,7 @@
-"""Session guarantees on arrays: says at once of most histories that nothing breaks them.
+"""Session guarantees on arrays: a fast pass for histories without a breach.
 
-Versions of a key are numbered in their order, so a guarantee is kept where no access meets a
-number below the greatest that its session had met before. Whatever is not so plain is left to
-``paraply.properties.isolation.sessions``.
+No version number may fall below the session's greatest. ``paraply.properties.isolation.sessions``
+decides the rest.
 """
 
 from __future__ import annotations
@@ -17,11 +16,10 @@ from paraply.properties.isolation.versions import INITIAL, Versions
 Ints = NDArray[np.int64]
 
 _NEVER = -1
-"""Below the number of every version."""
 
 
 def kept_guarantees(versions: Versions) -> dict[Guarantee, Judged] | None:
-    """Return what was found of each guarantee if none is broken; None if one may be."""
+    """Return kept guarantees; None for a possible breach."""
     if versions.unordered:
         return None
     writers = np.array(versions.writers, np.int64)
@@ -71,7 +69,7 @@ def kept_guarantees(versions: Versions) -> dict[Guarantee, Judged] | None:
 
 
 def _newest(group: Ints, version: Ints) -> Ints:
-    """Return the greatest version so far in each group; groups come in rising order."""
+    """Groups come in rising order."""
     rank = np.cumsum(np.append(0, group[1:] != group[:-1]))
     width = int(version.max()) + 2
     newest: Ints = np.maximum.accumulate(rank * width + version + 1) - rank * width - 1
