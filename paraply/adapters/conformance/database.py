@@ -1,7 +1,7 @@
-"""The database that the harness plays: keyed rows, unique and foreign keys, row locks, rollback.
+"""The harness' database: keyed rows, unique and foreign keys, row locks, rollback.
 
-It is as strict as a real engine, and stricter in one point: a change must find the whole row that
-the source changed, not only its key, so that a wrong order is seen at once.
+It is stricter than a real engine in one point. A change must find the whole source row, not only
+its key, so that a wrong order fails at once.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ ERRNO: dict[Outcome, int] = {
     Outcome.ERROR: 1146,
     Outcome.MISSING_BEFORE_IMAGE: 1032,
 }
-"""The number that MySQL and MariaDB give the error."""
+"""Error numbers of MySQL and MariaDB."""
 
 
 class Applied(NamedTuple):
-    """How a change ended; ``holders`` are those it waits for, where it waits."""
+    """The result of a change; a blocked change waits for ``holders``."""
 
     outcome: Outcome
     holders: frozenset[Holder] = frozenset()
@@ -45,8 +45,6 @@ class _Row:
 
 
 class _RefusedError(Exception):
-    """A change that cannot be made; carries how it ended."""
-
     def __init__(
         self, outcome: Outcome, note: str = "", holders: frozenset[Holder] = frozenset()
     ) -> None:
@@ -55,7 +53,7 @@ class _RefusedError(Exception):
 
 
 class Database:
-    """The tables of one server with the transactions open on them."""
+    """The tables of one server and its open transactions."""
 
     def __init__(self, statements: tuple[str, ...] = ()) -> None:
         self.tables = tables_of(statements)
@@ -70,7 +68,7 @@ class Database:
     # Transactions
 
     def apply(self, holder: Holder, change: RowWrite) -> Applied:
-        """Change one row; what was refused left nothing behind but the locks it took."""
+        """Change one row; a refused change leaves only its locks behind."""
         mark = len(self._undo.setdefault(holder, []))
         try:
             self._lock(holder, ("table", change.table), exclusive=False)
@@ -81,9 +79,9 @@ class Database:
         return Applied(Outcome.OK)
 
     def execute(self, holder: Holder, statement: str) -> Applied:
-        """Run a DDL statement; it needs the whole server's tables to itself.
+        """Run a DDL statement, which requires exclusive access to the server's tables.
 
-        A statement that was not understood, or that a duplicate forbids, changes nothing.
+        A refused statement changes nothing.
         """
         try:
             for table in {row.table for row in self._rows.values()} | {
@@ -98,18 +96,18 @@ class Database:
         return Applied(Outcome.OK)
 
     def engine_commit(self, holder: Holder) -> None:
-        """Make the transaction's changes final, and free its locks."""
+        """Commit the transaction and free its locks."""
         self._undo.pop(holder, None)
         self._locks.release(holder)
 
     def roll_back(self, holder: Holder) -> None:
-        """Undo the transaction's changes, and free its locks."""
+        """Undo the transaction and free its locks."""
         self._undo_to(holder, 0)
         self._undo.pop(holder, None)
         self._locks.release(holder)
 
     def crash(self) -> None:
-        """Lose every transaction that was not committed."""
+        """Lose every uncommitted transaction."""
         for holder in list(self._undo):
             self.roll_back(holder)
         self._locks.clear()
@@ -122,7 +120,7 @@ class Database:
         return {table: tuple(sorted(rows, key=repr)) for table, rows in sorted(found.items())}
 
     def rows_of(self, table: str) -> Iterator[RowImage]:
-        """Yield a table's rows, the oldest first, pending changes included."""
+        """Yield a table's rows, oldest first, pending changes included."""
         return (row.image for row in self._rows.values() if row.table == table)
 
     # Row changes
@@ -201,7 +199,6 @@ class Database:
         freed: tuple[ConflictKey, ...],
         image: RowImage | None,
     ) -> None:
-        """Carry out the referential actions of the children of keys that are no more."""
         for existence in freed:
             self._lock(holder, existence, exclusive=True)
             if self._existing.get(existence):
@@ -291,10 +288,9 @@ class Database:
     def _lock_row(
         self, holder: Holder, table: str, image: RowImage, kept: tuple[ConflictKey, ...] = ()
     ) -> None:
-        """Lock a row by every key it has; a table without keys is locked as a whole.
+        """Lock a row by every key; a table without keys is locked as a whole.
 
-        A change that keeps the values that children refer to (``kept``) lets children be inserted:
-        their order does not matter, so no applier needs to give one of the two up.
+        Children may be inserted beside a change that keeps their referenced values (``kept``).
         """
         keys = self.tables.keys(table, image)
         for key in (*keys.unique, *keys.existence):
@@ -305,7 +301,6 @@ class Database:
     # Schema changes
 
     def _run_ddl(self, holder: Holder, statement: str) -> None:
-        """Change the schema, and bring every row into its new shape; DDL is not undone."""
         tables = self.tables.after(statement)
         rows = list(self._reshaped(tables))
         taken: set[ConflictKey] = set()
@@ -325,7 +320,6 @@ class Database:
             self._next_row += 1
 
     def _reshaped(self, tables: Tables) -> Iterator[_Row]:
-        """Yield every row of a table that is still there, its columns matched by position."""
         for _, row in sorted(self._rows.items()):
             schema = tables.schema(row.table)
             if schema is not None:

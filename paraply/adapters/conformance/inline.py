@@ -1,4 +1,4 @@
-"""A rule of ours as an applier in this process: no pipes, for runs by the thousand."""
+"""Run a rule of ours as an applier in this process, without pipes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from paraply.adapters.conformance.protocol import Message, ProtocolError, checke
 from paraply.adapters.conformance.rules.applier import MakeRule, RuleApplier
 
 _WITH_VALUES = ("init", "txn")
-"""Messages with values that JSON spells otherwise than Python (bytes, decimals)."""
+"""Messages with values that JSON encodes: bytes, decimals."""
 
 
 class InlineApplier:
-    """Speaks the protocol as a child process does, by calls."""
+    """Offers a child process' interface by calls."""
 
     def __init__(self, make: MakeRule, base: type[RuleApplier] = RuleApplier) -> None:
         self._applier = base(make, io.StringIO())
@@ -27,7 +27,7 @@ class InlineApplier:
         self._end = ""
 
     def send(self, message: Message) -> None:
-        """Let the applier act on a message; an exception ends it."""
+        """Pass a message to the applier; an exception ends it."""
         if self._end:
             raise ApplierDiedError(self._end)
         if message["type"] in _WITH_VALUES:
@@ -40,7 +40,7 @@ class InlineApplier:
             self._end = f"the applier ended with {type(error).__name__}: {error}"
 
     def receive(self, timeout: float | None = None) -> Message:
-        """Return the next message; ``ApplierDiedError`` or ``ApplierSilentError`` for none."""
+        """Return the next message, or raise ``ApplierDiedError`` or ``ApplierSilentError``."""
         del timeout
         if not self._received:
             if self._end:

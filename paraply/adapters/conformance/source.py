@@ -1,7 +1,6 @@
-"""The log that an applier under test is given: the harness plays the source.
+"""The source's log: the harness executes changes on its own database and logs their images.
 
-Changes are executed on a database of the source's own, so before and after images are those that
-a source would log. Timestamps are those of ``stamps``; a case that needs others gives them.
+``stamps`` gives the timestamps, unless a case sets its own.
 """
 
 from __future__ import annotations
@@ -36,24 +35,24 @@ _FIRST_OFFSET = 4
 
 
 class EntryKind(Enum):
-    """What stands in the log."""
+    """Kinds of log entries."""
 
     TRANSACTION = "transaction"
     ROTATE = "rotate"
-    """The log goes on in a new file; sequence numbers start again from 1."""
+    """The log continues in a new file; sequence numbers restart from 1."""
     DRAIN = "drain"
-    """The applier is asked to finish what it has before it gets more (STOP, FTWRL, a backup)."""
+    """The applier must finish its work first (STOP, FTWRL, a backup)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One entry of the log; ``transaction`` is None unless it is one."""
+    """One entry of the log; ``transaction`` is None for other kinds."""
 
     kind: EntryKind
     file: str
     transaction: Transaction | None = None
     reads: tuple[Item, ...] = ()
-    """Keys of parent rows that the transaction needs to stay as they are."""
+    """Keys of parent rows that must stay unchanged."""
     schema: tuple[TableSchema, ...] = ()
     """For a schema change: the replica's tables after it."""
 
@@ -66,7 +65,7 @@ class Insert(NamedTuple):
 
 
 class Update(NamedTuple):
-    """UPDATE of the one row that has the values in ``where``."""
+    """UPDATE of the one row with the values in ``where``."""
 
     table: str
     where: Mapping[str, object]
@@ -74,7 +73,7 @@ class Update(NamedTuple):
 
 
 class Delete(NamedTuple):
-    """DELETE of the one row that has the values in ``where``."""
+    """DELETE of the one row with the values in ``where``."""
 
     table: str
     where: Mapping[str, object]
@@ -89,7 +88,7 @@ def insert(table: str, *values: object) -> Insert:
 
 
 def update(table: str, where: Mapping[str, object], **values: object) -> Update:
-    """Return an UPDATE of the row that has the values in ``where``."""
+    """Return an UPDATE of the row with the values in ``where``."""
     return Update(table, where, values)
 
 
@@ -99,10 +98,10 @@ def delete(table: str, **where: object) -> Delete:
 
 
 class SourceLog:
-    """A source that runs transactions serially and logs them.
+    """A source that runs and logs transactions serially.
 
-    ``target`` are the replica's tables, where they differ (another collation, one more key): the
-    timestamps are the source's, but what conflicts is decided by the replica's keys.
+    ``target`` gives the replica's tables if they differ (collation, keys). The source's keys decide
+    the timestamps; the replica's keys decide the conflicts.
     """
 
     def __init__(
@@ -125,15 +124,15 @@ class SourceLog:
         self._has_given_timestamps = False
 
     def only(self, kept: Collection[int]) -> SourceLog | None:
-        """Return the log of a source that ran only the transactions with these ids, in order.
+        """Return the log of a source that ran only these transaction ids, in order.
 
-        Transactions that cannot run without the others are left out too. None where timestamps
-        were given, not counted: they would speak of transactions that are not there.
+        It omits transactions that depend on the others. None for a log with explicit timestamps,
+        which would name missing transactions.
         """
         return self._again(self.stamps, kept)
 
     def stamped(self, stamps: Stamps) -> SourceLog:
-        """Return the same log with other timestamps; itself where timestamps were given."""
+        """Return the log with other timestamps, or itself if they are explicit."""
         return (None if stamps is self.stamps else self._again(stamps)) or self
 
     def _again(self, stamps: Stamps, kept: Collection[int] | None = None) -> SourceLog | None:
@@ -151,12 +150,12 @@ class SourceLog:
 
     @property
     def transactions(self) -> tuple[Transaction, ...]:
-        """Return the transactions logged so far."""
+        """Return the logged transactions."""
         return tuple(e.transaction for e in self.entries if e.transaction is not None)
 
     @property
     def file(self) -> str:
-        """Return the name of the file being written."""
+        """Return the current file name."""
         return f"bin.{self._file:06d}"
 
     def transaction(
@@ -170,8 +169,8 @@ class SourceLog:
     ) -> Transaction:
         """Run the changes as one transaction and log it.
 
-        ``last_committed`` and ``sequence_number`` replace what the source's clock would say;
-        later transactions go on from there. ``ParaplyError`` P221 if the source cannot run it.
+        ``last_committed`` and ``sequence_number`` override the source's clock for this and later
+        transactions. ``ParaplyError`` P221 if the source cannot run it.
         """
         number = TransactionId(len(self.transactions) + 1)
         rows = tuple(self._run(number, change) for change in changes)
@@ -200,7 +199,7 @@ class SourceLog:
         )
 
     def ddl(self, statement: str, *, session: str = "", domain: int | None = None) -> Transaction:
-        """Run a schema change and log it: a barrier."""
+        """Run and log a schema change: a barrier."""
         number = TransactionId(len(self.transactions) + 1)
         applied = self.database.execute(number, statement)
         if applied.outcome is not Outcome.OK:
@@ -231,7 +230,7 @@ class SourceLog:
             return frozenset(self._items_in(self._target.keyed((change,))))
 
     def rotate(self) -> None:
-        """Continue in a new file, where the clock starts again; a merged log has one file."""
+        """Continue in a new file and restart the clock; a merged log has one file."""
         self._script.append((None, SourceLog.rotate))
         self._clock = self._clock.rotated()
         if self.stamps is Stamps.MERGED:
@@ -242,16 +241,16 @@ class SourceLog:
         self.entries.append(Entry(kind=EntryKind.ROTATE, file=self.file))
 
     def drain(self) -> None:
-        """Ask the applier, at this point, to finish what it has."""
+        """Require the applier to finish its work here."""
         self._script.append((None, SourceLog.drain))
         self.entries.append(Entry(kind=EntryKind.DRAIN, file=self.file))
 
     def forget_open_transaction(self) -> None:
-        """Undo what a refused transaction had done before it was refused."""
+        """Undo the effects of a refused transaction."""
         self.database.roll_back(len(self.transactions) + 1)
 
     def skip_numbers(self, count: int) -> None:
-        """Let sequence numbers pass that no transaction of this log has: filtered or burned."""
+        """Skip sequence numbers, as a filter or a failed commit does."""
         self._script.append((None, partial(SourceLog.skip_numbers, count=count)))
         self._clock.number += count
 
@@ -345,7 +344,7 @@ class SourceLog:
         return position
 
     def _items_in(self, logged: LoggedTransaction) -> list[Item]:
-        """Return the items of keyed rows; rows that no key identifies share one for the table."""
+        """Rows without an identifying key share one item for the table."""
         keyless = [f"{table}.*" for table in sorted(logged.unkeyed_tables)]
         return [*(self._item(key) for key in _sorted(logged.keys)), *keyless]
 

@@ -1,7 +1,7 @@
-"""Runs a tracker, and an applier of ours that schedules by what it says: ``-- COMMAND ARG...``.
+"""Run a tracker and an applier of ours that obeys it: ``-- COMMAND ARG...``.
 
-To the harness the two are one applier, so every case, property and schedule of the suite judges
-the tracker. What it does wrong ends the run with its reason.
+The harness sees one applier, so the whole suite judges the tracker. A tracker fault ends the run
+with its reason.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def tracker_host_command(command: Sequence[str], *, timeout: float) -> list[str]
 
 
 class Obeying(LogicalClock):
-    """By the tracker's answers: its timestamps, or the transactions that it names."""
+    """Schedules by the tracker's timestamps or dependencies."""
 
     features = frozenset({"writeset"})
 
@@ -35,19 +35,19 @@ class Obeying(LogicalClock):
         self.answers: dict[int, Answer] = {}
 
     def place(self, transaction: Transaction) -> int | None:
-        """Wait for what was named, or for every number up to last_committed."""
+        """Wait for the dependencies, or for every number up to last_committed."""
         depends = self.answers[transaction.id].depends
         if depends is None:
             return super().place(transaction)
         return self.free_worker() if depends <= self.committed else None
 
     def checkpoint(self, order: Sequence[int], last_received: int) -> int | None:
-        """Save nothing: positions are not what is under test."""
+        """Save nothing: positions are not under test."""
         return None
 
 
 class ObeyingApplier(RuleApplier):
-    """Asks the tracker about every transaction before it takes it on."""
+    """Requests the tracker's answer before it accepts a transaction."""
 
     offered: ClassVar[tuple[str, ...]] = ("ddl", "commit_order", "retry", "sync", "reset")
 
@@ -85,7 +85,7 @@ class ObeyingApplier(RuleApplier):
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run ``TIMEOUT COMMAND ARG...``; exit code 70 where the tracker does not begin."""
+    """Run ``TIMEOUT COMMAND ARG...``; exit code 70 if the tracker does not start."""
     timeout, *command = arguments
     tracker = Tracker(command, timeout=float(timeout))
     try:

@@ -1,7 +1,6 @@
-"""Trackers under test: programs that say what each transaction of the log must wait for.
+"""Trackers under test: source programs that return each transaction's dependencies.
 
-A tracker sits at the source. What it answers is judged by what happens when somebody obeys it: an
-applier of ours schedules by the answers, and the harness runs the suite against that applier.
+An applier of ours schedules by the answers; the suite judges that applier.
 """
 
 from __future__ import annotations
@@ -20,24 +19,23 @@ ANSWERS = frozenset({"timestamps", "depends"})
 
 
 class TrackerFaultError(Exception):
-    """The tracker broke the protocol, fell silent or ended; the text says how."""
+    """The tracker violated the protocol, fell silent or ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a transaction must wait for: a timestamp, or ids of earlier transactions."""
+    """A timestamp, or ids of earlier transactions to wait for."""
 
     last_committed: int = 0
     sequence_number: int = 0
     depends: frozenset[int] | None = None
-    """None where the tracker answers with timestamps."""
+    """None if the tracker answers with timestamps."""
 
 
 class Tracker:
-    """A tracker in a process of its own; kill it when done.
+    """A tracker process; kill it after use.
 
     Args:
-        command: the program and its arguments.
         timeout: seconds to wait for an answer.
     """
 
@@ -49,7 +47,7 @@ class Tracker:
         self._last_number = 0
 
     def init(self, message: Message) -> None:
-        """Begin with nothing seen; ``TrackerFaultError`` if it offers no kind of answer."""
+        """Reset the tracker; ``TrackerFaultError`` if it offers no kind of answer."""
         self._seen.clear()
         self._last_number = 0
         answer = self._ask({**message, "role": Role.TRACKER.value})
@@ -63,7 +61,7 @@ class Tracker:
         self.name = f"{answer['name']} {answer.get('version', '')}".strip()
 
     def rotate(self, message: Message) -> None:
-        """Tell that the log goes on in a new file; timestamps may start again."""
+        """Announce a new log file; timestamps may restart."""
         self._last_number = 0
         self._send(message)
 
@@ -125,12 +123,12 @@ class Tracker:
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """How much of what is independent a tracker leaves free.
+    """The parallelism that a tracker leaves to independent transactions.
 
     Attributes:
-        independent: pairs of one file between which no chain of conflicts leads.
-        free: those that the answers let overlap.
-        best: those that the best possible timestamps let overlap.
+        independent: pairs in one file without a chain of conflicts.
+        free: independent pairs that the answers let overlap.
+        best: pairs that the best possible timestamps let overlap.
     """
 
     independent: int
@@ -139,10 +137,10 @@ class Precision:
 
 
 def measure_precision(tracker: Tracker, logs: Iterable[SourceLog]) -> Precision:
-    """Ask for the timestamps of whole logs, and count the pairs that may overlap.
+    """Request the timestamps of whole logs, and count the pairs that may overlap.
 
-    ``best`` is what WRITESET with unlimited history reaches: last_committed is the newest
-    transaction that this one conflicts with.
+    ``best`` is WRITESET with unlimited history: last_committed is the newest conflicting
+    transaction.
     """
     independent = free = best = 0
     for log in logs:
@@ -185,7 +183,6 @@ def _answered_files(tracker: Tracker, log: SourceLog) -> Iterable[_Block]:
 
 
 def _direct(block: _Block) -> list[set[int]]:
-    """Return, for each transaction, the places of the earlier ones that it conflicts with."""
     return [
         {earlier for earlier in range(later) if _conflict(block[earlier][0], block[later][0])}
         for later in range(len(block))
@@ -206,7 +203,6 @@ def _conflict(earlier: Entry, later: Entry) -> bool:
 
 
 def _closure(block: _Block) -> list[set[int]]:
-    """Return, for each transaction, the places of all that it depends on through others."""
     closed: list[set[int]] = []
     for direct in _direct(block):
         closed.append(direct.union(*(closed[place] for place in direct)))
@@ -214,7 +210,6 @@ def _closure(block: _Block) -> list[set[int]]:
 
 
 def _waits(block: _Block, answer: Answer, earlier: int, later: int) -> bool:
-    """Return whether the answers make the later of two transactions wait for the earlier."""
     if answer.depends is None:
         return block[earlier][1].sequence_number <= answer.last_committed
     todo, seen = [later], set[int]()

@@ -1,4 +1,4 @@
-"""Families L, M and N: nobody waits for ever, nothing is lost, nobody waits for nothing."""
+"""Families L, M and N: no stall, no loss, no needless wait."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Appliers with one fault each, from the families of faults seen in the world.
+"""Appliers with one fault each, from fault families of real systems.
 
-Each is a right rule with one small change. ``case`` names the case of the suite that must catch
-it; cases of the families in ``families`` may catch it too, and no other does.
+Each changes a correct rule slightly. ``case`` must catch it; only cases of ``families`` may catch
+it too.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from paraply.adapters.conformance.rules.rule import Init, Rule, Transaction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """A faulty applier, and which cases must and may catch it."""
+    """A faulty applier, and the cases that must and may catch it."""
 
     rule: type[Rule]
     case: str
@@ -50,7 +50,7 @@ class Fault:
 
     @property
     def what(self) -> str:
-        """Return what is wrong with it, in a line."""
+        """Return the fault in one line."""
         return (self.rule.__doc__ or "").strip().splitlines()[0]
 
 
@@ -64,7 +64,7 @@ class StaleLowWaterMark(LogicalClock):
         self.mark = 0
 
     def place(self, transaction: Transaction) -> int | None:
-        """Pass whatever the mark covers."""
+        """Accept everything that the mark covers."""
         if transaction.lc <= self.mark:
             return self.free_worker()
         return super().place(transaction)
@@ -76,7 +76,7 @@ class StaleLowWaterMark(LogicalClock):
 
 
 class NoFenceAtRotation(LogicalClock):
-    """Begins transactions of the new file beside those of the old one."""
+    """Begins transactions of the new file before the old one ends."""
 
     name = "no_fence_at_rotation"
 
@@ -88,7 +88,7 @@ class NoFenceAtRotation(LogicalClock):
 
 
 class FallingNumbers(LogicalClock):
-    """Takes a sequence number that falls for the beginning of a file, and nothing else."""
+    """Detects a new file only by a falling sequence number."""
 
     name = "falling_numbers"
 
@@ -105,7 +105,7 @@ class FallingNumbers(LogicalClock):
 
 
 class RepeatsTheRest(LogicalClock):
-    """Goes on with the row that failed after a deadlock, not with the first one."""
+    """Resumes at the failed row after a deadlock, not at the first."""
 
     name = "repeats_the_rest"
 
@@ -114,18 +114,18 @@ class RepeatsTheRest(LogicalClock):
         self.tried: set[int] = set()
 
     def retries(self, errno: int) -> bool:
-        """Remember who was under way."""
+        """Remember the running transactions."""
         self.tried |= {one.id for one in self.running}
         return super().retries(errno)
 
     def rows_of(self, transaction: Transaction) -> Sequence[int]:
-        """Leave out the first row of a transaction that is tried again."""
+        """Omit the first row on a retry."""
         rows = range(len(transaction.rows))
         return rows[1:] if transaction.id in self.tried and len(rows) > 1 else rows
 
 
 class SkipsEmptyTurns(LogicalClock):
-    """Commits transactions without rows at once, whatever the order is."""
+    """Commits transactions without rows out of order."""
 
     name = "skips_empty_turns"
 
@@ -148,7 +148,7 @@ class WaitsForOneNumber(LogicalClock):
 
 
 class GapFreeMark(LogicalClock):
-    """Waits until every number up to last_committed has been seen, filtered ones included."""
+    """Waits for every number up to last_committed, filtered ones included."""
 
     name = "gap_free_mark"
 
@@ -193,7 +193,7 @@ class ReplacesByInsert(LogicalClock):
     name = "replaces_by_insert"
 
     def rows_of(self, transaction: Transaction) -> Sequence[int]:
-        """Leave out a delete that an insert of the same key follows."""
+        """Omit a delete before an insert of the same key."""
         rows = transaction.rows
         return [
             at
@@ -216,22 +216,22 @@ class CutsLongTransactions(LogicalClock):
     name = "cuts_long_transactions"
 
     def rows_of(self, transaction: Transaction) -> Sequence[int]:
-        """Forget the rest."""
+        """Return the first six rows."""
         return range(min(6, len(transaction.rows)))
 
 
 class DropsEmptyTransactions(LogicalClock):
-    """Passes over transactions without rows, and their GTIDs with them."""
+    """Skips transactions without rows and their GTIDs."""
 
     name = "drops_empty_transactions"
 
     def drops(self, transaction: Transaction) -> bool:
-        """Drop what changes nothing."""
+        """Drop empty transactions."""
         return transaction.kind == "rows" and not transaction.rows
 
 
 class ForgetsTheTurn(LogicalClock):
-    """Loses a transaction's turn in commit order when it is tried again."""
+    """Loses a transaction's turn in commit order on a retry."""
 
     name = "forgets_the_turn"
 
@@ -240,7 +240,7 @@ class ForgetsTheTurn(LogicalClock):
         self.has_retried = False
 
     def retries(self, errno: int) -> bool:
-        """Remember that somebody was."""
+        """Remember the retry."""
         self.has_retried = True
         return super().retries(errno)
 
@@ -257,22 +257,22 @@ class NeverRetries(LogicalClock):
     name = "never_retries"
 
     def retries(self, errno: int) -> bool:
-        """Take every error for final."""
+        """Treat every error as final."""
         return False
 
 
 class CommitsAsItComes(LogicalClock):
-    """Takes the option of commit order, and commits in any."""
+    """Accepts the commit-order option, and commits in any order."""
 
     name = "commits_as_it_comes"
 
     def may_commit(self, transaction: Transaction, order: Sequence[int]) -> bool:
-        """Wait for nobody."""
+        """Never wait."""
         return True
 
 
 class CheckpointAhead(LogicalClock):
-    """Saves the position of what it received, not of what it committed."""
+    """Saves the received position, not the committed one."""
 
     name = "checkpoint_ahead"
 
@@ -282,12 +282,12 @@ class CheckpointAhead(LogicalClock):
 
 
 class AppliesAgain(LogicalClock):
-    """Applies everything again after a crash, from the last position on."""
+    """Applies everything after the last position again after a crash."""
 
     name = "applies_again"
 
     def resumes_at(self, resume: Mapping[str, Any]) -> set[int]:
-        """Trust the position alone."""
+        """Use the position alone."""
         return set()
 
     def checkpoint(self, order: Sequence[int], last_received: int) -> int | None:
@@ -296,12 +296,12 @@ class AppliesAgain(LogicalClock):
 
 
 class TakesGapsForDone(LogicalClock):
-    """Takes everything below the newest committed transaction for committed, after a crash."""
+    """Treats everything below the newest commit as committed after a crash."""
 
     name = "takes_gaps_for_done"
 
     def resumes_at(self, resume: Mapping[str, Any]) -> set[int]:
-        """Fill the gaps with nothing."""
+        """Fill the gaps."""
         return set(range(1, max(resume["executed"], default=0) + 1))
 
 
