@@ -1,7 +1,4 @@
-"""What was observed of a run, before it is told as a history: logs, snapshots, touches, restarts.
-
-Plain values, so that hand-made observations can be translated and judged without any server.
-"""
+"""Observations of a run as plain values, so that tests can judge hand-made ones."""
 
 from __future__ import annotations
 
@@ -11,29 +8,29 @@ from dataclasses import dataclass, field
 from paraply.vocabulary.log import LoggedTransaction
 
 Tag = int
-"""Which transaction wrote a row: the number in its last column."""
+"""The number in a row's last column, which identifies its writer."""
 SnapshotRow = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """What one consistent snapshot showed, and where the server says that it lies in its log."""
+    """A consistent snapshot and its place in the server's log."""
 
     session: str
     rows: Mapping[str, Sequence[SnapshotRow]]
-    """``schema.table`` and all its rows; the last value of a row is its tag."""
+    """All rows by ``schema.table``; a row's last value is its tag."""
     file: str = ""
     offset: int = 0
-    """Everything in the member's log up to here is in the snapshot, and nothing after it."""
+    """The snapshot contains exactly the member's log up to here."""
     gtid_position: str = ""
-    """The applier's position as the same snapshot shows it; MySQL: as it was just before."""
+    """The applier's position in the snapshot; for MySQL, just before it."""
     tags: frozenset[Tag] | None = None
-    """What its journal has of the round, where that was read: it then says where it lies."""
+    """The round's tags in its journal, if read; they place the snapshot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Touch:
-    """A row that an attempt to apply had changed, told by a trigger after the change."""
+    """A row change of an apply attempt, recorded by a trigger."""
 
     connection: int
     gtid: str
@@ -43,17 +40,16 @@ class Touch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restart:
-    """A member whose applier stood still, after a crash or in good order, and then went on."""
+    """A restart of a member's applier, after a crash or in order."""
 
     file: str
-    """The log file that it stood at: after a crash the first one that was written after it."""
+    """The log file at the stop; after a crash the first new one."""
     offset: int = 0
-    """The place in the file."""
     tags: frozenset[Tag]
-    """What the journal has."""
+    """The tags in the journal."""
     gtid_position: str
     position_before: str = ""
-    """The position that the next start will use."""
+    """The position of the next start."""
     is_crash: bool = True
 
 
@@ -65,39 +61,39 @@ class Final:
     tags: frozenset[Tag]
     gtid_position: str
     differing: frozenset[str] = frozenset()
-    """Tables whose checksum is not the source's."""
+    """Tables whose checksum differs from the source's."""
     compared: tuple[str, ...] = ()
-    """Tables of which both checksums were taken."""
+    """Tables with both checksums."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutOff:
-    """A time in which a member was with the smaller part of its group, and knew it."""
+    """A period in which a member detected that it was in the minority."""
 
     file: str
     offset: int
-    """How far the member's log went."""
+    """The end of the member's log."""
     confirmed: frozenset[Tag] = frozenset()
-    """What its clients were told had committed meanwhile."""
+    """Confirmations to its clients in this period."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Member:
-    """Everything observed of one replica or cluster member."""
+    """All observations of one replica or cluster member."""
 
     name: str
     log: Sequence[LoggedTransaction] = ()
-    """Its own binary log of the round, files in order; names are those of the files."""
+    """Its own binary log of the round, with file names."""
     has_log: bool = True
-    """False for a member whose data came over a state transfer, and without its log."""
+    """False after a state transfer, which brings data without a log."""
     snapshots: list[Snapshot] = field(default_factory=list)
-    """In the order in which they were taken, one after the other."""
+    """In time order, without overlap."""
     touches: list[Touch] = field(default_factory=list)
-    """In the order in which they were recorded; empty where nobody recorded them."""
+    """In recording order; empty without triggers."""
     restarts: list[Restart] = field(default_factory=list)
     confirmed: Sequence[Tag] = ()
-    """What its clients were told had committed, of what leaves a tag, in the order of time."""
+    """Tags confirmed to its clients, in time order."""
     cut_off: CutOff | None = None
     applier_error: str = ""
-    """Why the applier stopped for good, empty if it did not."""
+    """Why the applier stopped for good, else empty."""
     final: Final | None = None

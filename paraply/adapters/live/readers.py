@@ -1,11 +1,11 @@
-"""Readers: one consistent snapshot after the other, each with its place in the member's log.
+"""Take consistent snapshots, each with its place in the member's log.
 
-MariaDB answers ``SHOW STATUS LIKE 'binlog_snapshot_%'`` from a value that sessions share: two
-readers at once are told each other's place. One reader at a time per server asks, so one thread
-reads, or :meth:`SnapshotReader.read` is called by hand when none does.
+MariaDB answers ``SHOW STATUS LIKE 'binlog_snapshot_%'`` from a value that sessions share, so
+concurrent readers would get each other's place. Hence one reader at a time per server: one thread,
+or :meth:`SnapshotReader.read` without a thread.
 
-A snapshot of MySQL does not say where it lies, and ``gtid_executed`` is no part of it: the engine
-commits first. What was executed is asked before the snapshot is taken, which then has to have it.
+A MySQL snapshot has no place, and ``gtid_executed`` is not part of it: the engine commits first. A
+query before the snapshot returns the executed set, which the snapshot must contain.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _AFTER_FAILURE_S = 0.05
 
 
 class Reader(ABC):
-    """Reads one server, over and over, from :meth:`start` until :meth:`stop`."""
+    """Reads one server repeatedly between :meth:`start` and :meth:`stop`."""
 
     pause_s = _PAUSE_S
     """Between two reads."""
@@ -43,7 +43,7 @@ class Reader(ABC):
         self._thread.start()
 
     def stop(self) -> list[Snapshot]:
-        """End, and return all snapshots in the order in which they were taken."""
+        """Stop, and return all snapshots in time order."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join(30)
@@ -67,7 +67,7 @@ class Reader(ABC):
 
 
 class SnapshotReader(Reader):
-    """Reads a MariaDB replica: whole tables, and where in its log the server says they stand."""
+    """Reads whole tables of a MariaDB replica, and their place in its log."""
 
     def __init__(
         self,
@@ -83,7 +83,6 @@ class SnapshotReader(Reader):
         self._tables = tables
 
     def _rows(self, cursor: Any) -> dict[str, Sequence[tuple[object, ...]]]:
-        """Return all rows of the tables that are read, in the open transaction."""
         tables = [f"{schema}.{table}" for schema in self._schemas for table in self._tables]
         rows: dict[str, Sequence[tuple[object, ...]]] = {}
         for table in tables:
@@ -109,7 +108,7 @@ class SnapshotReader(Reader):
 
 
 class JournalReader(SnapshotReader):
-    """Reads a MySQL server: whole tables, and the journal of a round, which says what is there."""
+    """Reads whole tables of a MySQL server, and the journal that places them."""
 
     def __init__(
         self,
@@ -140,9 +139,9 @@ class JournalReader(SnapshotReader):
 
 
 def gtid_position(cursor: Any) -> str:
-    """Return the applier's position as ``mysql.gtid_slave_pos`` has it, in the open transaction.
+    """Return the position in ``mysql.gtid_slave_pos``, in the open transaction.
 
-    Of each domain the row with the highest sub_id counts.
+    The row with the highest sub_id counts in each domain.
     """
     cursor.execute("SELECT domain_id, sub_id, server_id, seq_no FROM mysql.gtid_slave_pos")
     newest: dict[int, tuple[int, int, int]] = {}

@@ -1,11 +1,9 @@
-"""From observations to a history: one order of events per member, and nothing invented.
+"""Translate observations into a history: one sound order of events per member.
 
-A member's binary log gives the order of its commits; a snapshot stands where the server says it
-lies in that log; a touch (a row that an attempt had changed and so had locked) stands before the
-commit of its transaction. When exactly a transaction committed nobody can see from outside: its
-commit is put as early as the touches and the log allow, so that a touch which stands before a
-commit that had to come first was really made before it. Nothing false can be concluded from that;
-an overlap may be missed.
+The binary log orders a member's commits, and the server places each snapshot in that log. A touch
+(a change under a row lock) precedes its transaction's commit. Exact commit times are unobservable:
+a commit stands as early as touches and log allow. A touch before a later required commit therefore
+happened before it. No conclusion is false; an overlap may be missed.
 """
 
 from __future__ import annotations
@@ -29,13 +27,13 @@ from paraply.vocabulary.write_set import Item, sorted_items
 
 SOURCE = "source"
 IsThere = Callable[[TransactionId], bool]
-"""Whether a transaction is to be in a snapshot, from the place where that was taken."""
+"""Whether a snapshot's place requires a transaction in it."""
 _UNTIMED = LogicalTime(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What the header of a history says of a live run."""
+    """The header data of a live run's history."""
 
     subject: str
     dialect: str
@@ -52,7 +50,7 @@ class Run:
         tier: EvidenceTier,
         is_complete: bool = True,
     ) -> History:
-        """Return the history with events numbered in the order given.
+        """Return the history with events numbered in the given order.
 
         Members have no common clock: their stories follow one another.
         """
@@ -78,7 +76,7 @@ class Run:
 def history_of(
     run: Run, log: SourceLog, members: Sequence[Member], keys: Keys, *, is_complete: bool = True
 ) -> History:
-    """Return the history of a source and the replicas that followed it."""
+    """Return the history of a source and its replicas."""
     events = list(source_events(log))
     for member in members:
         events += MemberStory(log, member, keys).events()
@@ -93,7 +91,7 @@ def history_of(
 
 
 def source_events(log: SourceLog) -> Iterator[Event]:
-    """Yield what the source logged, and that it has all of it."""
+    """Yield the source's log and commits."""
     for one in log.transactions:
         yield Event(
             kind=EventKind.FLUSHED, time=_UNTIMED, member=SOURCE, transaction=one.id, gtid=one.gtid
@@ -107,7 +105,7 @@ def source_events(log: SourceLog) -> Iterator[Event]:
 
 
 class MemberStory:
-    """The events of one member, in its own order; times are given by whoever joins the stories."""
+    """The events of one member in its own order, without times."""
 
     def __init__(self, log: SourceLog, member: Member, keys: Keys) -> None:
         self.log = log
@@ -117,7 +115,7 @@ class MemberStory:
         self.order = [transaction for transaction, _ in found if transaction is not None]
         self._places = {transaction: place for place, transaction in enumerate(self.order)}
         self.unknown = [one.gtid for transaction, one in found if transaction is None]
-        """GTIDs in the member's log that the source does not have, with rows of nobody."""
+        """GTIDs in the member's log that the source lacks, with untagged rows."""
         known = [one for transaction, one in found if transaction is not None]
         self._gtids = [one.gtid for one in known]
         self._ends = [(base_name(one.start.file), one.end_offset) for one in known]
@@ -125,7 +123,7 @@ class MemberStory:
         self._groups = commit_groups([one.commit_id for one in known])
 
     def events(self) -> Iterator[Event]:
-        """Yield what happened at the member."""
+        """Yield the member's events."""
         attempts = attempts_of(self.log, self.member.touches)
         by_place = self._by_place()
         waiting = list(attempts.steps)
@@ -144,7 +142,6 @@ class MemberStory:
         yield from self._ending()
 
     def _by_place(self) -> dict[int, list[Event]]:
-        """Return reads and restarts by how many transactions of the log stand before them."""
         places: dict[int, list[Event]] = {}
         reached = 0
         for restart in self.member.restarts:
@@ -161,14 +158,13 @@ class MemberStory:
         return places
 
     def _commits_by(self, place: int) -> IsThere:
-        """Return what tells whether a transaction is among so many first ones of the log."""
         return lambda one: self._places.get(one, place) < place
 
     def _place_of_snapshot(self, snapshot: Snapshot) -> int:
-        """Return how many transactions of the member's log stand before a snapshot.
+        """Return how many transactions of the member's log precede a snapshot.
 
-        It stands behind the last of which its journal has the tag, and behind those after it that
-        leave no tag and were executed before it was taken.
+        It follows the last transaction tagged in its journal, and later untagged ones that were
+        executed before it.
         """
         if snapshot.tags is None:
             return self.place_of(snapshot.file, snapshot.offset)
@@ -183,11 +179,9 @@ class MemberStory:
 
     @cached_property
     def _tagged(self) -> list[TransactionId]:
-        """Return what leaves a tag, in the order in which it is to appear."""
         return sorted(self.log.tag_of)
 
     def _journal_ends(self, snapshot: Snapshot) -> tuple[Observation, ...]:
-        """Return the last row of the journal that is there, and the first that is not."""
         if snapshot.tags is None:
             return ()
         there = [one for one in self._tagged if self.log.tag_of[one] in snapshot.tags]
@@ -197,12 +191,11 @@ class MemberStory:
         return tuple(Observation(self._journal_row(one), seen) for one, seen in ends)
 
     def _journal_row(self, one: TransactionId) -> Item:
-        """Return the row of the journal that has the tag of a transaction."""
         ((item,),) = [items for table, _, items in self.log.touched[one] if table.endswith(JOURNAL)]
         return item
 
     def place_of(self, file: str, offset: int) -> int:
-        """Return how many transactions of the member's log stand before a place in it."""
+        """Return how many transactions of the member's log precede a place in it."""
         position = (base_name(file), offset)
         return sum(end <= position for end in self._ends)
 
@@ -229,9 +222,9 @@ class MemberStory:
         yield self._event(EventKind.ENGINE_COMMITTED, transaction=one, group=group, attempt=attempt)
 
     def read(self, snapshot: Snapshot, is_there: IsThere) -> Event:
-        """Return the read of a snapshot: which transaction wrote each row of the tables read.
+        """Return the read of a snapshot, with the writer of each row.
 
-        ``is_there`` tells which transactions are to be in it.
+        ``is_there`` selects the transactions that the snapshot must contain.
         """
         return self._event(
             EventKind.READ,
@@ -245,7 +238,7 @@ class MemberStory:
         )
 
     def having(self, tags: frozenset[Tag], place: int) -> tuple[TransactionId, ...]:
-        """Return what a member has: by its journal, and by its log what leaves no tag."""
+        """Return a member's transactions: by its journal, and untagged ones by its log."""
         known = self.order[:place] if self.member.has_log else self.log.ids.values()
         logged = set(known)
         return tuple(
@@ -296,7 +289,7 @@ class MemberStory:
 
 
 def identity(log: SourceLog, logged: LoggedTransaction) -> TransactionId | None:
-    """Return which transaction a member logged: by the tag it leaves, and by GTID without one."""
+    """Return the logged transaction's id: by its tag, else by GTID."""
     for change in logged.rows:
         if change.table.endswith(JOURNAL) and change.after is not None:
             tag = change.after[0]
@@ -307,10 +300,10 @@ def identity(log: SourceLog, logged: LoggedTransaction) -> TransactionId | None:
 def observations(
     log: SourceLog, keys: Keys, snapshot: Snapshot, is_there: IsThere
 ) -> tuple[Observation, ...]:
-    """Return who wrote each row that the source wrote in this round, as the snapshot shows it.
+    """Return the writer of each row in the snapshot that the source wrote in this round.
 
-    A row that is not there was deleted by one of those who left it so; of these the last that is
-    to be in the snapshot is named, which explains the absence at its own place if anything does.
+    For an absent row, one of its deleters is the writer: the last that the snapshot must contain,
+    which explains the absence at its own place if any does.
     """
     seen: dict[Item, TransactionId] = {}
     tables = set()
@@ -342,7 +335,7 @@ def base_name(file: str) -> str:
 
 
 def commit_groups(commit_ids: Sequence[int | None]) -> list[int]:
-    """Return the number of each transaction's commit group, from 1: equal neighbours share one."""
+    """Return each transaction's commit group, from 1: equal neighbours share one."""
     groups: list[int] = []
     for place, commit_id in enumerate(commit_ids):
         is_same = place > 0 and commit_id is not None and commit_id == commit_ids[place - 1]

@@ -1,4 +1,4 @@
-"""A Galera member that is cut off from the others by the network, and comes back."""
+"""A Galera member loses its network and returns."""
 
 from __future__ import annotations
 
@@ -15,47 +15,47 @@ from paraply.adapters.servers.server import Server
 
 CUT, SPLIT = "cut-member", "cut-member-no-quorum"
 NEEDS_NETWORK = (CUT, SPLIT)
-"""Faults for which each member is on a host of its own."""
+"""Faults that require a host per member."""
 QUICK = (
     "evs.keepalive_period=PT0.5S;evs.inactive_check_period=PT0.25S;"
     "evs.suspect_timeout=PT2S;evs.inactive_timeout=PT6S;"
 )
-"""Options of the provider: members suspect each other sooner than after five seconds."""
+"""Provider options: members suspect each other in less than the default five seconds."""
 _GO_ON_ALONE = "SET GLOBAL wsrep_provider_options = 'pc.ignore_quorum=true;pc.ignore_sb=true'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Struck:
-    """What a fault did to the last member."""
+    """The effect of a fault on the last member."""
 
     rejoined: str = ""
-    """The member, if it came back over a state transfer, which brings data without its log."""
+    """The member, if it returned over a state transfer: its data came without a log."""
     cut_off: CutOff | None = None
     notes: tuple[str, ...] = ()
 
 
 class Cluster(Protocol):
-    """What a cut needs to know of the members and their network."""
+    """The members and network as a cut requires them."""
 
     request: LiveRequest
     members: list[Server]
     network: PrivateNetwork | None
 
     def wait(self, server: Server, what: str, condition: Callable[[], bool]) -> None:
-        """Return once a condition holds."""
+        """Wait for a condition."""
 
     def wait_for_size(self, server: Server, size: int) -> None:
-        """Return once a member sees so many members."""
+        """Wait until a member's view has this size."""
 
     def wait_until_synced(self, server: Server) -> None:
-        """Return once a member has all that the cluster has."""
+        """Wait until a member is synced."""
 
     def join(self, server: Server) -> Sequence[str]:
-        """Start a member until it has all that the cluster has."""
+        """Start a member and wait until it is synced."""
 
 
 def cut_off(lab: Cluster, victim: Server, reader: SnapshotReader, clients: Clients) -> Struck:
-    """Cut a member off under load, let both parts find out, and bring it back."""
+    """Cut a member off under load, wait until both parts detect it, and reconnect it."""
     if lab.network is None or victim.host is None:
         raise ValueError("the members are in no network that can be cut")
     others = [server for server in lab.members if server is not victim]
@@ -105,7 +105,6 @@ def cut_off(lab: Cluster, victim: Server, reader: SnapshotReader, clients: Clien
 
 
 def _dirty_read(victim: Server, reader: SnapshotReader) -> Snapshot:
-    """Add what a member shows that is cut off: it may be old, but must be a state that was."""
     with victim.connect() as connection, connection.cursor() as cursor:
         cursor.execute("SET SESSION wsrep_dirty_reads = ON")
         snapshot = reader.read(cursor)
@@ -114,4 +113,4 @@ def _dirty_read(victim: Server, reader: SnapshotReader) -> Snapshot:
 
 
 _NOT_PRIMARY = 1047
-"""The error of a member that is not in the primary component."""
+"""Error outside the primary component."""

@@ -1,9 +1,9 @@
-"""The order of a cluster, told with its transactions: seqno, depends_seqno, last_seen, who sent it.
+"""Add the cluster's order to its transactions: seqno, depends_seqno, last_seen, sender.
 
-Only the sender tells its depends_seqno, and every member finds one of its own. They differ where
-one has forgotten more of its certification index than another: what was forgotten is replaced by
-the seqno up to which it was, and members forget no more than their own open transactions allow
-(``Certification::purge_trxs_upto``). A cluster owes what all members agree on.
+Only the sender logs its depends_seqno, while every member computes its own. They differ if one
+member purged more of its certification index. A purged entry counts as the seqno of the purge, and
+open transactions limit it (``Certification::purge_trxs_upto``). A cluster owes only the common
+part.
 """
 
 from __future__ import annotations
@@ -23,32 +23,25 @@ from paraply.vocabulary.write_set import Item, WriteSet
 
 @dataclass(slots=True)
 class _Owed:
-    """What a write set must wait for at every member, however much of its index one forgot."""
-
     writers: dict[Item, int] = field(default_factory=dict)
-    """Item -> seqno of its last writer."""
     floor: int = 0
-    """The last seqno that wrote to a table without a key: everything after it waits for it.
-
-    Before any, that from which on the writers are known.
-    """
+    """The last seqno that wrote to a table without a key: everything after it waits for it."""
 
     def depends_seqno(self, one: Transaction, told: int) -> int:
-        """Return the sender's depends_seqno without what only its own index may have added."""
+        """Return the sender's depends_seqno without additions from its own index."""
         if ISOLATED in one.flags or one.keyless_tables:
             return told
         writers = (self.writers.get(item, 0) for item in one.write_set)
         return min(told, max((self.floor, *writers)))
 
     def add(self, one: Transaction, seqno: int) -> None:
-        """Take in the next transaction of the order."""
         self.writers.update(dict.fromkeys(one.write_set, seqno))
         if one.keyless_tables:
             self.floor = seqno
 
 
 def with_order(transactions: Sequence[Transaction], seen: SeenInside) -> tuple[Transaction, ...]:
-    """Return the transactions with seqno, depends_seqno and what their senders had seen."""
+    """Return the transactions with seqno, depends_seqno and last_seen."""
     seqnos = [seen.seqnos.get(one.gtid, 0) for one in transactions]
     # Where a seqno is not known, what comes before it decides.
     order = list(accumulate(seqnos, max))
@@ -87,7 +80,7 @@ def _ordered(
 
 
 def tables_of(statement: str) -> WriteSet:
-    """Return the tables that a schema change names; the statement itself where none is known.
+    """Return the tables of a schema change, or the statement itself if it names none.
 
     >>> sorted(tables_of("DROP TABLE `live0`.`a`, live0.b"))
     ['live0.a', 'live0.b']

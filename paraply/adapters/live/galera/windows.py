@@ -1,7 +1,7 @@
-"""Error logs of a cluster's members, brought together with their binary logs.
+"""Match the error logs of a cluster's members with their binary logs.
 
-The error log counts in seqnos and the binary log names GTIDs; both have the same transactions in
-the same order. Where they do not have equally many, the error log of that member says nothing.
+The error log counts seqnos and the binary log names GTIDs, in the same order. A member whose two
+counts differ is left out.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ NOTHING_SEEN = dict.fromkeys(
     ("no_conflicting_parallel_apply", "starts_respect_last_committed"),
     "no two appliers of a member were seen at work at once",
 )
-"""Why a round without overlaps does not answer."""
+"""Reasons for unknown verdicts without overlaps."""
 
 
 @dataclass(slots=True)
 class SeenInside:
-    """What the error logs of a cluster tell of one round."""
+    """One round's observations from the error logs of a cluster."""
 
     windows: dict[str, list[Window]] = field(default_factory=dict)
     """By member."""
     seqnos: dict[str, int] = field(default_factory=dict)
     """By GTID."""
     sent: dict[int, tuple[str, SentWriteSet]] = field(default_factory=dict)
-    """By seqno: who sent it."""
+    """By seqno: sender and write set."""
     unmatched: list[str] = field(default_factory=list)
-    """Members whose two logs do not go together."""
+    """Members whose two logs do not match."""
 
     @property
     def begun(self) -> int:
-        """Return how many beginnings of appliers were seen."""
+        """Return the number of observed applier beginnings."""
         return sum(one.start is not None for windows in self.windows.values() for one in windows)
 
     @property
     def overlapping(self) -> int:
-        """Return how many of them began while another was under way at the same member."""
+        """Return how many began while another ran at the same member."""
         count = 0
         for windows in self.windows.values():
             last_end = 0
@@ -51,7 +51,7 @@ class SeenInside:
 
 
 def seen_inside(members: Iterable[Member], logs: Mapping[str, ProviderLog]) -> SeenInside:
-    """Bring the two logs of every member together."""
+    """Match the two logs of every member."""
     seen = SeenInside()
     for member in members:
         log = logs.get(member.name)

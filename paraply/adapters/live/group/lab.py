@@ -1,4 +1,4 @@
-"""MySQL Group Replication, live: one recorded run is one round."""
+"""Live MySQL Group Replication: one recorded run is one round."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ ONE_WRITER = {
     "own_transactions_commit_after_what_they_saw": "one member writes at a time, and its backlog"
     " seldom has rows that it writes next"
 }
-"""Why a round with one primary may not answer."""
+"""Reason for an unknown verdict with one primary."""
 
 
 def run(request: LiveRequest) -> Iterator[LiveRound]:
-    """Yield one round after the other, each on a group of its own (``LiveTarget.run``)."""
+    """Yield rounds, each on its own group (``LiveTarget.run``)."""
     installation = find_mysql(request.basedir)
     for number in range(1, request.rounds + 1):
         request.say(f"round {number} of {request.rounds}")
@@ -42,7 +42,7 @@ def run(request: LiveRequest) -> Iterator[LiveRound]:
 
 
 def struck_member(request: LiveRequest, seed: int) -> int:
-    """Return which member leaves, counted from 0: in order the last, under faults by the seed.
+    """Return the leaving member's index: the last one in order, by the seed under faults.
 
     In single-primary mode the first is the primary.
     """

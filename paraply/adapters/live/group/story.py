@@ -1,4 +1,4 @@
-"""A recorded group run as a history: who was asked, and what each member's log answered."""
+"""Translate a recorded group run into a history."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def history_of_trace(
     clients: GroupClients = NO_CLIENTS,
     seen: GroupSeen = NOTHING_SEEN,
 ) -> History:
-    """Return the history of a group run; members are ``r1``, ``r2`` ... as the trace has them.
+    """Return the history of a group run; members are ``r1``, ``r2`` ... in trace order.
 
-    A member answers for what was delivered while it was in the view. What it had certified when
-    it left in order is not in its log any more: of that nothing is told.
+    A member answers for deliveries during its views. The log of a member that left in order lacks
+    its last decisions, so the history omits them.
     """
     delivered = list(trace.transactions)
     names = {uuid: f"r{number}" for number, uuid in enumerate(trace.members, start=1)}
@@ -79,8 +79,6 @@ def _transaction(
 
 
 class _Story:
-    """The events of all members, as the steps of the trace have them."""
-
     def __init__(
         self,
         trace: GroupTrace,
@@ -104,7 +102,6 @@ class _Story:
         self._views = 0
 
     def events(self) -> Iterator[Event]:
-        """Yield what happened, as far as it is known."""
         for place, step in enumerate(self._trace.steps):
             if isinstance(step, ViewInstalled):
                 yield from self._on_view(step)
@@ -162,7 +159,7 @@ class _Story:
 
 
 def _last_answers(trace: GroupTrace) -> dict[tuple[MemberUuid, int], int]:
-    """Return, by member and view, the last step of which the member's log can tell."""
+    """Return the last logged step by member and view."""
     last: dict[tuple[MemberUuid, int], int] = {}
     answered: dict[MemberUuid, int] = {}
     present: tuple[MemberUuid, ...] = ()

@@ -1,4 +1,4 @@
-"""Faults for a source-replica pair of either family, injected at moments spread over a round."""
+"""Faults for a source-replica pair of either family, at random moments of a round."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from paraply.adapters.servers.server import Server
 
 _REPEATS = 3
-"""How often a fault is injected in a round."""
+"""Injections in a round."""
 _HOLD_S = 1.0
 _WAITS_FOR_ITS_TURN = ("Waiting for prior transaction", "Waiting for preceding transaction")
-"""What MariaDB and MySQL call it."""
+"""The state's name in MariaDB and MySQL."""
 _WAITER_TRIES, _WAITER_PATIENCE_S = 6, 3.0
 _STOP_SECONDS_MAX = 120
 _STOP_AFTER_KILL_SECONDS_MAX = 10
-"""An applier of which a worker was killed may never come to stand still."""
+"""After a worker's kill an applier may never stop."""
 _PATIENCE_S = 60.0
 
 
 def repeat_fault(
     lab: PairLab, clients: Clients, dice: random.Random, fault: Callable[[], object]
 ) -> None:
-    """Inject a fault at random moments spread over the round, at least once."""
+    """Inject a fault at random moments of the round, at least once."""
     share = lab.request.transactions // (_REPEATS + 1)
     began = len(clients.load.confirmed)
     for number in range(1, _REPEATS + 1):
@@ -51,7 +51,7 @@ def repeat_fault(
 
 
 def restart_of(lab: PairLab, *, is_crash: bool) -> Restart:
-    """Look at the first replica while its applier stands still."""
+    """Return the first replica's state while its applier is stopped."""
     replica = lab.replicas[0]
     end = log_end(replica)
     return Restart(
@@ -67,7 +67,7 @@ def restart_of(lab: PairLab, *, is_crash: bool) -> Restart:
 def kill_replica(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Kill the first replica, and start it again."""
+    """Kill the first replica, and restart it."""
     notes: list[str] = []
 
     def fault() -> None:
@@ -81,7 +81,7 @@ def kill_replica(
 def cut_relay_log(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Lose the end of the relay log, which nobody syncs: the replica has to ask for it again."""
+    """Cut the unsynced end of the relay log: the replica must fetch it again."""
     replica = lab.replicas[0]
     notes: list[str] = []
 
@@ -98,10 +98,10 @@ def cut_relay_log(
 def cut_source_log(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Lose the end of the source's log (sync_binlog=0), and not what its engine has.
+    """Cut the end of the source's log (sync_binlog=0), but not of its engine.
 
-    Of what is lost the first replica has some: it asks the source for what comes after it. The load
-    goes on until the source has given GTIDs that it lost anew, however long that takes.
+    The first replica has some of the lost part and requests what follows it. The load continues
+    until the source reuses all lost GTIDs, without a time limit.
     """
     share = lab.request.transactions // 4
     with clients.going_on():
@@ -116,7 +116,6 @@ def cut_source_log(
 
 
 def _come_back(lab: PairLab, members: Sequence[Member], notes: list[str]) -> None:
-    """Start the first replica after a crash, look at it, and let it go on."""
     replica = lab.replicas[0]
     replica.start()
     members[0].restarts.append(restart_of(lab, is_crash=True))
@@ -126,7 +125,7 @@ def _come_back(lab: PairLab, members: Sequence[Member], notes: list[str]) -> Non
 def stop_and_start(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Stop the first replica's applier in good order, and let it go on."""
+    """Stop and start the first replica's applier in order."""
     repeat_fault(lab, clients, dice, lambda: _stop_and_start(lab, members, _STOP_SECONDS_MAX))
     return ()
 
@@ -141,9 +140,9 @@ def _stop_and_start(lab: PairLab, members: Sequence[Member], seconds_max: int) -
 def kill_waiter(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Kill a worker that waits for its turn to commit; the applier may stop, and has to go on.
+    """Kill a worker that waits for its turn to commit; the applier must recover.
 
-    Where the applier cannot be stopped any more, the replica is killed, too.
+    If the applier cannot stop afterwards, the fault kills the replica too.
     """
     replica = lab.replicas[0]
     killed = 0
@@ -180,7 +179,6 @@ def kill_waiter(
 
 
 def _waiter(replica: Server) -> int | None:
-    """Return the session of a worker that waits for its turn; None if none comes to wait."""
     deadline = time.monotonic() + _WAITER_PATIENCE_S
     while time.monotonic() < deadline:
         # Columns: id, user, host, database, command, seconds, state, statement.
@@ -192,7 +190,6 @@ def _waiter(replica: Server) -> int | None:
 
 
 def _kill(server: Server, session: int) -> bool:
-    """Kill a session; return whether it was still there."""
     try:
         server.query(f"KILL {session}")
     except ParaplyError:
@@ -201,10 +198,10 @@ def _kill(server: Server, session: int) -> bool:
 
 
 def forging(forge: Callable[[Path], int], done: str) -> Inject:
-    """Return what changes the source's log before any replica has received the round.
+    """Return a fault that changes the source's log before any replica receives it.
 
-    ``forge`` changes one file of it and says how many transactions it changed, ``done`` what
-    became of those. The fault has to begin with replicas that are stopped.
+    ``forge`` changes one file and returns the number of changed transactions; ``done`` describes
+    the change. The fault must begin with stopped replicas.
     """
 
     def inject(
@@ -226,7 +223,7 @@ def forging(forge: Callable[[Path], int], done: str) -> Inject:
 def kill_source(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Kill the source and start it again."""
+    """Kill the source and restart it."""
 
     def fault() -> None:
         lab.source.kill()
@@ -239,7 +236,7 @@ def kill_source(
 def freeze_replica(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Stop the first replica in its tracks, and let it go."""
+    """Stop the first replica by a signal, and continue it."""
     replica = lab.replicas[0]
 
     def fault() -> None:
@@ -256,7 +253,7 @@ def freeze_replica(
 def hold_rows(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Stall the worker that needs a hot row, and let those behind it run into the gate."""
+    """Lock a hot row against a worker, so that later workers queue behind it."""
 
     def fault() -> None:
         with _held_row(lab, dice.randint(1, HOT_ROWS)):
@@ -268,7 +265,6 @@ def hold_rows(
 
 @contextmanager
 def _held_row(lab: PairLab, row: int) -> Iterator[None]:
-    """Hold a row of the first replica that workers need."""
     with lab.replicas[0].connect(autocommit=False) as gate, gate.cursor() as cursor:
         cursor.execute(f"SELECT * FROM {schema_name(0)}.account WHERE id = {row} FOR UPDATE")
         try:
@@ -280,7 +276,7 @@ def _held_row(lab: PairLab, row: int) -> Iterator[None]:
 def cut_network(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Lose all packets for a while, then break the connection, and let it be made again."""
+    """Drop all packets for a while, then break the connection and allow a new one."""
     link = lab.link
     if link is None:
         raise ValueError("the first replica follows its source over no link")
@@ -301,14 +297,14 @@ def cut_network(
 def flush_relay_logs(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Let the first replica go on in a new relay log."""
+    """Switch the first replica to a new relay log."""
     replica = lab.replicas[0]
     repeat_fault(lab, clients, dice, lambda: replica.run(["FLUSH NO_WRITE_TO_BINLOG RELAY LOGS"]))
     return ()
 
 
 def wait_until(condition: Callable[[], bool], what: str, server: Server) -> None:
-    """Return once the condition holds; ``ParaplyError`` P621 if it does not within a minute."""
+    """Wait for the condition; ``ParaplyError`` P621 after a minute."""
     deadline = time.monotonic() + _PATIENCE_S
     while not condition():
         if time.monotonic() > deadline:
@@ -333,9 +329,9 @@ BLOWS: tuple[Fault, ...] = (
     Fault(name="flush-relay-logs", inject=flush_relay_logs,
           meaning="FLUSH RELAY LOGS in the middle of the load"),
 )  # fmt: skip
-"""The faults that every pair can have."""
+"""The faults of every pair."""
 
 
 def by_name(*faults: Fault) -> dict[str, Fault]:
-    """Return faults of one family, and those that every pair can have, by their names."""
+    """Return a family's faults and the common ones by name."""
     return {fault.name: fault for fault in (*faults, *BLOWS)}

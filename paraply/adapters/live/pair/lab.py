@@ -1,6 +1,6 @@
-"""A source and its replicas: the parts that both families share, and their faults.
+"""The common parts of both families' source-replica labs, and their faults.
 
-A lab knows which fault its rounds have; a fault knows the lab only as what is said here.
+A lab has its round's fault; a fault uses only the lab's interface here.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ from paraply.vocabulary.log import LoggedTransaction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One thing that can be done to the servers of a round."""
+    """A fault of the servers in a round."""
 
     name: str
     meaning: str
     inject: Inject | None = None
-    """None: it is a setting of the replica, and nothing is done under load."""
+    """None: the fault is a replica setting, without action under load."""
     is_crash: bool = False
-    """Whether a replica is killed: what it does not keep in its tables may be lost."""
+    """Whether it kills a replica, which may lose data outside its tables."""
     reuses_gtids: bool = False
-    """Whether GTIDs come to name two transactions, so that a touch does not tell whose it is."""
+    """Whether a GTID can name two transactions, which makes touches ambiguous."""
     replica_options: tuple[str, ...] = ()
     workload: str = ""
-    """The load that it needs, in place of the mixed one."""
+    """The required load, instead of the mixed one."""
     begins_stopped: bool = False
-    """Whether replicas receive nothing of a round before ``inject`` lets them."""
+    """Whether replicas receive nothing before ``inject`` allows it."""
     needs_link: bool = False
-    """Whether the first replica follows its source over a link that can be cut."""
+    """Whether the first replica requires a link that can be cut."""
 
 
 def rounds_of(request: LiveRequest, make: Callable[[LiveRequest], PairLab]) -> Iterator[LiveRound]:
-    """Yield one round after the other (``LiveTarget.run``), on new servers if a replica stopped."""
+    """Yield rounds (``LiveTarget.run``), on new servers after a replica stopped."""
     number = 1
     while number <= request.rounds:
         with make(request) as lab:
@@ -67,9 +67,9 @@ class PairLab(ABC):
         "--sync-binlog=0",
         "--max-connections=60",
     )
-    """What every server is started with."""
+    """Options of every server."""
     applier: ClassVar[str]
-    """What statements call the applier: SLAVE or REPLICA."""
+    """The applier's keyword in statements: SLAVE or REPLICA."""
 
     def __init__(
         self,
@@ -86,13 +86,13 @@ class PairLab(ABC):
         self.source: Server
         self.replicas: list[Server] = []
         self.link: Link | None = None
-        """Over which the first replica follows the source, if the fault needs one."""
+        """The first replica's link to the source, if the fault requires one."""
         self.schemas = [schema_name(domain) for domain in range(domains)]
         self._statements = [one for schema in self.schemas for one in create_statements(schema)]
         self.keys = Keys(self._statements)
         self._marks: dict[str, str] = {}
         self.is_spoilt = False
-        """Whether a replica is left behind, so that the next round needs new servers."""
+        """Whether a replica is left behind, so that the next round requires new servers."""
 
     def __enter__(self) -> Self:
         try:
@@ -107,7 +107,7 @@ class PairLab(ABC):
 
     @property
     def workload(self) -> str:
-        """Return the load: what was asked for, or what the fault needs to show itself."""
+        """Return the requested load, or the one that the fault requires."""
         if self.fault is not None and self.fault.workload and self.request.workload == "mixed":
             return self.fault.workload
         return self.request.workload
@@ -133,32 +133,31 @@ class PairLab(ABC):
 
     @abstractmethod
     def _replica_options(self) -> Sequence[str]:
-        """Return what replicas are started with besides."""
+        """Return the further options of replicas."""
 
     @abstractmethod
     def round(self, number: int) -> LiveRound:
-        """Run the load, inject the fault, let the replicas catch up, and tell what was seen."""
+        """Run the load, inject the fault, wait for the replicas, and return the observations."""
 
     def start_applier(self, replica: Server) -> str:
-        """Let the applier of a replica go on after a crash; return what more that took."""
+        """Restart a replica's applier after a crash; return notes."""
         replica.query(f"START {self.applier}")
         return ""
 
     @abstractmethod
     def position(self, server: Server) -> str:
-        """Return the applier's position as the server's data have it."""
+        """Return the applier's position in the server's data."""
 
     @abstractmethod
     def stated_position(self, server: Server) -> str:
-        """Return the position from which the server will go on."""
+        """Return the position from which the server will continue."""
 
     @abstractmethod
     def reader(self, server: Server, *, session: str, round_number: int) -> SnapshotReader:
-        """Return what reads a server, of which nothing else may ask at the same time."""
+        """Return the reader of a server; it shares no server with another reader."""
 
     @contextmanager
     def _reading(self, members: Sequence[Member], number: int) -> Iterator[None]:
-        """Let one reader per replica read, and keep what it saw."""
         readers = [self.reader(one, session="reader", round_number=number) for one in self.replicas]
         for reader in readers:
             reader.start()
@@ -169,13 +168,11 @@ class PairLab(ABC):
                 member.snapshots += reader.stop()
 
     def _snapshot(self, server: Server) -> Snapshot:
-        """Return one snapshot of a server at rest."""
         reader = self.reader(server, session="final", round_number=0)
         with server.connect() as connection, connection.cursor() as cursor:
             return reader.read(cursor)
 
     def _begin(self) -> None:
-        """Let every server go on, in a new log file: the first one of the round."""
         # Before the clients are let go: what they write sooner would be received and applied.
         begin = "STOP" if self.fault is not None and self.fault.begins_stopped else "START"
         for replica in self.replicas:
@@ -185,24 +182,22 @@ class PairLab(ABC):
             self._marks[server.name] = server.binary_logs()[-1].name
 
     def log_files(self, server: Server) -> list[Path]:
-        """Return the log files that a server has written since the round began."""
+        """Return the server's log files of this round."""
         return [file for file in server.binary_logs() if file.name >= self._marks[server.name]]
 
     def _log(self, server: Server) -> list[LoggedTransaction]:
-        """Return what a server has logged since the round began."""
         files = [str(file) for file in self.log_files(server)]
         return [one for one in read_transactions(files) if one.complete]
 
     def tags(self, server: Server) -> frozenset[Tag]:
-        """Return the tags of all transactions that a server has."""
+        """Return the tags of all transactions on a server."""
         return tags_on(server, self.schemas)
 
     def _error_on_the_way(self, replica: Server) -> str:
-        """Return why a replica stopped before it had all, empty where it has all."""
         return error_on_the_way(self.source, replica)
 
     def _final(self, replica: Server, *, is_whole: bool) -> Final:
-        """Return all that the replica has, and leave it at rest: its workers have recorded all."""
+        """Returns all that the replica has, and stops it, so that its workers have recorded all."""
         compared = [f"{schema}.{table}" for schema in self.schemas for table in TABLES]
         if not is_whole:
             compared = []
@@ -217,4 +212,4 @@ class PairLab(ABC):
 
 
 Inject = Callable[[PairLab, Clients, Sequence[Member], random.Random], Sequence[str]]
-"""Does it, while the clients run, and returns notes."""
+"""Injects the fault while clients run, and returns notes."""

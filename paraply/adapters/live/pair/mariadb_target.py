@@ -1,4 +1,4 @@
-"""The live target ``mariadb``: what it has to choose from, and what it answers to."""
+"""The live target ``mariadb``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from paraply.adapters.live.target import LiveTarget
 from paraply.adapters.live.workload import WORKLOADS
 
 _SPECULATING_OR_GROUPED = ("conservative", "optimistic", "aggressive")
-"""Modes that trust a commit id; in ``minimal`` it has no effect."""
+"""Modes that trust a commit id; ``minimal`` ignores it."""
 _HIDDEN_ERRORS = (
     "domains_apply_without_conflict",
     "domains_are_read_in_order",

@@ -1,4 +1,4 @@
-"""MySQL: a source, one or two parallel replicas, and the windows of their workers."""
+"""MySQL: a source, one or two parallel replicas, and their workers' windows."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from paraply.vocabulary.transactions import Transaction, TransactionKind
 
 _CHANGED_TABLE = re.compile(r"TABLE `?(\w+)`?\.`?(\w+)`?", re.IGNORECASE)
 _DATABASES_MIN = 4
-"""DATABASE mode runs in parallel only what is in different databases."""
+"""DATABASE mode parallelises only across databases."""
 
 
 def run(request: LiveRequest) -> Iterator[LiveRound]:
-    """Yield one round after the other (``LiveTarget.run``), on new servers if a replica stopped."""
+    """Yield rounds (``LiveTarget.run``), on new servers after a replica stopped."""
     return rounds_of(request, MysqlLab)
 
 
 class MysqlLab(PairLab):
-    """A source and replicas that keep the windows of their workers."""
+    """A source and replicas that keep their workers' windows."""
 
     applier = "REPLICA"
 
@@ -74,10 +74,10 @@ class MysqlLab(PairLab):
             raise
 
     def round(self, number: int) -> LiveRound:
-        """Run the load, let the replicas catch up, and tell what was seen.
+        """Run the load, wait for the replicas, and return the observations.
 
-        Where no fault is injected under load, the replicas begin with a backlog: an applier that
-        keeps up has nothing to do at once.
+        Without a fault under load the replicas begin with a backlog: an applier that keeps up has
+        nothing to run in parallel.
         """
         request = self.request
         seed = request.seed + number - 1
@@ -118,7 +118,6 @@ class MysqlLab(PairLab):
         return self._told(number, seed, members, load, notes)
 
     def _look_at_rest(self, member: Member, replica: Server) -> None:
-        """Keep what a replica has in the end, or has left where it stopped before."""
         self.is_spoilt = self.is_spoilt or bool(member.applier_error)
         member.log = self._log(replica)
         member.final = self._final(replica, is_whole=not member.applier_error)
@@ -159,7 +158,7 @@ class MysqlLab(PairLab):
         )
 
     def _why_no_windows(self, members: Sequence[Member]) -> str:
-        """Return why the windows of the workers tell nothing, empty where they do."""
+        """Returns why the windows are unusable, or empty."""
         if any(restart.is_crash for member in members for restart in member.restarts):
             # Those before it are gone, and half of them tells nothing.
             return "performance_schema, which has the workers' windows, is lost in a crash"
@@ -208,20 +207,20 @@ class MysqlLab(PairLab):
         )
 
     def position(self, server: Server) -> str:
-        """Return the executed set, which is in the data and in the log at once."""
+        """Return the executed set, which data and log share."""
         return executed_position(server)
 
     stated_position = position
 
     def reader(self, server: Server, *, session: str, round_number: int) -> SnapshotReader:
-        """Return what reads whole tables, and the journal, which says where they stand."""
+        """Return a reader of whole tables and of the journal, which places them."""
         return JournalReader(server, self.schemas, session=session, round_number=round_number)
 
 
 def of_one_table(one: Transaction) -> Transaction:
-    """Return a schema change of the load as a writer of the one table that it names.
+    """Return a schema change of the load as a writer of its one table.
 
-    In an asynchronous log a schema change is no barrier: its numbers say what it waits for. No
+    In an asynchronous log a schema change is no barrier: its numbers give its dependencies. No
     client of ours writes rows into a table whose schema changes.
     """
     named = _CHANGED_TABLE.search(one.statement) if one.kind is TransactionKind.DDL else None

@@ -1,4 +1,4 @@
-"""The live target ``mysql``: what it has to choose from, and what it answers to."""
+"""The live target ``mysql``."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from paraply.adapters.live.workload import WORKLOADS
 
 DATABASE = "database"
 OF_THE_LOGICAL_CLOCK = ("starts_respect_last_committed",)
-"""What DATABASE mode does not look at, and so cannot break."""
+"""Properties that DATABASE mode ignores and so cannot break."""
 _ORDER = "engine_commits_follow_the_log"
 _READS = ("readers_see_prefixes", "reads_never_go_back")
 _ENDS = ("final_state_is_the_sources", "tables_end_as_the_sources")
 OF_THE_WINDOWS = ("no_conflicting_parallel_apply", _ORDER, *OF_THE_LOGICAL_CLOCK)
-"""What only the workers' windows can answer."""
+"""Properties that require the workers' windows."""
 
 MYSQL = LiveTarget(
     name="mysql",

@@ -1,8 +1,8 @@
-"""A semi-synchronous run told as a history: log, receipts, reads, abandoned waits, loss, promotion.
+"""Translate a semi-synchronous run into a history.
 
-What was observed at the source keeps its order. When a replica acknowledged cannot be seen from
-outside, only whether it ever received: an acknowledgement is put right after the flush, so that
-nothing is called unacknowledged which a replica has.
+The source's observations keep their order. A replica's receipt is observable, its acknowledgement
+time is not. The acknowledgement is placed right after the flush, so that no received transaction
+counts as unacknowledged.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LOST = "lost"
 
 
 class MomentKind(Enum):
-    """What the harness saw or did at one moment."""
+    """Kinds of moments."""
 
     READ = "read"
     CONFIRMED = "confirmed"
@@ -39,16 +39,16 @@ class MomentKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """One thing that was seen or done, in the order of time."""
+    """One observation or action, in time order."""
 
     kind: MomentKind
     tags: frozenset[Tag] = frozenset()
-    """Of a read or a promotion: what the journal shows. Of the others: the transactions meant."""
+    """The journal's tags for a read or promotion, else the transactions concerned."""
     file: str = ""
     offset: int = 0
-    """Where the source says that a read lies in its binary log."""
+    """A read's place in the source's binary log."""
     executed: str = ""
-    """What the source had executed just before a read."""
+    """The source's executed set just before a read."""
     note: str = ""
     """Why a wait was abandoned."""
     member: str = SOURCE
@@ -61,7 +61,7 @@ def semi_sync_history(
     moments: Sequence[Moment],
     received: dict[str, frozenset[Tag]],
 ) -> History:
-    """Return the history; ``received`` says what each replica has ever had in its relay log."""
+    """Return the history; ``received`` lists all that reached each replica's relay log."""
     events = list(_flushed(log, received))
     events += _Story(log, logged).events(moments)
     return run.history(
@@ -83,15 +83,12 @@ def _flushed(log: SourceLog, received: dict[str, frozenset[Tag]]) -> Iterator[Ev
 
 
 class _Story:
-    """Turns moments into events; remembers what the source's engine has shown to have."""
-
     def __init__(self, log: SourceLog, logged: Sequence[LoggedTransaction]) -> None:
         self.log = log
         self.ends = [(base_name(one.start.file), one.end_offset) for one in logged]
         self.committed: set[TransactionId] = set()
 
     def events(self, moments: Sequence[Moment]) -> Iterator[Event]:
-        """Yield the events of all moments, in order."""
         for moment in moments:
             yield from self._moment(moment)
 
@@ -141,7 +138,6 @@ class _Story:
                 yield Event(kind=EventKind.CRASHED, time=untimed, member=SOURCE, note=LOST)
 
     def _seen(self, ids: Sequence[TransactionId]) -> Iterator[Event]:
-        """Yield the engine commits that a read shows to have happened."""
         for one in ids:
             if one not in self.committed:
                 self.committed.add(one)

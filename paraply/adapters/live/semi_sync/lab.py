@@ -1,6 +1,4 @@
-"""MariaDB semi-synchronous replication: who sees what before a replica has it, and what a loss of
-the source leaves.
-"""
+"""MariaDB semi-synchronous replication: early visibility, and the loss of the source."""
 
 from __future__ import annotations
 
@@ -26,22 +24,22 @@ from paraply.vocabulary.log import LoggedTransaction
 _SCHEMA = schema_name(0)
 _DURABLE = ("--sync-binlog=1", "--innodb-flush-log-at-trx-commit=1", "--binlog-row-metadata=FULL")
 ALONE_MS = 250
-"""How long the source waits while there is no replica yet: once, then it falls back."""
+"""The source's first wait without a replica, before it falls back."""
 _FOR_EVER_MS = 600_000
-"""A time-out that never comes: falling back to asynchronous would hide everything."""
+"""A practically infinite time-out: asynchronous fallback would hide everything."""
 _WARM_UP = 40
 _TAG_OF_THE_WAITER = 900_000
 
 
 def run(request: LiveRequest) -> Iterator[LiveRound]:
-    """Yield one round after the other, each on servers of its own (``LiveTarget.run``)."""
+    """Yield rounds, each on its own servers (``LiveTarget.run``)."""
     return rounds_of(request, SemiSyncLab)
 
 
 def rounds_of(
     request: LiveRequest, make: Callable[[LiveRequest, ServerRoom], SemiSyncLab]
 ) -> Iterator[LiveRound]:
-    """Yield the rounds of a lab: each ends with the loss of its source."""
+    """Yield the lab's rounds; each ends with the loss of its source."""
     for number in range(1, request.rounds + 1):
         request.say(f"round {number} of {request.rounds}")
         with ServerRoom(keep=request.keep) as room:
@@ -49,15 +47,15 @@ def rounds_of(
 
 
 class SemiSyncLab:
-    """A source, a replica that acknowledges, and readers at the source."""
+    """A source, an acknowledging replica, and readers at the source."""
 
     target = "mariadb-semisync"
     plugin = "rpl_semi_sync_master"
-    """What the names of the source's variables begin with."""
+    """Prefix of the source's variables."""
     applier = "SLAVE"
-    """What statements call the applier."""
+    """The applier's keyword in statements."""
     waiting = "Waiting for semi-sync ACK from slave"
-    """What the state of a session begins with whose commit waits."""
+    """Prefix of the state of a session whose commit waits."""
     find = staticmethod(find_mariadb)
     ways: Mapping[str, Way] = MARIADB_WAYS
 
@@ -67,7 +65,7 @@ class SemiSyncLab:
         self.installation = self.find(request.basedir)
         self.moments: list[Moment] = []
         self._received: frozenset[Tag] = frozenset()
-        """What the replica had received when its relay log was about to be discarded."""
+        """The replica's receipts just before it discards its relay log."""
         self.way = self.ways.get(request.fault)
         self.source = room.start(
             self.installation, name="source", options=(*_DURABLE, *self._source_options())
@@ -102,7 +100,6 @@ class SemiSyncLab:
         )
 
     def _wait_until_on(self) -> None:
-        """Wait until semi-sync is on with one replica, and forbid it to fall back."""
         tag = _TAG_OF_THE_WAITER
 
         def is_on() -> bool:
@@ -119,7 +116,7 @@ class SemiSyncLab:
         return str(self.source.query(like)[0][1])
 
     def round(self, number: int) -> LiveRound:
-        """Load, one way of losing, the loss of the source, and the promotion of the replica."""
+        """Run the load, one way of loss, the loss of the source, and the promotion."""
         request = self.request
         seed = request.seed + number - 1
         self.source.query("FLUSH NO_WRITE_TO_BINLOG BINARY LOGS")
@@ -187,7 +184,6 @@ class SemiSyncLab:
         return [f"{way.name}: {way.meaning}; {told}"]
 
     def _discard_relay_log(self) -> None:
-        """Let the replica forget what it has received and not applied."""
         self.replica.run(["STOP SLAVE", "START SLAVE"])
 
     def is_waiting(self, waiter: Waiter) -> bool:
@@ -199,7 +195,7 @@ class SemiSyncLab:
         )
 
     def add_empty_replica(self) -> Server:
-        """Start a replica that has no data at all."""
+        """Start a replica without data."""
         return self._started("replica2")
 
     # What is seen
@@ -207,11 +203,10 @@ class SemiSyncLab:
     def note(
         self, kind: MomentKind, tags: Iterable[Tag] = (), *, note: str = "", member: str = SOURCE
     ) -> None:
-        """Keep a moment."""
+        """Record a moment."""
         self.moments.append(Moment(kind=kind, tags=frozenset(tags), note=note, member=member))
 
     def _tags(self) -> frozenset[Tag]:
-        """Return what the replica's journal has."""
         rows = self.replica.query(f"SELECT w FROM {_SCHEMA}.journal")
         return frozenset(int(tag) for (tag,) in rows)
 
@@ -224,7 +219,7 @@ class SemiSyncLab:
         self.note(MomentKind.CONFIRMED, set(tags) - known)
 
     def read(self) -> None:
-        """Read the journal at the source in one snapshot, with its place in the binary log."""
+        """Read the source's journal in one snapshot, with its place in the binary log."""
         with self.source.connect(read_timeout=20) as connection, connection.cursor() as cursor:
             cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
             cursor.execute("SHOW STATUS LIKE 'binlog_snapshot_%'")
@@ -242,7 +237,6 @@ class SemiSyncLab:
         )
 
     def _tags_received(self, server: Server) -> frozenset[Tag]:
-        """Return what is in a server's relay logs, or was applied from them."""
         files = sorted(
             file for file in server.datadir.glob("relay.[0-9]*") if file.suffix[1:].isdigit()
         )
@@ -255,8 +249,6 @@ class SemiSyncLab:
         )
 
     def _drain(self) -> None:
-        """Wait until the replica has applied all that it has received and will ever receive."""
-
         def is_idle() -> bool:
             # Of a transaction that the source was sending when it was lost, only a part is there.
             return not is_receiving(self.replica) and (
@@ -323,7 +315,6 @@ class SemiSyncLab:
         )
 
     def _unknown(self) -> dict[str, str]:
-        """Return what stays unknown because this fault does not bring it about."""
         kinds = {moment.kind for moment in self.moments}
         unknown = {}
         if MomentKind.RESTARTED not in kinds:
@@ -334,7 +325,7 @@ class SemiSyncLab:
 
 
 class _JournalReader:
-    """Reads at the source, over and over; one thread, since the server's answer is shared."""
+    """One thread, because sessions share the server's answer."""
 
     def __init__(self, lab: SemiSyncLab) -> None:
         self._lab = lab
@@ -342,11 +333,9 @@ class _JournalReader:
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:
-        """Begin to read."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End after the read under way."""
         self._stop.set()
         self._thread.join(30)
 

@@ -1,4 +1,4 @@
-"""The live target ``mysql-semisync``: what it has to choose from, and what it answers to."""
+"""The live target ``mysql-semisync``."""
 
 from __future__ import annotations
 
