@@ -1,6 +1,6 @@
-"""Files of this machine and of object storage (``s3://``, ``gs://``, ``abfs://``), by one door.
+"""Uniform access to local files and object storage (``s3://``, ``gs://``, ``abfs://``).
 
-Nothing is read ahead beyond the range that is asked for, since each byte of a bucket is paid for.
+It never reads ahead of the requested range, since buckets charge by the byte.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ BUFFER_BYTES = 1 << 20
 
 
 def is_url(name: str) -> bool:
-    """Return whether a name is a URL of object storage, and no path of this machine."""
+    """Return whether a name is a URL of object storage."""
     return "://" in name and not name.startswith("file://")
 
 
 def path_of(name: str) -> str:
-    """Return the path of this machine that a name is; ``file://`` is taken off."""
+    """Return the local path of a name, without ``file://``."""
     return unquote(urlsplit(name).path) if name.startswith("file://") else name
 
 
 def open_range(name: str, begin: int = 0, end: int | None = None) -> BinaryIO:
-    """Return a stream of a file's bytes that stands at ``begin``.
+    """Return a stream of a file's bytes, positioned at ``begin``.
 
-    Of a URL no byte at or after ``end`` is requested. Raises ``OSError``.
+    For a URL it requests no byte from ``end`` on. Raises ``OSError``.
     """
     if not is_url(name):
         stream = open(path_of(name), "rb", BUFFER_BYTES)  # noqa: SIM115 - the caller closes it
@@ -42,7 +42,7 @@ def open_range(name: str, begin: int = 0, end: int | None = None) -> BinaryIO:
 
 
 def open_unbuffered(name: str) -> BinaryIO:
-    """Return a file for reads at any place; of a URL, each read is one request."""
+    """Return a file for random reads; for a URL, each read is one request."""
     if not is_url(name):
         return open(path_of(name), "rb")
     with _as_os_errors(name):
@@ -52,7 +52,7 @@ def open_unbuffered(name: str) -> BinaryIO:
 
 
 def size_of(name: str) -> int:
-    """Return the bytes of a file; raises ``OSError``."""
+    """Return a file's size in bytes; raises ``OSError``."""
     if not is_url(name):
         return os.path.getsize(path_of(name))
     with _as_os_errors(name):
@@ -64,7 +64,7 @@ def size_of(name: str) -> int:
 
 
 def names_in(folder: str) -> list[str]:
-    """Return the files below a URL that ends a folder's name, not of its sub-folders."""
+    """Return the files directly below a folder's URL."""
     import pyarrow.fs as pafs
 
     with _as_os_errors(folder):
@@ -76,7 +76,7 @@ def names_in(folder: str) -> list[str]:
 
 
 class RangeOfUrl(io.RawIOBase):
-    """A range of a remote file; a read is one request for the bytes wanted, and no more."""
+    """A range of a remote file; each read is one request for exactly its bytes."""
 
     fetched = 0
     """Bytes requested by all objects of this process."""
@@ -94,17 +94,17 @@ class RangeOfUrl(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go to a place."""
+        """Set the position."""
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._end}[whence]
         self._at = base + offset
         return self._at
 
     def tell(self) -> int:
-        """Return the place."""
+        """Return the position."""
         return self._at
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer as far as the range goes."""
+        """Fill a buffer up to the end of the range."""
         count = max(0, min(len(buffer), self._end - self._at))
         if not count:
             return 0
@@ -131,7 +131,7 @@ def _filesystem(name: str) -> tuple[Any, str]:
 
 @contextmanager
 def _as_os_errors(name: str) -> Iterator[None]:
-    """Turn what Arrow says of a URL into an ``OSError`` with one line."""
+    """Arrow's messages become an ``OSError`` with one line."""
     import pyarrow as pa
 
     try:

@@ -1,4 +1,4 @@
-"""Running the suite against an applier: which properties judge it, and what each case showed."""
+"""Run the suite against an applier."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from paraply.vocabulary.verdict import Verdict
 SCHEDULES = 20
 SHRINK_RUNS_MAX = 150
 SHORT_LOG = 4
-"""Transactions of a log whose schedules are enumerated, too."""
+"""Transactions of a log with enumerated schedules."""
 FAULT_REPEATS = 4
 
 _ALWAYS = (
@@ -51,18 +51,18 @@ _OVERLAP = "two_transactions_overlap"
 
 
 class Result(Enum):
-    """What came of a case."""
+    """The result of a case."""
 
     PASS = "pass"
     FAIL = "fail"
     SLOW = "slow"
-    """Right, but independent transactions never overlapped: a loss of speed, not of data."""
+    """Correct, but independent transactions never overlapped: a loss of speed, not of data."""
     SKIP = "skip"
     UNKNOWN = "unknown"
 
     @property
     def verdict(self) -> Verdict | None:
-        """Return the verdict; None for a skipped case, which says nothing."""
+        """Return the verdict; None for a skipped case."""
         return {
             Result.PASS: Verdict.HOLDS,
             Result.FAIL: Verdict.VIOLATED,
@@ -73,16 +73,14 @@ class Result(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseResult:
-    """One case, judged.
+    """One judged case.
 
     Attributes:
-        case: the case.
-        result: pass, fail, skip or unknown.
-        reason: why, in a line; empty for a pass.
-        breach: what was broken, where a property was.
-        stderr: last lines of the applier's standard error, where it failed.
-        runs: how many schedules were run.
-        seconds: how long they took.
+        reason: one line; empty for a pass.
+        breach: the broken property, if any.
+        stderr: last lines of a failing applier's standard error.
+        runs: number of schedules.
+        seconds: total duration.
     """
 
     case: Case
@@ -96,14 +94,14 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applier:
-    """What the applier said of itself, or how it failed to; for a tracker, how precise it is."""
+    """The applier's features or startup fault; for a tracker, its precision."""
 
     name: str = ""
     features: frozenset[str] = frozenset()
     fault: str = ""
     stderr: tuple[str, ...] = ()
     has_spoken: bool = True
-    """Whether it sent anything at all."""
+    """Whether it sent a message."""
     precision: Precision | None = None
 
 
@@ -111,7 +109,7 @@ class Applier:
 class Conformance:
     """Runs cases against one applier.
 
-    ``schedules`` are run for each case; ``seed`` determines all of them.
+    Each case runs on ``schedules`` schedules; ``seed`` determines all of them.
     """
 
     launcher: Launcher[Any]
@@ -120,11 +118,11 @@ class Conformance:
     shrink_runs_max: int = SHRINK_RUNS_MAX
     role: Role = Role.APPLIER
     has_overlapped: bool = False
-    """Whether two transactions were ever seen under way together, in any case."""
+    """Whether two transactions overlapped in any case."""
     features: frozenset[str] = field(default=frozenset())
 
     def meet(self) -> Applier:
-        """Run the applier on an empty log, and learn what it offers."""
+        """Run the applier on an empty log, and record its features."""
         (schedule,) = random_schedules(self.seed, 1)
         run = Session(self.launcher, empty_log(), schedule, RunOptions()).run()
         self.features = run.features
@@ -142,7 +140,7 @@ class Conformance:
     def run_all(
         self, cases: Iterable[Case], on_case: Callable[[CaseResult], None] | None = None
     ) -> list[CaseResult]:
-        """Run cases in order; one that only lacks overlap is decided when all have run."""
+        """Run cases in order; decide those that only lack overlap after all have run."""
         results = []
         for case in cases:
             result = self.run_case(case)
@@ -152,7 +150,7 @@ class Conformance:
         return [self.with_hindsight(result) for result in results]
 
     def run_case(self, case: Case) -> CaseResult:
-        """Run one case on its schedules, until one breaks something."""
+        """Run one case on its schedules until the first breach."""
         missing = case.features - self.features
         if missing:
             reason = f"the applier does not offer {', '.join(sorted(missing))}"
@@ -196,10 +194,7 @@ class Conformance:
         )
 
     def _schedules_of(self, case: Case) -> Iterator[tuple[int, Schedule]]:
-        """Yield the schedules of a case, each with the seed of its log.
-
-        A short log gets, beside the mixed ones, every schedule with one departure.
-        """
+        """A short log adds every schedule with one departure to the mixed ones."""
         log = log_for(case, self.seed)
         rows = sum(len(one.rows) for one in log.transactions)
         schedules = min(self.schedules, case.schedules_max or self.schedules)
@@ -218,7 +213,7 @@ class Conformance:
     def run_once(
         self, case: Case, schedule: Schedule, seed: int, kept: Collection[int] | None = None
     ) -> Run:
-        """Run a case once; ``seed`` makes its log, of which only ``kept`` may be left."""
+        """Run a case once; ``seed`` makes its log, reduced to ``kept`` if given."""
         options = RunOptions(
             workers=case.workers,
             commit_order=case.commit_order,
@@ -229,7 +224,7 @@ class Conformance:
         return Session(self.launcher, log, schedule, options).run()
 
     def properties_of(self, case: Case) -> list[Property]:
-        """Return the properties that judge a case, the one that it is for first."""
+        """Return the properties that judge a case, its own first."""
         names = [*_ALWAYS]
         if case.commit_order:
             names += _IN_COMMIT_ORDER
@@ -263,7 +258,7 @@ class Conformance:
         return None
 
     def _with_share_of_faults(self, case: Case, fault: str, schedule: Schedule, seed: int) -> str:
-        """Return how the applier broke the protocol, and how often it does on this schedule."""
+        """Returns the protocol fault and its frequency on this schedule."""
         if not self.shrink_runs_max:
             return fault
         again = [
@@ -276,7 +271,7 @@ class Conformance:
         return f"{fault} (in {broken} of {FAULT_REPEATS + 1} runs of the same schedule)"
 
     def with_hindsight(self, result: CaseResult) -> CaseResult:
-        """Turn "never overlapped" into ``slow`` where the applier could overlap elsewhere."""
+        """Turn "never overlapped" into ``slow`` if the applier overlapped elsewhere."""
         if not (result.case.must_overlap and result.result is Result.UNKNOWN):
             return result
         # The applier that obeys a tracker can overlap: only the tracker's answers forbid it.

@@ -1,4 +1,4 @@
-"""Judging live rounds: every property of the target over all rounds of one mode and one fault."""
+"""Judge live rounds: every property of the target in one mode and with one fault."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ EXAMPLES_MAX = 3
 
 @dataclass(slots=True, kw_only=True)
 class Answer:
-    """What all rounds so far say about one property."""
+    """The verdict of all rounds so far on one property."""
 
     name: str
     meaning: str
     is_documented: bool = False
-    """Whether the fault is a positive control that is documented to break it."""
+    """Whether the fault is a documented positive control for it."""
     is_rare: bool = False
-    """Whether that takes luck."""
+    """Whether the breach may fail to occur."""
     held: int = 0
-    """Rounds in which its situation occurred and nothing broke it."""
+    """Rounds with its situation and without a breach."""
     broken: int = 0
     reason: str = NOT_REACHED
-    """Why it is unknown, while it is."""
+    """Why it is unknown."""
     is_out_of_reach: bool = False
-    """Whether nothing that is observed under this fault could answer it."""
+    """Whether no observation under this fault can answer it."""
     examples: list[str] = field(default_factory=list)
 
     @property
@@ -51,7 +51,7 @@ class Answer:
         return not (self.verdict is Verdict.UNKNOWN and self.is_out_of_reach)
 
     def why(self) -> str:
-        """Return in a few words what the verdict rests on."""
+        """Return the basis of the verdict in a few words."""
         if self.broken:
             return self.examples[0]
         if self.held:
@@ -61,7 +61,7 @@ class Answer:
 
 @dataclass(slots=True, kw_only=True)
 class LiveResult:
-    """One mode and one fault of a target: the answers, and what was seen."""
+    """The answers for one mode and fault of a target."""
 
     target: str
     request: LiveRequest
@@ -70,19 +70,19 @@ class LiveResult:
     evidence: dict[str, int | str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     rounds_unlike_reference: list[int] = field(default_factory=list)
-    """Rounds of a group that the certifier of the reference decides otherwise."""
+    """Rounds of a group in which the reference certifier differs."""
     findings: list[str] = field(default_factory=list)
-    """Files with the histories that break something."""
+    """Files with the histories of breaches."""
 
     @property
     def transactions(self) -> int:
-        """Return how many transactions all rounds had."""
+        """Return the transactions of all rounds."""
         return int(self.evidence.get("transactions", 0))
 
     def verdict(self, *, allow_documented: bool = False) -> Verdict:
-        """Return the gravest verdict of what can be answered.
+        """Return the gravest answerable verdict.
 
-        ``allow_documented`` leaves out what a positive control breaks as it is documented to.
+        ``allow_documented`` leaves out the documented breaches of positive controls.
         """
         return combine(
             answer.verdict
@@ -92,7 +92,7 @@ class LiveResult:
 
     @property
     def silent_controls(self) -> list[str]:
-        """Return documented breaches of this fault that did not come out in any round."""
+        """Return this fault's documented breaches that no round showed."""
         return [
             answer.name
             for answer in self.answers.values()
@@ -119,7 +119,7 @@ def new_result(target: LiveTarget, request: LiveRequest) -> LiveResult:
 
 
 def take_round(result: LiveResult, one: LiveRound) -> Mapping[str, Sequence[Violation]]:
-    """Judge a round and add it; return what it breaks, by property."""
+    """Judge and add a round; return its breaches by property."""
     result.rounds += 1
     add_evidence(result.evidence, one.evidence)
     result.notes += [note for note in one.notes if note not in result.notes]
@@ -136,7 +136,6 @@ def take_round(result: LiveResult, one: LiveRound) -> Mapping[str, Sequence[Viol
 
 
 def _compare(result: LiveResult, number: int, trace: GroupTrace) -> None:
-    """Add what the certifier of the reference says of a round."""
     answer = result.answers.setdefault(
         live_conformance.NAME,
         Answer(name=live_conformance.NAME, meaning=live_conformance.MEANING),
@@ -152,7 +151,7 @@ def _compare(result: LiveResult, number: int, trace: GroupTrace) -> None:
 
 
 def judge(answer: Answer, history: History, out_of_reach: str | None) -> Sequence[Violation]:
-    """Add what one history says about one property; return the breaches."""
+    """Add one history's verdict on one property; return the breaches."""
     prop = property_named(answer.name)
     verdict = verdict_of(history, prop)
     answer.held += verdict is Verdict.HOLDS
@@ -168,7 +167,7 @@ def judge(answer: Answer, history: History, out_of_reach: str | None) -> Sequenc
 
 
 def add_evidence(total: dict[str, int | str], more: Mapping[str, int | str]) -> None:
-    """Add the counts of a round; of words the newest stays."""
+    """Add the counts of a round; replace words."""
     for name, value in more.items():
         before = total.get(name, 0)
         if isinstance(value, int) and isinstance(before, int):
@@ -178,7 +177,7 @@ def add_evidence(total: dict[str, int | str], more: Mapping[str, int | str]) -> 
 
 
 def command_of(result: LiveResult) -> str:
-    """Return the command that repeats the run; how the clients interleave is up to the servers."""
+    """Return the command that repeats the run, except the clients' interleaving."""
     request = result.request
     words = ["paraply", "live", result.target, "--mode", request.mode]
     if request.fault != HEALTHY:
@@ -202,7 +201,7 @@ def command_of(result: LiveResult) -> str:
 
 
 def history_to_keep(result: LiveResult, one: LiveRound) -> History:
-    """Return the history of a round with the command that repeats it, and who recorded it."""
+    """Return the round's history with its command and recorder."""
     request = replace(result.request, rounds=1, seed=one.seed)
     header = one.history.header
     return replace(

@@ -1,4 +1,4 @@
-"""Pages of a live run: its answers as tables, and a page to step through for each round kept."""
+"""Pages of a live run: tables of answers, and a page for each kept round."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Round:
 
 
 class LivePages:
-    """Writes pages into a folder as rounds come in."""
+    """Writes pages into a folder as rounds arrive."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -37,7 +37,7 @@ class LivePages:
         self._rounds: list[_Round] = []
 
     def add(self, name: str, history: History, asked: Sequence[str]) -> None:
-        """Write the page of one round, judged by the properties that are asked."""
+        """Write the page of one round, judged by the requested properties."""
         judges = [property_named(one) for one in asked]
         verdicts = {prop.name: verdict_of(history, prop) for prop in judges}
         broken = [prop for prop in judges if verdicts[prop.name] is Verdict.VIOLATED]

@@ -1,9 +1,8 @@
-"""A small reader of EDN, the notation of Clojure's data, for histories.
+"""A small reader of EDN, the data notation of Clojure, for histories.
 
-Vectors and lists become tuples, maps dictionaries, sets frozensets, nil ``None``; a keyword keeps
-its colon as text (``":ok"``), a symbol is text without one. Tags (``#inst``, the record names that
-Jepsen prints) are passed over and their value taken. Ratios and the numbers that are none are
-refused. Source: github.com/edn-format/edn.
+Vectors and lists become tuples, maps dictionaries, sets frozensets, nil ``None``. A keyword is text
+with its colon (``":ok"``), a symbol plain text. Tags (``#inst``, Jepsen's record names) are skipped
+for their values. Ratios and symbolic non-numbers are rejected. Source: github.com/edn-format/edn.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ MALFORMED_EDN = register(
 )
 
 DEPTH_MAX = 64
-"""Deeper nesting is no history."""
+"""Limit of nesting in a history."""
 NUMBER_LENGTH_MAX = 40
 
 _TOKEN = re.compile(
@@ -61,22 +60,15 @@ def read_edn(text: str, *, name: str = "") -> Iterator[tuple[int, Any]]:
 
 
 class _Reader:
-    """Builds values from tokens, without recursion."""
-
     def __init__(self, name: str) -> None:
         self._name = name
         self._line = 1
         self._open: list[tuple[str, int, list[Any]]] = []
-        """Each open bracket with its line and what it has so far."""
         self._top: list[Any] = []
-        """What stands before the next top-level value: tags and discards."""
         self.atoms: dict[str, Any] = dict(_WORDS)
-        """Every word and number so far with its value."""
         self.inner: list[Any] | None = None
-        """The parts of what is open, where a value is simply added to them."""
 
     def take(self, token: str) -> tuple[int, Any] | None:
-        """Take one token; return a finished top-level value with its line, if it ends one."""
         if token == "\n":
             self._line += 1
             return None
@@ -102,7 +94,6 @@ class _Reader:
         return self._add(value, begun)
 
     def finish(self) -> None:
-        """Raise unless everything that was opened is closed."""
         if self._open:
             bracket, line, _ = self._open[-1]
             self._refuse(f"the {bracket} of line {line} is never closed")
@@ -114,7 +105,6 @@ class _Reader:
         return self._open[-1][2] if self._open else self._top
 
     def _add(self, value: Any, line: int) -> tuple[int, Any] | None:
-        """Add a finished value where it belongs; return it if that is the top."""
         parts = self._parts
         is_discarded = False
         while parts and (parts[-1] is _TAG or parts[-1] is _DISCARD):
@@ -130,7 +120,6 @@ class _Reader:
         return None
 
     def _look_inside(self) -> None:
-        """Find out where plain values go: nowhere at the top, nor behind a tag."""
         self.inner = None
         # The operations of one great vector come out one by one, as if it were not there.
         if not self._is_top:

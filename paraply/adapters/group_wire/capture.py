@@ -1,11 +1,11 @@
-"""Records the TCP frames of given ports: ``python -m paraply.adapters.group_wire.capture``.
+"""Record TCP frames of given ports: ``python -m paraply.adapters.group_wire.capture``.
 
-They are those of the loopback interface, or of a switch that members on hosts of their own have
-between them; of the latter what goes out to a host, which is what the host gets.
+The frames come from the loopback interface, or from a switch between members' hosts; at a switch
+only frames toward a host count, which are those it receives.
 
-A process of its own, since the one that drives the load could not keep up. A capture file is a
-sequence of records: time in nanoseconds since 1970 (8 bytes), length of the frame (4 bytes),
-both little endian, and the frame as the interface carries it, Ethernet header first.
+It runs as its own process, because the load's process is too slow. A capture file is a sequence of
+records: time in nanoseconds since 1970 (8 bytes) and frame length (4 bytes), both little endian,
+then the frame with its Ethernet header.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _DRAIN_SECONDS_MAX = 45
 
 
 def open_sniffer(*, is_switch: bool = False) -> socket.socket:
-    """Return a socket that sees the frames of the loopback interface, or all of a switch.
+    """Return a socket that receives the frames of the loopback interface, or of a switch.
 
     Raises:
-        ParaplyError: P640, the system does not allow it.
+        ParaplyError: P640, the system rejects it.
     """
     kind = _ETHERTYPE_ALL if is_switch else _ETHERTYPE_IPV4  # Only all has what goes out.
     try:
@@ -101,7 +101,7 @@ def record(path: Path, ports: Sequence[int], *, is_switch: bool = False) -> None
 
 
 class Capture:
-    """A recording that runs while the ``with`` block does; ``path`` is whole after it."""
+    """A recording during the ``with`` block; ``path`` is complete after it."""
 
     def __init__(self, path: Path, ports: Sequence[int], switch: Namespace | None = None) -> None:
         self.path = path

@@ -1,4 +1,4 @@
-"""What the logs of one member say became of the group's transactions."""
+"""The decisions on a group's transactions in one member's logs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BETWEEN_TRANSACTIONS = (
 
 
 class LoggedContents:
-    """The transactions of one member's logs, by what they contain."""
+    """The transactions of one member's logs, by content."""
 
     def __init__(self, uuid: MemberUuid, own_logs: Sequence[Path], relay: Sequence[Path]) -> None:
         self.uuid = uuid
@@ -68,9 +68,9 @@ class LoggedContents:
         close()
 
     def claim(self, content: str, specified: Gtid | None) -> LoggedDecision | None:
-        """Return what the logs say of a transaction, None if it is not in them.
+        """Return the logged decision on a transaction, None if it is not logged.
 
-        Empty transactions of one session differ by nothing but the GTIDs it gave them.
+        Empty transactions of one session differ only in their specified GTIDs.
         """
         candidates = self._unclaimed.get(content, [])
         for logged in candidates:
@@ -80,7 +80,7 @@ class LoggedContents:
         return None
 
     def unclaimed(self, group_name: str) -> list[Gtid]:
-        """Return the group's own GTIDs that no message of the traffic has claimed."""
+        """Return the group's own GTIDs without a message in the traffic."""
         return [
             logged.gtid
             for candidates in self._unclaimed.values()

@@ -1,8 +1,7 @@
-"""Puts traffic and logs of a group together: a ``GroupTrace``.
+"""Combine a group's traffic and logs into a ``GroupTrace``.
 
-Traffic says what was certified and in which order, the members' logs say what became of it. A
-transaction is recognised by its events, never by its GTID or its place, so that the logs are a
-witness of their own.
+Traffic gives the certified transactions and their order; the members' logs give the results. Events
+identify a transaction, not GTID or place, so that the logs are independent evidence.
 """
 
 from __future__ import annotations
@@ -51,8 +50,8 @@ def observe_group(
     """Return the trace of a captured run.
 
     Raises:
-        ParaplyError: P641 or P642 from the traffic; P643, a transaction of the group is in a
-            log, and was never seen in the traffic.
+        ParaplyError: P641 or P642 from the traffic; P643, a logged transaction of the group is
+        missing from the traffic.
     """
     by_member = {log.uuid: log for log in logs}
     order = decided(read_messages(reassemble(read_frames(capture))))
@@ -88,18 +87,15 @@ def observe_group(
 
 @dataclass(frozen=True, slots=True)
 class _Announced:
-    """A view that may be installed: its place among the steps, and who has told their state."""
-
     step: int
     expected: int
     exchanged: dict[int, StateExchange] = field(default_factory=dict)
-    """By node."""
 
 
 class _Steps:
     """Builds the steps; a view stands where its installation began.
 
-    Members keep what is delivered while they exchange their states, and take it after the view.
+    Members queue deliveries during the exchange of states, and process them after the view.
     """
 
     def __init__(self, logs: Mapping[MemberUuid, LoggedContents]) -> None:
@@ -176,11 +172,10 @@ class _Steps:
 
 
 def views_before_what_joiners_certified(steps: Sequence[Step]) -> list[Step]:
-    """Return the steps with each view in front of all that a member who joins in it certified.
+    """Return the steps with each view before all transactions that its joiners certified.
 
-    What is delivered while members exchange their states is kept for after the view. An exchange
-    that is begun anew, since the view was announced again, keeps what the first one has kept;
-    where that began shows in the joiner's own log, in the timestamps that it gave.
+    Members queue deliveries during the exchange of states. A repeated announcement restarts the
+    exchange and keeps the queue. The joiner's timestamps in its own log show where the queue began.
     """
     moved: list[Step] = []
     since_view = 0
@@ -202,11 +197,10 @@ def views_before_what_joiners_certified(steps: Sequence[Step]) -> list[Step]:
 
 
 def _certified_by(step: TransactionDelivered, members: Sequence[MemberUuid]) -> bool:
-    """Return whether one of the members gave the transaction a timestamp."""
     found = (step.decided.get(member) for member in members)
     return any(one is not None and one.last_committed is not None for one in found)
 
 
 def parse_snapshot(text: str) -> GtidSet:
-    """Return the set that a transaction context names, empty text being the empty set."""
+    """Return the set in a transaction context; empty text is the empty set."""
     return parse_gtid_set(text) if text else EMPTY_GTID_SET

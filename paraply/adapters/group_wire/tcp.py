@@ -1,4 +1,4 @@
-"""From frames to byte streams: each direction of a TCP connection in the order it was sent."""
+"""Reassemble frames into byte streams, one per direction of a TCP connection."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Flow = tuple[bytes, int, bytes, int]
 
 _ETHERNET_BYTES = 14
 _SOURCE, _DESTINATION = slice(26, 30), slice(30, 34)
-"""Where an IPv4 frame has the addresses."""
+"""The addresses in an IPv4 frame."""
 _SYN, _ACK = 2, 16
 _WRAP = 1 << 32
 _HALF = 1 << 31
@@ -24,27 +24,20 @@ _HALF = 1 << 31
 class _Direction:
     next_sequence: int
     early: dict[int, bytes] = field(default_factory=dict)
-    """Segments that came before one in front of them."""
     acknowledged: int | None = None
-    """The sequence number that the receiver asked for last."""
 
     @property
     def has_lost(self) -> bool:
-        """Return whether the receiver got what the capture has not.
-
-        Where the network is cut, what was sent may never arrive, and later segments may.
-        """
+        """A cut network may lose earlier segments and deliver later ones."""
         if not self.early or self.acknowledged is None:
             return False
         return 0 < (self.acknowledged - self.next_sequence) % _WRAP < _HALF
 
     def acknowledge(self, sequence: int) -> None:
-        """Take note that the receiver has all before a sequence number."""
         if self.acknowledged is None or (sequence - self.acknowledged) % _WRAP < _HALF:
             self.acknowledged = sequence
 
     def accept(self, sequence: int, data: bytes) -> bytes:
-        """Return what can be delivered now; what was sent twice is delivered once."""
         self.early[sequence] = data
         delivered = bytearray()
         progress = True
@@ -62,11 +55,10 @@ class _Direction:
 
 
 def reassemble(frames: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, Flow, bytes]]:
-    """Yield (time, flow, bytes) as the receiver gets them; a new connection yields b"" first.
+    """Yield (time, flow, bytes) in the receiver's order; a new connection yields b"" first.
 
     Raises:
-        ParaplyError: P641, a connection began before the capture, or frames are missing that
-            their receiver got.
+        ParaplyError: P641, a connection began before the capture, or received frames are missing.
     """
     directions: dict[Flow, _Direction] = {}
     for time_ns, frame in frames:

@@ -1,7 +1,7 @@
-"""A server's binary log over an ordinary connection, from a place to its end.
+"""Fetch a server's binary log over a connection, from a place to its end.
 
-As a replica does, we ask for a dump (COM_BINLOG_DUMP); unlike one, we ask not to wait for more.
-The files written hold what was sent: the description of the format, then events as they are.
+It requests a non-blocking dump (COM_BINLOG_DUMP). The files contain the format description, then
+the events as sent.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class LogPlace:
 
 
 def log_end(server: Reachable) -> LogPlace:
-    """Return where the server's binary log ends; ``ParaplyError`` P615 if it writes none."""
+    """Return the end of the server's binary log; ``ParaplyError`` P615 without one."""
     # The older statement is gone from MySQL 8.4 on, the newer one is not in older servers.
     for statement in ("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"):
         try:
@@ -63,10 +63,10 @@ def log_end(server: Reachable) -> LogPlace:
 def dump_log(server: Reachable, start: LogPlace, folder: Path) -> list[Path]:
     """Write the server's log from ``start`` to its end into ``folder``, one file per log file.
 
-    The files have the names that the server gives them. The account needs REPLICATION SLAVE.
+    The files keep the server's names. The account requires REPLICATION SLAVE.
 
     Raises:
-        ParaplyError: P615, the server does not send its log; P614, it cannot be reached.
+        ParaplyError: P615, the server does not send its log; P614, it is unreachable.
     """
     import pymysql
 
@@ -100,7 +100,6 @@ def dump_log(server: Reachable, start: LogPlace, folder: Path) -> list[Path]:
 
 
 def _events(connection: Connection[Any], start: LogPlace) -> Iterator[bytes]:
-    """Yield the events as they are sent, until the end of the log."""
     # Server number 0 is that of a program which is no replica: it ends nobody else's dump.
     request = struct.pack("<IHI", start.offset, _DO_NOT_WAIT, 0) + start.file.encode()
     connection._execute_command(_COM_BINLOG_DUMP, request)  # the driver has no public door for it
@@ -114,7 +113,7 @@ def _events(connection: Connection[Any], start: LogPlace) -> Iterator[bytes]:
 
 
 def rotated_to(event: bytes) -> str | None:
-    """Return the file that an event says to come next, as a sender tells it and no log has it."""
+    """Return the next file of a sender's rotation event, which no log contains."""
     (flags,) = struct.unpack_from("<H", event, 17)
     if event[4] != _ROTATE or not flags & _ARTIFICIAL:
         return None

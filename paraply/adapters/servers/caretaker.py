@@ -1,10 +1,8 @@
-"""Temporary directories that are gone when their process is, however it ended.
+"""Temporary directories that outlive no process, even after SIGKILL.
 
-The process that asks for one starts a caretaker, which reads from it the names of its
-directories, one a line, until the end of the pipe. That comes when the process ends, by itself or
-by SIGKILL, and nothing else is needed of it. Servers are killed by the kernel then, programs that
-they had started are not: the caretaker ends them too, whom it knows by their TMPDIR. It is this
-file, run on its own: it imports the standard library alone.
+The caretaker, a child process, reads directory names from a pipe until its parent ends. The kernel
+kills servers then, but not their child programs: the caretaker finds those by TMPDIR and kills
+them. It runs this file alone, so the file imports only the standard library.
 """
 
 from __future__ import annotations
@@ -26,15 +24,13 @@ _PAUSE_S = 0.05
 
 
 def temporary_folder(prefix: str, parent: Path | None = None) -> Path:
-    """Return a new directory that is removed at the latest when this process ends."""
+    """Return a new directory, removed at the latest when this process ends."""
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent)).absolute()
     _caretaker().take(folder)
     return folder
 
 
 class _Caretaker:
-    """The one caretaker of this process."""
-
     def __init__(self) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-I", __file__],
@@ -49,7 +45,7 @@ class _Caretaker:
         atexit.register(self._end)
 
     def take(self, folder: Path) -> None:
-        """Make it answer for a directory; a caretaker that somebody ended leaves it to us."""
+        """After an external kill of the caretaker this process removes the directory."""
         with suppress(BrokenPipeError):
             print(folder, file=self._process.stdin, flush=True)
 
@@ -63,7 +59,7 @@ def _caretaker() -> _Caretaker:
 
 
 def end_processes(folder: Path | str) -> None:
-    """Kill whoever has a TMPDIR below a directory of ours: programs that its servers started."""
+    """Kill the processes with a TMPDIR below the folder: programs that our servers started."""
     wanted = os.fsencode(f"TMPDIR={folder}/")
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # It has ended, or belongs to somebody else.
@@ -73,7 +69,7 @@ def end_processes(folder: Path | str) -> None:
 
 
 def remove(folders: list[str]) -> None:
-    """Remove directories; what a server that is being killed still writes there goes too."""
+    """Remove directories, also while a dying server still writes there."""
     deadline = time.monotonic() + _REMOVAL_SECONDS_MAX
     while time.monotonic() < deadline:
         folders = [folder for folder in folders if Path(folder).exists()]

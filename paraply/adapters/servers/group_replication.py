@@ -1,8 +1,6 @@
-"""A MySQL Group Replication group of members on the loopback interface.
+"""A MySQL Group Replication group on the loopback interface.
 
-The members are ordinary servers of a room with more options, so that they start, crash, freeze
-and end as every other server does; what is added here is how they find each other, and what
-they say of the group they are in.
+The members are ordinary servers of a room with more options.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ _PASSWORD = secrets.token_hex(16)
 
 @dataclass(frozen=True, slots=True)
 class MemberView:
-    """One row of replication_group_members, as the member that was asked sees it."""
+    """One row of a member's replication_group_members."""
 
     uuid: str
     state: str
@@ -44,22 +42,21 @@ class MemberView:
 
 
 def member_uuid(number: int) -> str:
-    """Return the server UUID of the member with this number, counted from 1."""
+    """Return the server UUID of a member, numbered from 1."""
     return str(UUID(int=number << 96 | 0x4000_8000_0000_0000_0000))
 
 
 class GroupReplication:
     """The members of one group; ``members[0]`` bootstraps it.
 
-    Relay logs are kept (``relay_log_purge=0``) since they hold the timestamps that each member
-    gave. Members can write no other log that would tell snapshots and write sets: see
-    ``paraply.adapters.live.group_wire``.
+    ``relay_log_purge=0`` keeps relay logs for each member's timestamps. No log of a member has
+    snapshots and write sets: see ``paraply.adapters.live.group_wire``.
     """
 
     def __init__(self, members: Sequence[Server], ports: Sequence[int]) -> None:
         self.members = tuple(members)
         self.ports = tuple(ports)
-        """The port of each member for the group's own traffic."""
+        """Each member's port for group traffic."""
 
     @classmethod
     def provision(
@@ -72,7 +69,7 @@ class GroupReplication:
         options: Sequence[str] = (),
         network: PrivateNetwork | None = None,
     ) -> GroupReplication:
-        """Start the servers of a group, on hosts of a network if given; none has joined it yet.
+        """Start a group's servers, on hosts of a network if given; none has joined yet.
 
         Raises:
             ValueError: the server is not a MySQL server.
@@ -110,7 +107,7 @@ class GroupReplication:
         return cls(members, ports)
 
     def bootstrap(self) -> None:
-        """Let the first member found the group, and the others join it one by one."""
+        """Found the group with the first member, and join the others one by one."""
         first, *others = self.members
         first.run(
             [
@@ -124,16 +121,16 @@ class GroupReplication:
             self.join(member, size=count)
 
     def join(self, member: Server, *, size: int) -> None:
-        """Let a member join, and wait until it is one of ``size`` that are online."""
+        """Join a member, and wait until ``size`` members are online."""
         member.query("START GROUP_REPLICATION")
         self.wait_until_online(member, size=size)
 
     def leave(self, member: Server) -> None:
-        """Let a member leave in order; the others install a view without it."""
+        """Remove a member in order; the others install a view without it."""
         member.query("STOP GROUP_REPLICATION")
 
     def view(self, member: Server) -> list[MemberView]:
-        """Return the group as one member sees it."""
+        """Return one member's view of the group."""
         return [
             MemberView(str(uuid), str(state), str(role))
             for uuid, state, role in member.query(
@@ -143,7 +140,7 @@ class GroupReplication:
         ]
 
     def wait_for_primaries(self, member: Server) -> list[MemberView]:
-        """Return the primaries that a member sees online, once there is one; else P612."""
+        """Wait for a primary and return all that are online; P612 after the time limit."""
 
         def primaries() -> list[MemberView]:
             return [
@@ -154,7 +151,7 @@ class GroupReplication:
         return primaries()
 
     def wait_until(self, member: Server, condition: Callable[[list[MemberView]], bool]) -> None:
-        """Return once a member sees the group so; ``ParaplyError`` P612 if it never does."""
+        """Wait for a state of the group; ``ParaplyError`` P612 after the time limit."""
         if not _eventually(lambda: condition(self.view(member)), _JOIN_SECONDS_MAX):
             raise self._not_formed(member, len(self.members), _JOIN_SECONDS_MAX)
 
@@ -168,7 +165,7 @@ class GroupReplication:
     def wait_until_online(
         self, member: Server, *, size: int, seconds_max: float = _JOIN_SECONDS_MAX
     ) -> None:
-        """Return once the member sees ``size`` members, all online.
+        """Wait until the member reports ``size`` members, all online.
 
         Raises:
             ParaplyError: P611, the member gave up; P612, the time is over.
@@ -189,7 +186,7 @@ class GroupReplication:
     def wait_until_equal(
         self, members: Sequence[Server] | None = None, *, seconds_max: float = 60
     ) -> str:
-        """Return the executed set once all members have the same; writers must have stopped.
+        """Return the executed set once all members agree; writers must have stopped.
 
         Raises:
             ParaplyError: P612, the time is over.
@@ -207,7 +204,7 @@ class GroupReplication:
 
 
 def prepare(member: Server) -> None:
-    """Create the account and the channel by which a joiner fetches what it missed."""
+    """Create the account and channel of distributed recovery."""
     account = f"'{_USER}'@'{member.address.rpartition('.')[0]}.%'"
     member.run(
         [

@@ -1,7 +1,6 @@
-"""A network link between two servers that can be cut: a forwarder on the loopback interface.
+"""A breakable link between two servers: a forwarder on the loopback interface.
 
-What its ends see is what a network does to them: silence while packets are lost, then a broken
-connection, then nobody there, then a peer again. It takes no privilege and no namespace.
+It reproduces packet loss, broken and refused connections, and recovery, without privileges.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ _BACKLOG = 16
 
 
 class Link:
-    """Forwards connections to ``port`` from a port of its own until it is closed."""
+    """Forwards connections to ``port`` from its own port until closed."""
 
     def __init__(self, port: int) -> None:
         self._target = port
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
         self._listener.setblocking(False)
         self.port: int = self._listener.getsockname()[1]
-        """Where to connect instead."""
+        """The port to connect to."""
         self._peers: dict[socket.socket, socket.socket] = {}
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._listener, selectors.EVENT_READ)
@@ -36,11 +35,11 @@ class Link:
 
     @property
     def connections(self) -> int:
-        """Return how many connections go over the link."""
+        """Return the number of connections over the link."""
         return len(self._peers) // 2
 
     def silence(self) -> None:
-        """Deliver nothing any more; connections stay, and their ends know nothing."""
+        """Deliver nothing, but keep the connections open."""
         with self._lock:
             self._is_silent = True
 
@@ -52,12 +51,12 @@ class Link:
                 self._drop(one)
 
     def mend(self) -> None:
-        """Let everything through again; what was kept back in silence is delivered."""
+        """Deliver again, including the data withheld in silence."""
         with self._lock:
             self._is_silent = self._is_broken = False
 
     def close(self) -> None:
-        """End: break all connections and free the port."""
+        """Break all connections and free the port."""
         self._ended.set()
         self._thread.join(10)
         with self._lock:

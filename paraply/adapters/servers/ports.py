@@ -8,7 +8,7 @@ LOOPBACK = "127.0.0.1"
 
 
 def free_port() -> int:
-    """Return a port of 127.0.0.1 that was free a moment ago; another may still take it."""
+    """Return a free port of 127.0.0.1; another process may still take it."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.bind((LOOPBACK, 0))
         return int(probe.getsockname()[1])

@@ -1,4 +1,4 @@
-"""A child process that never outlives its parent, and is stopped by its own pid only."""
+"""A child process that never outlives its parent; only its own pid is signalled."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 class ServerProcess:
     """One server process with its output in ``log``.
 
-    The kernel kills it when the thread that started it ends (prctl PR_SET_PDEATHSIG), so that
-    neither an exception nor SIGKILL of the parent leaves a server behind; start servers from a
-    thread that lives as long as they should. It has a session of its own: Ctrl-C reaches the
-    parent, which stops it in order.
+    The kernel kills it when its starting thread ends (prctl PR_SET_PDEATHSIG), also after SIGKILL
+    of the parent. Start servers from a thread that lives long enough. Its own session leaves Ctrl-C
+    to the parent, which stops it in order.
     """
 
     def __init__(
@@ -65,17 +64,17 @@ class ServerProcess:
 
     @property
     def is_running(self) -> bool:
-        """Return whether the process is still there (stopped by a signal counts as there)."""
+        """Return whether the process exists, stopped by a signal or not."""
         return self._process.poll() is None
 
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal; a process that has ended is left alone."""
+        """Send a signal, unless the process has ended."""
         if self.is_running:
             with suppress(ProcessLookupError):
                 self._process.send_signal(number)
 
     def stop(self, seconds_max: float) -> None:
-        """Ask to shut down (SIGTERM), and kill whoever has not within ``seconds_max``."""
+        """Shut down by SIGTERM, and kill after ``seconds_max``."""
         self.signal(signal.SIGCONT)
         self.signal(signal.SIGTERM)
         try:
@@ -89,7 +88,7 @@ class ServerProcess:
         self._process.wait()
 
     def last_lines(self, count: int = 3) -> str:
-        """Return the last error lines of the log, for messages."""
+        """Return the log's last error lines."""
         with self.log.open("rb") as log:
             log.seek(0, os.SEEK_END)
             log.seek(max(0, log.tell() - 8192))

@@ -1,4 +1,4 @@
-"""What can be asked by statements: a server that we started, or one that was there before."""
+"""The statement interface of new and existing servers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from pymysql.connections import Connection
 
 Row = tuple[Any, ...]
-"""One result row; the values have the types that the driver gives them."""
+"""A result row with the driver's types."""
 
 
 class Reachable(ABC):
-    """A server to which one can connect."""
+    """A server that accepts connections."""
 
     name: str
-    """What it is called in histories and messages."""
+    """Its name in histories and messages."""
 
     @property
     @abstractmethod
@@ -32,7 +32,7 @@ class Reachable(ABC):
         """Return a new autocommit connection; ``arguments`` go to the driver."""
 
     def query(self, statement: str, **arguments: Any) -> list[Row]:
-        """Run one statement on a connection of its own and return all its rows."""
+        """Run one statement on a new connection and return its rows."""
         return self.run([statement], **arguments)
 
     def run(self, statements: Sequence[str], **arguments: Any) -> list[Row]:

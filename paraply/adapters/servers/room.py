@@ -1,4 +1,4 @@
-"""A room that servers live in: they start in it, and none is left when it closes."""
+"""A room starts servers, and stops all of them when it closes."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ _PREFIX = "paraply-"
 
 
 class ServerRoom:
-    """A temporary directory and the servers started in it.
+    """A temporary directory and its servers.
 
-    Use it as a context manager: leaving it, also by an exception or Ctrl-C, stops every server
-    and removes the directory; the same happens when the process is killed. ``keep=True`` leaves
-    the directory. Data directories, which take seconds to create, are created once per process
-    and copied.
+    Leaving the context, also by an exception or Ctrl-C, stops every server and removes the
+    directory. A kill of the process does the same. ``keep=True`` keeps the directory. Data
+    directories are created once per process and copied, since a creation takes seconds.
 
     >>> with ServerRoom() as room:                            # doctest: +SKIP
     ...     source = room.start(find_mariadb(), options=["--sync-binlog=1"])
@@ -57,7 +56,7 @@ class ServerRoom:
         self.close()
 
     def add(self, installation: Installation, **settings: Unpack[ServerSettings]) -> Server:
-        """Return an initialised server that is not started yet; ids count from 1."""
+        """Return an initialised, stopped server; ids count from 1."""
         number = len(self.servers) + 1
         numbered: ServerSettings = {"name": f"server{number}", "server_id": number}
         directory = self.directory / f"n{number}"
@@ -67,26 +66,26 @@ class ServerRoom:
         return server
 
     def start(self, installation: Installation, **settings: Unpack[ServerSettings]) -> Server:
-        """Return a new server that answers."""
+        """Return a new server that accepts connections."""
         server = self.add(installation, **settings)
         server.start()
         return server
 
     def network(self, size: int) -> PrivateNetwork:
-        """Return a network of so many hosts for servers that are added with ``host``."""
+        """Return a network of ``size`` hosts for servers added with ``host``."""
         self._networks.append(PrivateNetwork(size))
         return self._networks[-1]
 
     def link(self, source: Server) -> Link:
-        """Return a link to a running server over which a replica can follow it."""
+        """Return a link to a running server for a replica."""
         self.links.append(Link(source.port))
         return self.links[-1]
 
     def close(self) -> None:
-        """End all servers and remove the directory, unless it is kept.
+        """End all servers and remove the directory, unless kept.
 
-        Servers whose data nobody will read again are killed: a MySQL source with a connected
-        replica takes ten seconds to shut down in order.
+        Unneeded servers are killed: a MySQL source with a connected replica takes ten seconds to
+        shut down.
         """
         try:
             for link in self.links:
@@ -107,7 +106,6 @@ class ServerRoom:
 
 @cache
 def _template(installation: Installation) -> Path:
-    """Return a fresh data directory to copy."""
     template = Server(installation, temporary_folder(f"{_PREFIX}template-"))
     template.initialise()
     return template.datadir
