@@ -1,1 +1,1 @@
-"""Run real servers under load and faults, and translate observations into histories."""
+"""Observe real servers under load and faults as histories."""

@@ -1,7 +1,6 @@
 """Forge the parallelisation metadata of a stopped source's binary log: the positive control.
 
-Lengths, positions and checksums are corrected, so that the log is valid and only its claim of
-parallelism is wrong.
+The log stays valid in lengths, positions and checksums; only its claim of parallelism is wrong.
 """
 
 from __future__ import annotations
@@ -15,20 +14,20 @@ _HEADER = struct.Struct("<IBIIIH")
 _FORMAT_DESCRIPTION, _MARIADB_GTID = 15, 162
 _MYSQL_GTID = 33
 _CLOCK_AT, _CLOCK = 26, struct.Struct("<qq")
-"""last_committed and sequence_number follow flags, source, number and kind of clock."""
+"""They follow flags, source, number and kind of clock."""
 _LOGICAL_CLOCK = 2
 _FIRST = 1
 _IN_USE = 1
 _FLAGS_AT, _COMMIT_ID_AT = 12, 13
 _COMMIT_ID_FLAG = 2
 _LEFT_ALONE = 32 | 64 | 128
-"""Schema changes run alone under any commit id; XA transactions have a longer event."""
+"""Schema changes run alone; XA transactions have a longer event."""
 _GTID_BYTES_MIN = 19
 _FORGED_ID = 777
 
 
 def forge_commit_ids(file: Path, commit_id: int = _FORGED_ID) -> int:
-    """Set one commit id for every transaction of a stopped server's log; return their number.
+    """Set one commit id for all transactions of a stopped server's log; return their number.
 
     Schema changes and XA transactions keep theirs.
     """
@@ -40,7 +39,7 @@ def forge_commit_ids(file: Path, commit_id: int = _FORGED_ID) -> int:
 
 
 def forged_log(data: bytes, commit_id: int) -> tuple[bytes, int]:
-    """Return the log with every commit id replaced or set, and the number of changes."""
+    """Return the changed log and the number of changes."""
     log = bytearray(_MAGIC)
     at, count, has_checksums = len(_MAGIC), 0, False
     while at + _HEADER.size <= len(data):
@@ -69,9 +68,9 @@ def forged_log(data: bytes, commit_id: int) -> tuple[bytes, int]:
 
 
 def forge_last_committed(file: Path) -> int:
-    """Make every transaction of a stopped server's log depend on the first; return the changes.
+    """Make all transactions of a stopped server's log depend on the first; return the changes.
 
-    Lengths stay. Transactions with a tagged GTID keep their dependency.
+    Lengths stay, as do transactions with a tagged GTID.
     """
     log = bytearray(file.read_bytes())
     at, count, has_checksums = len(_MAGIC), 0, False

@@ -1,11 +1,10 @@
-"""Take consistent snapshots, each with its place in the member's log.
+"""Take consistent snapshots with their places in the log.
 
-MariaDB answers ``SHOW STATUS LIKE 'binlog_snapshot_%'`` from a value that sessions share, so
-concurrent readers would get each other's place. Hence one reader at a time per server: one thread,
-or :meth:`SnapshotReader.read` without a thread.
+MariaDB's ``SHOW STATUS LIKE 'binlog_snapshot_%'`` returns a value that sessions share. Hence one
+reader per server at a time: a thread, or :meth:`SnapshotReader.read`.
 
-A MySQL snapshot has no place, and ``gtid_executed`` is not part of it: the engine commits first. A
-query before the snapshot returns the executed set, which the snapshot must contain.
+A MySQL snapshot has no place, and ``gtid_executed`` is not part of it. A query before the snapshot
+returns the executed set, which it must contain: the engine commits first.
 """
 
 from __future__ import annotations
@@ -27,10 +26,9 @@ _AFTER_FAILURE_S = 0.05
 
 
 class Reader(ABC):
-    """Reads one server repeatedly between :meth:`start` and :meth:`stop`."""
+    """Reads a server from :meth:`start` to :meth:`stop`."""
 
     pause_s = _PAUSE_S
-    """Between two reads."""
 
     def __init__(self, server: Reachable) -> None:
         self.snapshots: list[Snapshot] = []
@@ -43,7 +41,7 @@ class Reader(ABC):
         self._thread.start()
 
     def stop(self) -> list[Snapshot]:
-        """Stop, and return all snapshots in time order."""
+        """Stop, and return the snapshots in time order."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join(30)
@@ -63,11 +61,11 @@ class Reader(ABC):
 
     @abstractmethod
     def read(self, cursor: Any) -> Snapshot:
-        """Take one snapshot on an open connection."""
+        """Take one snapshot."""
 
 
 class SnapshotReader(Reader):
-    """Reads whole tables of a MariaDB replica, and their place in its log."""
+    """Reads a MariaDB replica's tables and log place."""
 
     def __init__(
         self,
@@ -91,7 +89,7 @@ class SnapshotReader(Reader):
         return rows
 
     def read(self, cursor: Any) -> Snapshot:
-        """Take one snapshot on an open connection."""
+        """Take one snapshot."""
         cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
         cursor.execute("SHOW STATUS LIKE 'binlog_snapshot_%'")
         status = {str(name).lower(): str(value) for name, value in cursor.fetchall()}
@@ -108,7 +106,7 @@ class SnapshotReader(Reader):
 
 
 class JournalReader(SnapshotReader):
-    """Reads whole tables of a MySQL server, and the journal that places them."""
+    """Reads a MySQL server's tables and journal."""
 
     def __init__(
         self,
@@ -123,7 +121,7 @@ class JournalReader(SnapshotReader):
         self._first_tag = round_number * TAGS_PER_ROUND
 
     def read(self, cursor: Any) -> Snapshot:
-        """Take one snapshot on an open connection."""
+        """Take one snapshot."""
         cursor.execute("SELECT @@global.gtid_executed")
         executed = str(cursor.fetchone()[0]).replace("\n", "")
         cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
@@ -139,10 +137,7 @@ class JournalReader(SnapshotReader):
 
 
 def gtid_position(cursor: Any) -> str:
-    """Return the position in ``mysql.gtid_slave_pos``, in the open transaction.
-
-    The row with the highest sub_id counts in each domain.
-    """
+    """Return ``mysql.gtid_slave_pos``: the highest sub_id of each domain."""
     cursor.execute("SELECT domain_id, sub_id, server_id, seq_no FROM mysql.gtid_slave_pos")
     newest: dict[int, tuple[int, int, int]] = {}
     for domain, sub_id, server_id, number in cursor.fetchall():

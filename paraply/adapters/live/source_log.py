@@ -1,4 +1,4 @@
-"""Translate the source's binary log into transactions with write sets."""
+"""Translate the source's binary log into transactions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from paraply.vocabulary.transactions import RowWrite, Transaction, TransactionId
 from paraply.vocabulary.write_set import Item, WriteSet
 
 JOURNAL = ".journal"
-"""Suffix of the table of tags."""
 
 
 class Keys:
-    """The keys of all tables, from the statements that created and changed them."""
+    """The tables' keys after statements and log."""
 
     def __init__(self, statements: Iterable[str] = ()) -> None:
         self._registry = SchemaRegistry()
@@ -27,25 +26,25 @@ class Keys:
             self._registry.observe_statement(statement, "", where="set-up")
 
     def complete(self, logged: LoggedTransaction) -> None:
-        """Fill in the keys of a source transaction; once each, in log order."""
+        """Fill in a source transaction's keys, in log order."""
         self._builder.complete_transaction(logged)
 
     def items_of(self, change: RowChange) -> WriteSet:
-        """Return each key of the row before and after the change."""
+        """Return the row's keys before and after."""
         images = (image for image in (change.before, change.after) if image is not None)
         return frozenset(
             str(key) for image in images for key in self._builder.keys_of(change.table, image) or ()
         )
 
     def primary(self, table: str, row: tuple[object, ...]) -> Item | None:
-        """Return the item of a row; None for a table without a key."""
+        """Return a row's item; None without a key."""
         keys = self._builder.keys_of(table, row)
         return str(keys[0]) if keys else None
 
 
 @dataclass(slots=True)
 class SourceLog:
-    """The transactions of the round, with an index of their rows."""
+    """The round's transactions and their rows."""
 
     transactions: tuple[Transaction, ...] = ()
     ids: dict[str, TransactionId] = field(default_factory=dict)
@@ -55,17 +54,17 @@ class SourceLog:
     touched: dict[TransactionId, tuple[tuple[str, int, WriteSet], ...]] = field(
         default_factory=dict
     )
-    """Each change of a keyed row in order: table, first column, items."""
+    """In order: table, first column, items."""
     writers: dict[Item, list[tuple[TransactionId, bool]]] = field(default_factory=dict)
-    """The writers of each row in order, and whether the row existed afterwards."""
+    """In order, with the row's existence afterwards."""
     inserted_first: set[Item] = field(default_factory=set)
-    """Rows that did not exist at the start of the round."""
+    """Rows absent at the start."""
 
 
 def source_log(
     logged: Sequence[LoggedTransaction], keys: Keys, *, origin: str = "source"
 ) -> SourceLog:
-    """Return the source's transactions, numbered from 1 in log order."""
+    """Return the transactions, numbered from 1."""
     return numbered_log(
         ((TransactionId(number), one) for number, one in enumerate(logged, start=1)), keys, origin
     )
@@ -74,7 +73,7 @@ def source_log(
 def numbered_log(
     logged: Iterable[tuple[TransactionId, LoggedTransaction]], keys: Keys, origin: str
 ) -> SourceLog:
-    """Return logged transactions under the given numbers; writers of a row in that order."""
+    """Return the transactions under the given numbers."""
     log = SourceLog()
     transactions = []
     for transaction_id, one in logged:

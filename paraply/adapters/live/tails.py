@@ -1,4 +1,4 @@
-"""Simulate a power loss: cut written but unsynced data off a file."""
+"""Simulate a power loss: cut unsynced data off a file."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 _LOST_MAX = 6_000
 _KEPT_MIN = 1_024
-"""The beginning describes the log and was written early."""
+"""The log's early description."""
 
 
 def cut_tail(file: Path, dice: random.Random, *, end: int | None = None) -> int:
-    """Cut the end off a stopped server's file; return the number of bytes.
+    """Cut a stopped server's file before ``end``; return the bytes.
 
-    The cut may split an event; it falls before ``end``.
+    It may split an event.
     """
     size = file.stat().st_size
     end = size if end is None else end

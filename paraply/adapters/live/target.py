@@ -1,7 +1,6 @@
 """A live target and its rounds.
 
-A target is a module with a ``TARGET`` and a function ``run(request)`` that yields rounds;
-:mod:`paraply.adapters.live.targets` lists it.
+A target is a module with a ``TARGET`` and ``run(request)``; ``targets`` lists it.
 """
 
 from __future__ import annotations
@@ -47,13 +46,13 @@ WORKLOAD_REFUSED = register(
 )
 
 OPTIONS = ("workers", "replicas", "domains", "clients", "duration_s")
-"""Numbers of a request that only some targets use."""
+"""Numbers that only some targets use."""
 
 HEALTHY = "none"
-"""The name of a round without faults."""
+"""The round without faults."""
 
 Say = Callable[[str], None]
-"""Receives progress messages of one line."""
+"""Receives progress lines."""
 
 
 def _silent(_: str) -> None:
@@ -62,48 +61,47 @@ def _silent(_: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveRequest:
-    """Rounds to run in one mode and with one fault of a target."""
+    """Rounds of one mode and fault."""
 
     mode: str
     fault: str = HEALTHY
     workload: str = "mixed"
     workers: int = 8
-    """Applier threads of a replica or member."""
+    """Applier threads per member."""
     replicas: int = 1
     domains: int = 1
-    """Replication domains (or databases) that the clients write to."""
+    """Replication domains or databases."""
     clients: int = 6
     rounds: int = 1
     transactions: int = 2_000
     """Confirmed transactions that end a round."""
     duration_s: float = 20.0
-    """Seconds of load that end a round."""
+    """Seconds that end a round."""
     seed: int = 0
-    """The first round's; each further round adds one."""
+    """Of the first round; later ones add one."""
     servers: tuple[str, ...] = ()
-    """Data source names of existing servers, the source first."""
+    """Data source names, the source first."""
     basedir: Path | None = None
-    """The server's tree; None uses the search of ``paraply.adapters.servers``."""
+    """None searches the default places."""
     keep: bool = False
-    """Keep the servers' directories for inspection."""
+    """Keep the servers' directories."""
     say: Say = _silent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveRound:
-    """One round: the history and its circumstances."""
+    """One round's history and circumstances."""
 
     number: int
     seed: int
     history: History
     evidence: Mapping[str, int | str] = field(default_factory=dict)
-    """Counts of observations: transactions, reads, retries, restarts."""
+    """Counts of observations."""
     unknown: Mapping[str, str] = field(default_factory=dict)
-    """Properties that this round may leave unknown, with reasons."""
+    """Undecidable properties, with reasons."""
     trace: GroupTrace | None = None
-    """A group's deliveries and its members' decisions."""
     notes: tuple[str, ...] = ()
-    """Observations outside all properties: server errors, documented behaviour."""
+    """Observations outside all properties."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,26 +111,24 @@ class LiveTarget:
     name: str
     summary: str
     module: str
-    """Has ``run(request) -> Iterator[LiveRound]``; imported on use."""
+    """Has ``run(request)``; imported on use."""
     modes: tuple[str, ...]
     """The first is the default."""
     workloads: tuple[str, ...] = ("mixed",)
     faults: Mapping[str, str] = field(default_factory=dict)
-    """Descriptions of its faults by name."""
+    """Descriptions by name."""
     properties: tuple[str, ...] = ()
-    """The properties that judge its histories."""
     documented: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Positive controls: documented breaches of properties, by ``mode/fault``."""
+    """Documented breaches by ``mode/fault``: positive controls."""
     refused: Mapping[str, str] = field(default_factory=dict)
-    """Reasons for rejected workloads, by ``mode/workload``."""
+    """Reasons by ``mode/workload``."""
 
     rare: tuple[str, ...] = ()
-    """Faults whose documented breach may fail to occur."""
+    """Faults whose documented breach may not occur."""
     takes: tuple[str, ...] = OPTIONS
-    """The options that it uses."""
 
     def check(self, request: LiveRequest) -> None:
-        """Raise ``ParaplyError`` P620 for an unknown mode, workload, fault or option.
+        """Raise ``ParaplyError`` P620 for an unsupported request.
 
         P624 for a workload that only this mode rejects.
         """
@@ -170,10 +166,10 @@ class LiveTarget:
             )
 
     def run(self, request: LiveRequest) -> Iterator[LiveRound]:
-        """Yield the requested rounds; closing the iterator ends all servers.
+        """Yield rounds; closing the iterator ends all servers.
 
-        Raises ``ParaplyError`` P601 without an installed server, P620 or P624 for an invalid
-        choice, P621 for a failed round, P623 for unsuitable existing servers.
+        Raises ``ParaplyError`` P601 without a server, P620 or P624 for an invalid choice, P621 for
+        a failed round, P623 for unsuitable existing servers.
         """
         self.check(request)
         return cast(_TargetModule, importlib.import_module(self.module)).run(request)
@@ -188,7 +184,7 @@ class _TargetModule(Protocol):
 
 
 def target_named(name: str, targets: Sequence[LiveTarget]) -> LiveTarget:
-    """Return a target by name; ``ParaplyError`` P620 for an unknown one."""
+    """Return a target; ``ParaplyError`` P620 if unknown."""
     for target in targets:
         if target.name == name:
             return target

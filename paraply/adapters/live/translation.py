@@ -1,9 +1,8 @@
-"""Translate observations into a history: one sound order of events per member.
+"""Translate observations into a history: one sound order per member.
 
-The binary log orders a member's commits, and the server places each snapshot in that log. A touch
-(a change under a row lock) precedes its transaction's commit. Exact commit times are unobservable:
-a commit stands as early as touches and log allow. A touch before a later required commit therefore
-happened before it. No conclusion is false; an overlap may be missed.
+The binary log orders commits, and the server places snapshots in it. A touch (a change under a row
+lock) precedes its commit. Commit times are unobservable: a commit stands as early as touches and
+log allow. So no conclusion is false, but an overlap may be missed.
 """
 
 from __future__ import annotations
@@ -27,13 +26,12 @@ from paraply.vocabulary.write_set import Item, sorted_items
 
 SOURCE = "source"
 IsThere = Callable[[TransactionId], bool]
-"""Whether a snapshot's place requires a transaction in it."""
 _UNTIMED = LogicalTime(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The header data of a live run's history."""
+    """The header of a live history."""
 
     subject: str
     dialect: str
@@ -50,9 +48,9 @@ class Run:
         tier: EvidenceTier,
         is_complete: bool = True,
     ) -> History:
-        """Return the history with events numbered in the given order.
+        """Return the history with numbered events.
 
-        Members have no common clock: their stories follow one another.
+        Without a common clock, members' stories follow one another.
         """
         return History(
             header=HistoryHeader(
@@ -76,7 +74,7 @@ class Run:
 def history_of(
     run: Run, log: SourceLog, members: Sequence[Member], keys: Keys, *, is_complete: bool = True
 ) -> History:
-    """Return the history of a source and its replicas."""
+    """Return the history of source and replicas."""
     events = list(source_events(log))
     for member in members:
         events += MemberStory(log, member, keys).events()
@@ -105,7 +103,7 @@ def source_events(log: SourceLog) -> Iterator[Event]:
 
 
 class MemberStory:
-    """The events of one member in its own order, without times."""
+    """One member's events in its own order."""
 
     def __init__(self, log: SourceLog, member: Member, keys: Keys) -> None:
         self.log = log
@@ -115,7 +113,7 @@ class MemberStory:
         self.order = [transaction for transaction, _ in found if transaction is not None]
         self._places = {transaction: place for place, transaction in enumerate(self.order)}
         self.unknown = [one.gtid for transaction, one in found if transaction is None]
-        """GTIDs in the member's log that the source lacks, with untagged rows."""
+        """GTIDs that the source lacks, with untagged rows."""
         known = [one for transaction, one in found if transaction is not None]
         self._gtids = [one.gtid for one in known]
         self._ends = [(base_name(one.start.file), one.end_offset) for one in known]
@@ -161,11 +159,7 @@ class MemberStory:
         return lambda one: self._places.get(one, place) < place
 
     def _place_of_snapshot(self, snapshot: Snapshot) -> int:
-        """Return how many transactions of the member's log precede a snapshot.
-
-        It follows the last transaction tagged in its journal, and later untagged ones that were
-        executed before it.
-        """
+        """Behind the last transaction in its journal, and later untagged ones executed before it."""
         if snapshot.tags is None:
             return self.place_of(snapshot.file, snapshot.offset)
         shown = {self.log.tags[tag] for tag in snapshot.tags if tag in self.log.tags}
@@ -195,7 +189,7 @@ class MemberStory:
         return item
 
     def place_of(self, file: str, offset: int) -> int:
-        """Return how many transactions of the member's log precede a place in it."""
+        """Return how many logged transactions precede a place."""
         position = (base_name(file), offset)
         return sum(end <= position for end in self._ends)
 
@@ -222,9 +216,9 @@ class MemberStory:
         yield self._event(EventKind.ENGINE_COMMITTED, transaction=one, group=group, attempt=attempt)
 
     def read(self, snapshot: Snapshot, is_there: IsThere) -> Event:
-        """Return the read of a snapshot, with the writer of each row.
+        """Return the writers of a snapshot's rows.
 
-        ``is_there`` selects the transactions that the snapshot must contain.
+        ``is_there`` selects the required transactions.
         """
         return self._event(
             EventKind.READ,
@@ -238,7 +232,7 @@ class MemberStory:
         )
 
     def having(self, tags: frozenset[Tag], place: int) -> tuple[TransactionId, ...]:
-        """Return a member's transactions: by its journal, and untagged ones by its log."""
+        """Return the transactions by journal, untagged ones by log."""
         known = self.order[:place] if self.member.has_log else self.log.ids.values()
         logged = set(known)
         return tuple(
@@ -289,7 +283,7 @@ class MemberStory:
 
 
 def identity(log: SourceLog, logged: LoggedTransaction) -> TransactionId | None:
-    """Return the logged transaction's id: by its tag, else by GTID."""
+    """Return the transaction's id: by tag, else GTID."""
     for change in logged.rows:
         if change.table.endswith(JOURNAL) and change.after is not None:
             tag = change.after[0]
@@ -300,10 +294,9 @@ def identity(log: SourceLog, logged: LoggedTransaction) -> TransactionId | None:
 def observations(
     log: SourceLog, keys: Keys, snapshot: Snapshot, is_there: IsThere
 ) -> tuple[Observation, ...]:
-    """Return the writer of each row in the snapshot that the source wrote in this round.
+    """Return the writer of each row that this round wrote, as the snapshot shows it.
 
-    For an absent row, one of its deleters is the writer: the last that the snapshot must contain,
-    which explains the absence at its own place if any does.
+    For an absent row it is the last deleter that the snapshot requires.
     """
     seen: dict[Item, TransactionId] = {}
     tables = set()
@@ -330,12 +323,12 @@ def observations(
 
 
 def base_name(file: str) -> str:
-    """Return the last part of a path; log files of one server sort by it."""
+    """Return the file name, by which logs sort."""
     return file.rpartition("/")[2]
 
 
 def commit_groups(commit_ids: Sequence[int | None]) -> list[int]:
-    """Return each transaction's commit group, from 1: equal neighbours share one."""
+    """Return commit groups, from 1: equal neighbours share one."""
     groups: list[int] = []
     for place, commit_id in enumerate(commit_ids):
         is_same = place > 0 and commit_id is not None and commit_id == commit_ids[place - 1]

@@ -1,8 +1,7 @@
 """The load: concurrent clients that tag every row with its transaction.
 
-Each transaction has a unique *tag*. Its rows carry the tag in their last column ``w``, and a row of
-``journal`` has it as key. A snapshot thus identifies each row's writer, and the journal lists the
-transactions present.
+Rows carry the unique *tag* in their last column ``w``, and ``journal`` has it as key. A snapshot
+thus identifies each row's writer, and the journal lists the transactions present.
 """
 
 from __future__ import annotations
@@ -24,27 +23,27 @@ if TYPE_CHECKING:
 HOT_ROWS, ACCOUNTS, SWAPS, PARENTS, CHILDREN, BULK = 4, 40, 8, 8, 24, 120
 CHAINS, LONG_CHAINS = 6, 300
 READ_TABLES = ("account", "swap", "parent", "child", "chain")
-"""Small tables that snapshots read whole."""
+"""Snapshots read them whole."""
 TABLES = (*READ_TABLES, "bulk", "journal", "keyless", "scratch")
 AUDITED_TABLES = (*READ_TABLES, "bulk", "journal")
-"""Keyed tables whose touches triggers can record."""
+"""Keyed tables for touch triggers."""
 TAGS_PER_ROUND = 1_000_000
-"""Tags of round ``n`` lie between ``n`` and ``n + 1`` times this."""
+"""Round ``n`` begins at ``n`` times this."""
 
 _PAUSE_S = 0.05
 
 Cursor = Any
 Step = Callable[[Cursor, random.Random, int, str], None]
-"""One transaction between BEGIN and COMMIT: cursor, random numbers, tag, schema."""
+"""A transaction: cursor, random numbers, tag, schema."""
 
 
 def schema_name(domain: int) -> str:
-    """Return the schema of a replication domain; domains share none."""
+    """Return a replication domain's own schema."""
     return f"live{domain}"
 
 
 def create_statements(schema: str) -> Iterator[str]:
-    """Yield the statements that create and fill the tables of one schema."""
+    """Yield the statements that make a schema."""
     yield f"CREATE DATABASE {schema}"
     for name, columns in {
         "account": "id INT PRIMARY KEY, v BIGINT NOT NULL, w BIGINT NOT NULL",
@@ -82,7 +81,6 @@ def _update_cold(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> 
 
 
 def _swap_unique(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> None:
-    """Exchanges two values of a unique key over a free one."""
     first, second = sorted(dice.sample(range(1, SWAPS + 1), 2))
     table = f"{schema}.swap"
     cursor.execute(f"SELECT id, u FROM {table} WHERE id IN ({first}, {second}) FOR UPDATE")
@@ -110,9 +108,7 @@ def _lengthen_chain(cursor: Cursor, dice: random.Random, tag: int, schema: str) 
 
 
 def _build_chain(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> None:
-    """A few consecutive transactions share the row, then none any more, so that a wrong result
-    stays.
-    """
+    """Few consecutive transactions share the row, so that a wrong result stays."""
     _change_chain(cursor, dice, tag, schema, CHAINS + 1 + tag // 5 % LONG_CHAINS)
 
 
@@ -137,7 +133,6 @@ def _write_much(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> N
 
 
 def _use_savepoint(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> None:
-    """The rolled-back part is not in the log."""
     table = f"{schema}.account"
     kept, undone, other = dice.sample(range(1, ACCOUNTS + 1), 3)
     cursor.execute(f"UPDATE {table} SET v = v + 1, w = {tag} WHERE id = {kept}")
@@ -148,7 +143,6 @@ def _use_savepoint(cursor: Cursor, dice: random.Random, tag: int, schema: str) -
 
 
 def _change_table(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> None:
-    """Two schema changes, each a transaction of its own."""
     table = f"{schema}.scratch"
     if dice.random() < 0.5:
         cursor.execute(f"ALTER TABLE {table} ADD COLUMN c{tag} INT")
@@ -159,7 +153,7 @@ def _change_table(cursor: Cursor, dice: random.Random, tag: int, schema: str) ->
 
 
 DDL: frozenset[Step] = frozenset({_change_table})
-"""Steps that run outside a transaction."""
+"""Run outside a transaction."""
 
 WORKLOADS: dict[str, tuple[tuple[Step, int], ...]] = {
     "mixed": (
@@ -176,30 +170,30 @@ WORKLOADS: dict[str, tuple[tuple[Step, int], ...]] = {
         (_lengthen_chain, 10),
     ),
 }  # fmt: skip
-"""Steps with their weights; ``rows`` has only keyed row changes."""
+"""With weights; ``rows`` has only keyed changes."""
 
 
 @dataclass(slots=True)
 class Load:
-    """The clients' results: tags by outcome, and refusals by error number."""
+    """The clients' results."""
 
     confirmed: list[int] = field(default_factory=list)
     refused: dict[int, int] = field(default_factory=dict)
-    """Rollbacks by error number: deadlocks, lock waits, duplicates."""
+    """Rollbacks by error number."""
     asked: dict[int, str] = field(default_factory=dict)
-    """By tag: the server that ran the transaction."""
+    """The server by tag."""
     unanswered: list[int] = field(default_factory=list)
-    """The connection failed at the commit: the outcome is unknown."""
+    """Lost at the commit: outcome unknown."""
 
     def confirmed_by(self, server: str) -> list[int]:
-        """Return the tags that a server confirmed, in time order."""
+        """Return a server's confirmed tags in time order."""
         return [tag for tag in list(self.confirmed) if self.asked.get(tag) == server]
 
 
 class Clients:
-    """Concurrent clients on one or several servers, from :meth:`start` until :meth:`stop`.
+    """Concurrent clients from :meth:`start` until :meth:`stop`.
 
-    The seed determines each client's choices; the servers determine the interleaving.
+    The seed determines choices; the servers determine interleaving.
     """
 
     def __init__(
@@ -237,18 +231,18 @@ class Clients:
             thread.start()
 
     def wait(self, seconds: float) -> None:
-        """Wait until all have done their share, at most ``seconds``."""
+        """Wait for the clients, at most ``seconds``."""
         deadline = time.monotonic() + seconds
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
 
     @property
     def have_ended(self) -> bool:
-        """Return whether all have done their share."""
+        """Return whether the clients are done."""
         return not any(thread.is_alive() for thread in self._threads)
 
     def wait_for(self, confirmed: int, seconds: float) -> bool:
-        """Return whether that many transactions were confirmed within ``seconds``."""
+        """Wait for confirmations; return whether they arrived."""
         deadline = time.monotonic() + seconds
         while len(self.load.confirmed) < confirmed and time.monotonic() < deadline:
             if self.have_ended:
@@ -258,7 +252,7 @@ class Clients:
 
     @contextmanager
     def going_on(self) -> Iterator[None]:
-        """Keep all clients working until the block ends."""
+        """Keep all clients working in the block."""
         share, self._transactions = self._transactions, sys.maxsize
         try:
             yield
@@ -266,7 +260,7 @@ class Clients:
             self._transactions = share
 
     def stop(self, seconds_max: float = 30.0) -> Load:
-        """End the load after the running transactions, and return the results."""
+        """End the load and return the results."""
         self._stop.set()
         self.wait(seconds_max)
         return self.load
@@ -308,7 +302,6 @@ class Clients:
     def _transact(
         self, cursor: Cursor, step: Step, dice: random.Random, tag: int, schema: str
     ) -> bool:
-        """Returns whether the connection is still usable."""
         import pymysql
 
         is_committing = step in DDL

@@ -11,7 +11,7 @@ _CONSUMERS = ("events_transactions_current", "events_transactions_history_long")
 
 
 def check_source(source: ExistingServer) -> None:
-    """Raise ``ParaplyError`` P623 unless the source is writable and logs whole rows."""
+    """Raise ``ParaplyError`` P623 unless it is writable and logs whole rows."""
     wanted = {**_ROW_LOG, "read_only": ("0", "OFF")}
     if not source.is_mariadb:
         wanted["gtid_mode"] = ("ON",)
@@ -23,7 +23,7 @@ def check_source(source: ExistingServer) -> None:
 
 
 def check_replica(source: ExistingServer, replica: ExistingServer) -> None:
-    """Raise ``ParaplyError`` P623 unless the replica shares the source's family and follows it."""
+    """Raise ``ParaplyError`` P623 unless it follows a source of its family."""
     if replica.is_mariadb != source.is_mariadb:
         reason = f"it is {replica.version_text}, the source {source.version_text}"
         raise ParaplyError(SERVERS_UNFIT, where=replica.name, reason=reason)
@@ -32,7 +32,7 @@ def check_replica(source: ExistingServer, replica: ExistingServer) -> None:
 
 
 def why_no_log(replica: ExistingServer) -> str | None:
-    """Return why the replica's log is unusable, None if it is usable."""
+    """Return why the replica's log is unusable, or None."""
     for name in ("log_bin", "log_slave_updates" if replica.is_mariadb else "log_replica_updates"):
         found = _variable(replica, name)
         if found is not None and found.upper() not in ("1", "ON"):
@@ -41,7 +41,7 @@ def why_no_log(replica: ExistingServer) -> str | None:
 
 
 def why_no_windows(replica: ExistingServer) -> str | None:
-    """Return why worker windows are not observable, None if they are."""
+    """Return why worker windows are unobservable, or None."""
     if replica.is_mariadb:
         return "MariaDB does not tell which transaction a worker is at"
     rows = replica.query(

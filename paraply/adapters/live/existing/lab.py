@@ -1,8 +1,7 @@
 """Run a load on existing servers in a schema of our own.
 
-The lab starts, stops, kills and configures no server, flushes nothing and creates no account. It
-reads binary logs as a replica does, snapshots, and performance_schema if enabled. It keeps only our
-schema's part of the logs.
+The lab changes no setting, account, log or process of the servers. It reads only our schema's part
+of binary logs and snapshots, and performance_schema if enabled.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from paraply.vocabulary.history import EvidenceTier
 from paraply.vocabulary.log import LoggedTransaction
 
 _READ_TABLES = ("account", "swap")
-"""Their rows are never deleted, so every read shows each row's last writer."""
+"""Their rows stay, so every read shows each row's last writer."""
 _CATCH_UP_SECONDS = 60.0
 
 
@@ -52,7 +51,7 @@ def run(request: LiveRequest) -> Iterator[LiveRound]:
 
 
 class ExistingLab:
-    """A source, its replicas, and our schema on them."""
+    """A source, its replicas and our schema."""
 
     def __init__(self, request: LiveRequest) -> None:
         if len(request.servers) < 2:
@@ -103,7 +102,7 @@ class ExistingLab:
             raise ParaplyError(SERVERS_UNFIT, where=replica.name, reason=reason_text)
 
     def round(self, number: int) -> LiveRound:
-        """Run the load, wait for the replicas, and return the observations."""
+        """Run one round."""
         request = self.request
         starts = {
             one.name: log_end(one)
@@ -250,7 +249,7 @@ class _Reader(Reader):
 
 
 def is_of_schema(logged: LoggedTransaction, schema: str) -> bool:
-    """Return whether a logged transaction concerns the schema."""
+    """Return whether a transaction concerns the schema."""
     return any(row.table.startswith(f"{schema}.") for row in logged.rows) or any(
         f"{schema}." in statement for statement in logged.statements
     )

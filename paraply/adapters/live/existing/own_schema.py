@@ -1,7 +1,6 @@
 """Create and drop a schema of our own on existing servers.
 
-It creates, changes and drops nothing else. Foreign objects in the schema stay, and the schema with
-them.
+Foreign objects in the schema stay, and the schema with them.
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ from paraply.vocabulary.errors import ParaplyError
 _NAME = "paraply_live"
 _NAMES_MAX = 100
 _MADE_BY_THE_LOAD = re.compile(r"t\d+")
-"""Tables that the load creates and drops; a disconnected client may leave one."""
+"""A disconnected client may leave one."""
 _DROPPED_FIRST = ("child",)
 """Refers to another table."""
 
 
 def make_schema(source: Reachable, replicas: Sequence[Reachable]) -> str:
-    """Create a schema under a name unused on every server, and its tables; return the name.
+    """Create a schema and its tables under a name unused on every server; return it.
 
-    The replicas are checked too: an existing schema would stop them at the statement.
+    A replica with the schema would stop at the statement.
     """
     for number in islice(count(1), _NAMES_MAX):
         name = _NAME if number == 1 else f"{_NAME}_{number}"
@@ -55,7 +54,7 @@ def has_schema(server: Reachable, name: str) -> bool:
 
 
 def drop_schema(source: Reachable, name: str) -> list[str]:
-    """Drop our tables, and the schema if it is then empty; return the remaining tables."""
+    """Drop our tables and the then empty schema; return remaining tables."""
     there = _tables(source, name)
     own = [one for one in there if one in TABLES or _MADE_BY_THE_LOAD.fullmatch(one)]
     own.sort(key=lambda one: one not in _DROPPED_FIRST)

@@ -10,7 +10,6 @@ OF_THE_WORKERS = (
     "engine_commits_follow_the_log",
     "starts_respect_last_committed",
 )
-"""Properties that require the workers' windows."""
 
 EXISTING = LiveTarget(
     name="existing",

@@ -15,12 +15,11 @@ from paraply.adapters.servers.server import Server
 
 CUT, SPLIT = "cut-member", "cut-member-no-quorum"
 NEEDS_NETWORK = (CUT, SPLIT)
-"""Faults that require a host per member."""
 QUICK = (
     "evs.keepalive_period=PT0.5S;evs.inactive_check_period=PT0.25S;"
     "evs.suspect_timeout=PT2S;evs.inactive_timeout=PT6S;"
 )
-"""Provider options: members suspect each other in less than the default five seconds."""
+"""Members suspect each other before the default five seconds."""
 _GO_ON_ALONE = "SET GLOBAL wsrep_provider_options = 'pc.ignore_quorum=true;pc.ignore_sb=true'"
 
 
@@ -29,13 +28,13 @@ class Struck:
     """The effect of a fault on the last member."""
 
     rejoined: str = ""
-    """The member, if it returned over a state transfer: its data came without a log."""
+    """The member, if it returned by state transfer, without a log."""
     cut_off: CutOff | None = None
     notes: tuple[str, ...] = ()
 
 
 class Cluster(Protocol):
-    """The members and network as a cut requires them."""
+    """The interface of members and network."""
 
     request: LiveRequest
     members: list[Server]
@@ -45,17 +44,17 @@ class Cluster(Protocol):
         """Wait for a condition."""
 
     def wait_for_size(self, server: Server, size: int) -> None:
-        """Wait until a member's view has this size."""
+        """Wait for a member's view size."""
 
     def wait_until_synced(self, server: Server) -> None:
         """Wait until a member is synced."""
 
     def join(self, server: Server) -> Sequence[str]:
-        """Start a member and wait until it is synced."""
+        """Start a member until it is synced."""
 
 
 def cut_off(lab: Cluster, victim: Server, reader: SnapshotReader, clients: Clients) -> Struck:
-    """Cut a member off under load, wait until both parts detect it, and reconnect it."""
+    """Cut a member off under load, and reconnect it after both parts detect it."""
     if lab.network is None or victim.host is None:
         raise ValueError("the members are in no network that can be cut")
     others = [server for server in lab.members if server is not victim]
@@ -113,4 +112,3 @@ def _dirty_read(victim: Server, reader: SnapshotReader) -> Snapshot:
 
 
 _NOT_PRIMARY = 1047
-"""Error outside the primary component."""

@@ -1,4 +1,4 @@
-"""Translate a cluster run into a history: one member's order, and each member's events."""
+"""Translate a cluster run into a history."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from paraply.vocabulary.transactions import TransactionId
 
 
 class ClusterStory(ConfirmedStory, WindowStory):
-    """A certifying member: its log shows its decisions and their GTIDs."""
+    """A certifying member: its log shows its decisions."""
 
     def __init__(
         self,
@@ -39,16 +39,16 @@ class ClusterStory(ConfirmedStory, WindowStory):
 
 
 def reference_of(members: Sequence[Member]) -> Sequence[LoggedTransaction]:
-    """Return the longest log, the first member's if equal."""
+    """Return the longest log, the first if equal."""
     return max((member.log for member in members), key=len, default=())
 
 
 def cluster_history(
     run: Run, members: Sequence[Member], keys: Keys, seen: SeenInside
 ) -> tuple[History, int]:
-    """Return the cluster's history, and the number of logged groups outside the reference log.
+    """Return the history, and the number of groups outside the reference log.
 
-    The history has no transactions for them; any such group is a difference between members.
+    The history has no transactions for them; any is a difference between members.
     """
     log = source_log(reference_of(members), keys, origin="")
     log.transactions = with_order(log.transactions, seen)

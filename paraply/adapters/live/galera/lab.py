@@ -1,4 +1,4 @@
-"""Galera: three certifying members, with writers on all of them."""
+"""Galera: three certifying members with writers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _SCHEMA = schema_name(0)
 
 
 def find_provider() -> Path:
-    """Return Galera's library; ``ParaplyError`` P601 if it is not installed."""
+    """Return Galera's library; ``ParaplyError`` P601 if missing."""
     for place in _PROVIDERS:
         if Path(place).is_file():
             return Path(place)
@@ -62,7 +62,7 @@ def run(request: LiveRequest) -> Iterator[LiveRound]:
 
 
 class GaleraLab:
-    """The members of one cluster in all rounds."""
+    """The members of one cluster."""
 
     def __init__(self, request: LiveRequest, room: ServerRoom) -> None:
         self.request = request
@@ -71,7 +71,6 @@ class GaleraLab:
         self.members: list[Server] = []
         self._marks: dict[str, str] = {}
         self.log_offsets: dict[str, int] = {}
-        """By member: the round's start in its error log."""
         free = free_ports(3 * MEMBERS)
         ports = [(free[n], free[n + 1], free[n + 2]) for n in range(0, 3 * MEMBERS, 3)]
         self.network = room.network(MEMBERS) if request.fault in NEEDS_NETWORK else None
@@ -144,9 +143,9 @@ class GaleraLab:
     def join(self, server: Server) -> Sequence[str]:
         """Start a member, wait until it is synced, and return notes.
 
-        A member that cannot read the donor's events after its state transfer leaves, and its log
-        requests a restart (10.11.19 with Galera 4: "Unsupported CC action version"). It can stay
-        only after further writes, when the donor no longer sends those events.
+        A member that cannot read the donor's events after its state transfer leaves, and requests a
+        restart (10.11.19 with Galera 4: "Unsupported CC action version"). It can stay only after
+        further writes.
         """
         notes: list[str] = []
         for _ in range(_STARTS_MAX - 1):
@@ -165,13 +164,13 @@ class GaleraLab:
         return notes
 
     def wait_for_size(self, server: Server, size: int) -> None:
-        """Wait until a member's view has this size, itself included."""
+        """Wait for a member's view size, itself included."""
         self.wait(
             server, f"view of {size}", lambda: self.status(server, "cluster_size") == str(size)
         )
 
     def wait(self, server: Server, what: str, condition: Callable[[], bool]) -> None:
-        """Wait for a condition; ``ParaplyError`` P621 after the time limit."""
+        """Wait for a condition; ``ParaplyError`` P621 on time-out."""
         deadline = time.monotonic() + _PATIENCE_S
         while True:
             try:
@@ -186,7 +185,7 @@ class GaleraLab:
     # One round
 
     def round(self, number: int) -> LiveRound:
-        """Run the load on all members, inject the fault, wait for agreement, return the round."""
+        """Run one round on all members."""
         request = self.request
         seed = request.seed + number - 1
         for server in self.members:
@@ -270,7 +269,7 @@ class GaleraLab:
         )  # fmt: skip
 
     def log_files(self, server: Server) -> list[Path]:
-        """Return the member's binary log files of this round."""
+        """Return the round's binary log files."""
         return [file for file in server.binary_logs() if file.name >= self._marks[server.name]]
 
     def _told(

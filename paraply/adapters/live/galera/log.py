@@ -1,9 +1,9 @@
 """Read appliers and sent write sets from a member's error log.
 
-With ``wsrep_debug=SERVER`` and the provider's ``debug=yes`` a member logs the beginning and commit
-of each applier. For its own write sets it logs seqno, last_seen and depends_seqno. One lock orders
-the lines: a beginning follows the provider's admission, and a commit precedes the provider's exit.
-Observed with MariaDB 10.11.19 and Galera 26.4.23.
+``wsrep_debug=SERVER`` and the provider's ``debug=yes`` log the beginning and commit of each
+applier, and seqno, last_seen and depends_seqno of sent write sets. One lock orders the lines: a
+beginning follows the provider's admission, a commit precedes its exit. Observed with MariaDB
+10.11.19 and Galera 26.4.23.
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 OPTIONS = ("--wsrep-debug=SERVER",)
-"""Required options of the member."""
 PROVIDER_OPTIONS = "debug=yes"
-"""Required options of the provider."""
 _LINE = re.compile(r"\d{4}-\d\d-\d\d +\d+:\d\d:\d\d (\d+) \[Note\] WSREP: (.*)")
 _BEGINS = "applying event 1,"
 _ENDS = "wsrep_after_apply"
@@ -33,23 +31,22 @@ _REPLAYS = ": replaying "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentWriteSet:
-    """A certified write set as its sender logs it; seqnos are the cluster's."""
+    """A certified write set of its sender, with the cluster's seqnos."""
 
     seqno: int
     last_seen: int
-    """The sender's last commit before sending."""
     depends: int
-    """depends_seqno: an applier waits for everything up to here."""
+    """An applier waits for everything up to here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
-    """A committed write set; places are lines of the member's log, from 1."""
+    """A committed write set; places are log lines, from 1."""
 
     seqno: int
     thread: int
     begun: int | None
-    """None without an observed applier, as for the member's own write sets."""
+    """None without an observed applier, as for own write sets."""
     place: int
 
 
@@ -59,14 +56,12 @@ class ProviderLog:
 
     sent: list[SentWriteSet] = field(default_factory=list)
     committed: list[Committed] = field(default_factory=list)
-    """In line order."""
 
 
 def read_provider_log(lines: Iterable[str]) -> ProviderLog:
-    """Return the events in an error log's lines; skip other lines.
+    """Return the events in an error log's lines.
 
-    A replayed transaction has the number of an applier's thread, so that thread's beginnings are
-    ignored.
+    A replayed transaction logs an applier's thread, whose beginnings are therefore ignored.
     """
     log = ProviderLog()
     begun: dict[int, int] = {}
@@ -103,7 +98,7 @@ def _as_numbers(found: Iterable[str]) -> tuple[int, int, int]:
 
 
 def provider_log_of(file: Path, offset: int) -> ProviderLog:
-    """Return the events of an error log from a byte offset on."""
+    """Return the events from a byte offset on."""
     with file.open("rb") as opened:
         opened.seek(offset)
         return read_provider_log(line.decode(errors="replace") for line in opened)

@@ -1,9 +1,8 @@
-"""Add the cluster's order to its transactions: seqno, depends_seqno, last_seen, sender.
+"""Add seqno, depends_seqno, last_seen and sender to a cluster's transactions.
 
-Only the sender logs its depends_seqno, while every member computes its own. They differ if one
-member purged more of its certification index. A purged entry counts as the seqno of the purge, and
-open transactions limit it (``Certification::purge_trxs_upto``). A cluster owes only the common
-part.
+Only the sender logs depends_seqno, and each member computes its own. They differ by purges of the
+certification index, which replace an entry by the purge's seqno and which open transactions limit
+(``Certification::purge_trxs_upto``). A cluster owes only the common part.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ from paraply.vocabulary.write_set import Item, WriteSet
 class _Owed:
     writers: dict[Item, int] = field(default_factory=dict)
     floor: int = 0
-    """The last seqno that wrote to a table without a key: everything after it waits for it."""
+    """The last write to a table without a key: a barrier."""
 
     def depends_seqno(self, one: Transaction, told: int) -> int:
-        """Return the sender's depends_seqno without additions from its own index."""
+        """Without additions from the sender's own index."""
         if ISOLATED in one.flags or one.keyless_tables:
             return told
         writers = (self.writers.get(item, 0) for item in one.write_set)
@@ -41,7 +40,7 @@ class _Owed:
 
 
 def with_order(transactions: Sequence[Transaction], seen: SeenInside) -> tuple[Transaction, ...]:
-    """Return the transactions with seqno, depends_seqno and last_seen."""
+    """Return the transactions with their order."""
     seqnos = [seen.seqnos.get(one.gtid, 0) for one in transactions]
     # Where a seqno is not known, what comes before it decides.
     order = list(accumulate(seqnos, max))
@@ -80,7 +79,7 @@ def _ordered(
 
 
 def tables_of(statement: str) -> WriteSet:
-    """Return the tables of a schema change, or the statement itself if it names none.
+    """Return a schema change's tables, or the statement itself without any.
 
     >>> sorted(tables_of("DROP TABLE `live0`.`a`, live0.b"))
     ['live0.a', 'live0.b']

@@ -1,7 +1,6 @@
-"""Match the error logs of a cluster's members with their binary logs.
+"""Match a cluster's error logs (seqnos) with its binary logs (GTIDs), which share one order.
 
-The error log counts seqnos and the binary log names GTIDs, in the same order. A member whose two
-counts differ is left out.
+A member with different counts is left out.
 """
 
 from __future__ import annotations
@@ -17,30 +16,27 @@ NOTHING_SEEN = dict.fromkeys(
     ("no_conflicting_parallel_apply", "starts_respect_last_committed"),
     "no two appliers of a member were seen at work at once",
 )
-"""Reasons for unknown verdicts without overlaps."""
 
 
 @dataclass(slots=True)
 class SeenInside:
-    """One round's observations from the error logs of a cluster."""
+    """One round's observations from error logs."""
 
     windows: dict[str, list[Window]] = field(default_factory=dict)
     """By member."""
     seqnos: dict[str, int] = field(default_factory=dict)
     """By GTID."""
     sent: dict[int, tuple[str, SentWriteSet]] = field(default_factory=dict)
-    """By seqno: sender and write set."""
     unmatched: list[str] = field(default_factory=list)
-    """Members whose two logs do not match."""
 
     @property
     def begun(self) -> int:
-        """Return the number of observed applier beginnings."""
+        """Return the observed applier beginnings."""
         return sum(one.start is not None for windows in self.windows.values() for one in windows)
 
     @property
     def overlapping(self) -> int:
-        """Return how many began while another ran at the same member."""
+        """Return the overlapping beginnings at one member."""
         count = 0
         for windows in self.windows.values():
             last_end = 0
@@ -51,7 +47,7 @@ class SeenInside:
 
 
 def seen_inside(members: Iterable[Member], logs: Mapping[str, ProviderLog]) -> SeenInside:
-    """Match the two logs of every member."""
+    """Match every member's two logs."""
     seen = SeenInside()
     for member in members:
         log = logs.get(member.name)

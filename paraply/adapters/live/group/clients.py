@@ -16,27 +16,23 @@ from paraply.vocabulary.transactions import TransactionId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupClients:
-    """Confirmations to clients of tagged transactions, and their outcome."""
+    """Client confirmations of tagged transactions, and their outcome."""
 
     confirmed: Mapping[MemberUuid, Sequence[Tag]] = field(default_factory=dict)
-    """In time order."""
     gtids: Mapping[Tag, str] = field(default_factory=dict)
-    """From the log of a member that never left."""
+    """From a member that never left."""
     journals: Mapping[MemberUuid, frozenset[Tag]] = field(default_factory=dict)
-    """Tags on members at rest."""
     executed: Mapping[MemberUuid, str] = field(default_factory=dict)
-    """Executed sets of members at rest."""
     cut_off: MemberUuid = ""
-    """The member that was in the minority for a while, or empty."""
+    """The member that was in the minority, or empty."""
     confirmed_while_cut_off: frozenset[Tag] = frozenset()
 
 
 NO_CLIENTS = GroupClients()
-"""For a run without observed clients."""
 
 
 class ClientStory:
-    """The events of clients; ``count`` is the number of delivered transactions."""
+    """Client events; ``count`` is the number of delivered transactions."""
 
     def __init__(self, clients: GroupClients, names: Mapping[MemberUuid, str], count: int) -> None:
         self._clients = clients
@@ -51,7 +47,7 @@ class ClientStory:
         self._untagged: list[TransactionId] = []
 
     def on_decided(self, step: TransactionDelivered, transaction: TransactionId) -> Iterator[Event]:
-        """Yield the confirmation, if any, of a transaction; its id is known from then on."""
+        """Yield the transaction's confirmation, if any."""
         gtids = {str(one.gtid) for one in step.decided.values()}
         tag = next((self._tags[gtid] for gtid in gtids if gtid in self._tags), None)
         if tag is not None:
@@ -62,7 +58,7 @@ class ClientStory:
             self._untagged.append(transaction)
 
     def cut_off(self, view: int) -> Iterator[Event]:
-        """Yield the isolation of a member before the view without it."""
+        """Yield a member's isolation before the view."""
         yield self._event(
             EventKind.VIEW_INSTALLED,
             self._names[self._clients.cut_off],
@@ -73,7 +69,7 @@ class ClientStory:
         yield from map(self._confirmed, sorted(self._clients.confirmed_while_cut_off))
 
     def ends(self) -> Iterator[Event]:
-        """Yield the remaining client events and each member's final state."""
+        """Yield the remaining events and final states."""
         told = {one.id for one in self.lost}
         for tag, one in self._ids.items():
             if one in told and tag not in self._clients.confirmed_while_cut_off:

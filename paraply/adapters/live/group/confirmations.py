@@ -11,13 +11,12 @@ from paraply.vocabulary.events import Event, EventKind
 from paraply.vocabulary.transactions import Transaction, TransactionId, TransactionKind
 
 CUT_OFF = "cut off"
-"""Note on the view of a member in the minority."""
+"""Note on the view of a minority member."""
 NOBODY_CUT_OFF = {"members_cut_off_confirm_nothing": "nobody is cut off under this fault"}
-"""Reason for an unknown verdict without isolation."""
 
 
 def add_lost(log: SourceLog, members: Sequence[Member]) -> None:
-    """Add each confirmed transaction that is missing from the log."""
+    """Add confirmed transactions that the log lacks."""
     lost: list[Transaction] = []
     for member in members:
         for tag in member.confirmed:
@@ -30,7 +29,7 @@ def add_lost(log: SourceLog, members: Sequence[Member]) -> None:
 
 
 def lost_transaction(identity: TransactionId, told_by: str) -> Transaction:
-    """Return a confirmed transaction that no log contains."""
+    """Return a confirmed, unlogged transaction."""
     return Transaction(
         id=identity,
         kind=TransactionKind.NO_WRITE_SET,
@@ -42,8 +41,8 @@ def lost_transaction(identity: TransactionId, told_by: str) -> Transaction:
 class ConfirmedStory(MemberStory):
     """A member's log events with its views and confirmations.
 
-    A confirmation follows the commit in the member's log. Without such a commit it stands at the
-    end, unless it came during isolation.
+    A confirmation follows the commit in the member's log, or else ends the story. In isolation it
+    stays in place.
     """
 
     def __init__(self, log: SourceLog, member: Member, keys: Keys, group: Sequence[str]) -> None:

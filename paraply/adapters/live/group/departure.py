@@ -16,7 +16,7 @@ _FREEZE_S = 3.0
 
 
 class Departure:
-    """A member's departure: in order (``how`` is empty) or by a fault."""
+    """A departure in order (``how`` is empty) or by a fault."""
 
     def __init__(
         self,
@@ -35,12 +35,10 @@ class Departure:
         self._load = load
         self._network = network
         self._writes_alone = False
-        """Whether it is an isolated primary whose clients still write."""
         self._known: dict[str, frozenset[Tag]] = {}
-        """Confirmations before the cut; for the isolated member, before it detected the cut."""
 
     def leave(self) -> None:
-        """Remove the member; on return the others form a group."""
+        """Remove the member, and wait for the others' group."""
         member, group = self.member, self._group
         if self.how == CUT:
             self._cut_off()
@@ -61,7 +59,7 @@ class Departure:
         self.let_primaries_write()
 
     def let_primaries_write(self) -> None:
-        """Enable writers on the majority's primaries and on the isolated member."""
+        """Enable writers on the majority's primaries and the isolated member."""
         primaries = {one.uuid for one in self._group.wait_for_primaries(self._others[0])}
         if self._writes_alone:
             primaries.add(self.member.server_uuid)
@@ -70,7 +68,7 @@ class Departure:
         }
 
     def come_back(self) -> None:
-        """Let the member rejoin under a slow load."""
+        """Rejoin the member under a slow load."""
         if self.how == CUT:
             self._mend()
         self._load.pause_s = 0.01
@@ -81,7 +79,6 @@ class Departure:
         self.let_primaries_write()
 
     def _cut_off(self) -> None:
-        """Its writers keep writing and wait for a silent group."""
         network, host = self._cuttable()
         self._writes_alone = self.member.name not in self._load.paused
         network.cut(host)

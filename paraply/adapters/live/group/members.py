@@ -1,9 +1,8 @@
 """Translate each member's log and snapshots into events in its own order.
 
-No log has a commit's time; the binary log has the order. A transaction's snapshot is its origin's
-executed set at sending time: the origin had committed this set, and all its log has before it,
-before certification. The journal places a reader's snapshot
-(``paraply.adapters.live.translation``).
+Logs lack commit times; the binary log has the order. A transaction's snapshot is its origin's
+executed set at sending time, which the origin had committed before certification, with all that
+precedes it in its log. The journal places reads (``paraply.adapters.live.translation``).
 """
 
 from __future__ import annotations
@@ -30,25 +29,20 @@ class GroupSeen:
     """Observations of the members beside deliveries."""
 
     statements: Sequence[str] = ()
-    """Statements that created the tables."""
     witness: MemberUuid = ""
     """A member that never left."""
     logs: Mapping[MemberUuid, Sequence[LoggedTransaction]] = field(default_factory=dict)
-    """The whole binary log of each member."""
     snapshots: Mapping[MemberUuid, Sequence[Snapshot]] = field(default_factory=dict)
-    """In time order."""
     finals: Mapping[MemberUuid, Snapshot] = field(default_factory=dict)
-    """Snapshots of members at rest."""
 
 
 NOTHING_SEEN = GroupSeen()
-"""For a run with only traffic and relay logs."""
+"""Without logs and snapshots."""
 
 
 class _OwnOrder(MemberStory):
     @cached_property
     def reads(self) -> Mapping[int, Sequence[Event]]:
-        """Returns the reads by the number of preceding transactions in the log."""
         return self._by_place()
 
     @cached_property
@@ -60,7 +54,7 @@ class _OwnOrder(MemberStory):
 
 
 class MemberCommits:
-    """One member's commits and snapshots, as late as the evidence allows."""
+    """One member's commits and snapshots, as late as possible."""
 
     def __init__(self, name: str, story: _OwnOrder | None) -> None:
         self._name = name
@@ -68,17 +62,16 @@ class MemberCommits:
         self._told = 0
         self._has_begun = False
         self._pending: dict[Gtid, TransactionId] = {}
-        """Certified here, commit not yet observed."""
         order = [] if story is None else story.order
         self._places = {one: place for place, one in enumerate(order)}
         self._order = order
 
     def decide(self, gtid: Gtid, transaction: TransactionId) -> None:
-        """Record a transaction that the member certified."""
+        """Record a certified transaction."""
         self._pending[gtid] = transaction
 
     def executed(self, executed: GtidSet) -> Iterator[Event]:
-        """Yield the commits in an executed set."""
+        """Yield an executed set's commits."""
         seen = [gtid for gtid in self._pending if gtid in executed]
         found = [self._pending.pop(gtid) for gtid in seen]
         if self._story is not None:
@@ -109,7 +102,7 @@ class MemberCommits:
 
 
 class GroupRows:
-    """The rows that a group's transactions wrote, and its members' stories."""
+    """A group's written rows and members' stories."""
 
     def __init__(self, seen: GroupSeen, delivered: Sequence[TransactionDelivered]) -> None:
         self._seen = seen
@@ -132,11 +125,11 @@ class GroupRows:
         self._stories: dict[MemberUuid, _OwnOrder] = {}
 
     def rows_of(self, transaction: TransactionId) -> WriteSet:
-        """Return the keyed rows that a transaction wrote."""
+        """Return a transaction's keyed rows."""
         return frozenset(self._rows.get(transaction, ()))
 
     def story_of(self, uuid: MemberUuid, name: str) -> _OwnOrder | None:
-        """Return a member's story, None without a log."""
+        """Return a member's story, None without log."""
         if uuid not in self._seen.logs:
             return None
         member = Member(
@@ -147,13 +140,13 @@ class GroupRows:
         return self._stories.setdefault(uuid, _OwnOrder(self._log, member, self._keys))
 
     def final_read(self, uuid: MemberUuid) -> Iterator[Event]:
-        """Yield the snapshot of a member at rest, if any."""
+        """Yield a resting member's snapshot, if any."""
         if uuid in self._seen.finals and uuid in self._stories:
             yield self._stories[uuid].read(self._seen.finals[uuid], lambda _: True)
 
 
 def _forget_set_up(log: SourceLog) -> None:
-    """Untagged rows that filled the tables are the initial state."""
+    """Untagged rows are the initial state."""
     for item, versions in log.writers.items():
         if versions[0][0] not in log.tag_of:
             log.inserted_first.discard(item)

@@ -1,4 +1,4 @@
-"""Run and record a three-member group: load, a departure and return, garbage collections."""
+"""Run a three-member group: load, a departure and return, garbage collections."""
 
 from __future__ import annotations
 
@@ -32,23 +32,22 @@ MEMBERS = 3
 _COLLECTION_SECONDS_MAX = 75.0
 """Members report their executed sets once a minute."""
 _READ_PAUSE_S = 0.5
-"""Each snapshot reads whole tables."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRun:
-    """A recorded run and the servers' own statistics."""
+    """A recorded run and server statistics."""
 
     trace: GroupTrace
     outcomes: Mapping[str, int]
     conflicts_detected: Mapping[str, int]
-    """By server UUID: COUNT_CONFLICTS_DETECTED since the last join."""
+    """COUNT_CONFLICTS_DETECTED since the last join, by server UUID."""
     checksums: Mapping[str, frozenset[int]]
-    """By table: the members' checksums, one if they agree."""
+    """By table; members that agree share one."""
     clients: GroupClients = NO_CLIENTS
     seen: GroupSeen = NOTHING_SEEN
     struck: str = ""
-    """Name of the member that left and returned."""
+    """The member that left and returned."""
     notes: tuple[str, ...] = ()
 
 
@@ -68,10 +67,9 @@ def record_group_run(
 ) -> GroupRun:
     """Run a group of three and return the observations.
 
-    One member (``struck``, from 0) leaves under load (``departure``: in order, if empty) and
-    returns. The load then slows until ``collections`` periodic garbage collections are over.
-    ``writers`` are clients per member. Each stage has a share of the transactions, and its writers
-    wait at the limit.
+    Member ``struck`` (from 0) leaves under load (``departure``: in order, if empty) and returns.
+    The load then slows until ``collections`` periodic garbage collections are over. ``writers`` are
+    clients per member, who wait at the end of each stage's share.
 
     Raises:
         ParaplyError: P60x, the group cannot run; P64x, it is not observable.
@@ -168,7 +166,6 @@ def _seen(
     witness: Server,
     snapshots: Mapping[MemberUuid, Sequence[Snapshot]],
 ) -> GroupSeen:
-    """Requires all members at rest."""
     finals = {}
     for member in group.members:
         with member.connect() as connection, connection.cursor() as cursor:
@@ -189,7 +186,7 @@ def _seen(
 def _clients(
     group: GroupReplication, load: Load, departed: Departure, seen: GroupSeen
 ) -> GroupClients:
-    """Uses the log of a member that never left the group."""
+    """Uses the log of a member that never left."""
     rows = (
         (change.after[0], one.gtid)
         for one in seen.logs[seen.witness]
@@ -207,7 +204,7 @@ def _clients(
 
 
 def _saved_relay_logs(member: Server, folder: Path) -> list[Path]:
-    """Copy the relay logs: a member restarts them after a crash."""
+    """A member restarts its relay logs after a crash."""
     if member.is_running:
         return []
     folder.mkdir()

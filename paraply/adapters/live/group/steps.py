@@ -1,8 +1,4 @@
-"""The steps of a replication group's writers.
-
-Each transaction tags the rows that readers read, and leaves its tag in the journal
-(``paraply.adapters.live.workload``).
-"""
+"""The steps of a replication group's writers, which tag rows and leave tags in the journal."""
 
 from __future__ import annotations
 
@@ -24,7 +20,6 @@ from paraply.adapters.live.workload import (
 ROWS, HOT_ROWS, PARENTS = 200, 6, 40
 SCHEMA = "d"
 JOURNAL = f"{SCHEMA}.journal"
-"""The table of tags."""
 _NAMED_SOURCE = "cccccccc-cccc-4ccc-8ccc-000000000001"
 _KEYLESS = f"{SCHEMA}.keyless"
 
@@ -77,7 +72,7 @@ def _undo_part(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> No
 
 
 def _define(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> None:
-    """CREATE TABLE, alone or with rows: its write set is empty or incomplete."""
+    """The write set is empty or incomplete."""
     name = f"{schema}.made_{tag}"
     if dice.random() < 0.5:
         cursor.execute(f"CREATE TABLE {name} (id INT PRIMARY KEY)")
@@ -88,7 +83,6 @@ def _define(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> None:
 
 
 def _choose_gtid(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> None:
-    """An explicit GTID for an empty or ordinary transaction."""
     cursor.execute(f"SET SESSION gtid_next='{_NAMED_SOURCE}:{tag}'")
     cursor.execute("BEGIN")
     if dice.random() < 0.5:
@@ -99,20 +93,17 @@ def _choose_gtid(cursor: Cursor, dice: random.Random, tag: int, schema: str) -> 
 
 
 BY_THEMSELVES = DDL | {_define, _choose_gtid}
-"""Steps that consist of whole transactions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupWorkload:
-    """The steps of a group's writers, and their tables."""
+    """The steps of a group's writers."""
 
     statements: Sequence[str]
     steps: Sequence[tuple[Step, int]]
-    """With their weights."""
     read_tables: Sequence[str]
-    """Tables that snapshots read whole, without schema."""
     tables: Sequence[str]
-    """Tables that must agree in the end, with schema."""
+    """Tables that must agree in the end."""
 
 
 _MIXED = GroupWorkload(
@@ -139,10 +130,7 @@ _MIXED = GroupWorkload(
 
 
 def workload_named(name: str) -> GroupWorkload:
-    """Return the workload for a group, which rejects rows without a primary key.
-
-    The caller checks whether a group takes the load.
-    """
+    """Return a group's workload, without tables that lack a primary key."""
     if name == MIXED:
         return _MIXED
     return GroupWorkload(

@@ -30,8 +30,8 @@ def history_of_trace(
 ) -> History:
     """Return the history of a group run; members are ``r1``, ``r2`` ... in trace order.
 
-    A member answers for deliveries during its views. The log of a member that left in order lacks
-    its last decisions, so the history omits them.
+    A member answers for deliveries during its views. An ordered departure truncates its log, so the
+    history omits its last decisions.
     """
     delivered = list(trace.transactions)
     names = {uuid: f"r{number}" for number, uuid in enumerate(trace.members, start=1)}
@@ -159,7 +159,6 @@ class _Story:
 
 
 def _last_answers(trace: GroupTrace) -> dict[tuple[MemberUuid, int], int]:
-    """Return the last logged step by member and view."""
     last: dict[tuple[MemberUuid, int], int] = {}
     answered: dict[MemberUuid, int] = {}
     present: tuple[MemberUuid, ...] = ()

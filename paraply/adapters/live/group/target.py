@@ -7,10 +7,9 @@ from paraply.adapters.live.workload import WORKLOADS
 
 MULTI_PRIMARY = "multi-primary"
 MIXED = "mixed"
-"""A group's own load, which makes members disagree."""
+"""Makes members disagree."""
 KILL, FREEZE, CUT = "kill-member", "freeze-member", "cut-member"
 DEPARTURES = {HEALTHY: "", KILL: KILL, FREEZE: FREEZE, CUT: CUT}
-"""The departure by fault."""
 
 MYSQL_GROUP = LiveTarget(
     name="mysql-gr",

@@ -21,14 +21,14 @@ class Load:
     pause_s: float = 0.0
     ended: threading.Event = field(default_factory=threading.Event)
     paused: set[str] = field(default_factory=set)
-    """Members whose writers wait: absent members and secondaries."""
+    """Absent members and secondaries."""
     outcomes: Counter[str] = field(default_factory=Counter)
-    """``committed``, and the servers' error numbers."""
+    """By ``committed`` or server error number."""
     confirmed: dict[str, list[int]] = field(default_factory=dict)
-    """By member: the tags confirmed to its writers, in time order."""
+    """By member, in time order."""
     last_tag: int = 0
     cap: int = 0
-    """Commits at which all writers wait in this stage."""
+    """Commits at which all writers wait."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -62,7 +62,7 @@ class Load:
             return frozenset(self.confirmed.get(member, ()))
 
     def wait_until_committed(self, count: int, seconds_max: float) -> None:
-        """Wait for ``count`` commits or the time limit; raises the cap to ``count``."""
+        """Wait for commits or the time limit; raises the cap to ``count``."""
         self.cap = max(self.cap, count)
         deadline = time.monotonic() + seconds_max
         while self.committed < count and time.monotonic() < deadline:
@@ -70,7 +70,7 @@ class Load:
 
 
 class Writer(threading.Thread):
-    """A client of one member; the seed determines its steps, the servers their timing."""
+    """A client of one member with seeded steps."""
 
     def __init__(
         self, member: Server, number: int, seed: int, load: Load, workload: GroupWorkload
@@ -82,7 +82,7 @@ class Writer(threading.Thread):
         self._steps, self._weights = zip(*workload.steps, strict=True)
 
     def run(self) -> None:
-        """Write until the load ends, and reconnect after a lost connection."""
+        """Write until the load ends, and reconnect if necessary."""
         import pymysql
 
         connection: Any = None
@@ -119,7 +119,6 @@ class Writer(threading.Thread):
         return connection
 
     def _transaction(self, cursor: Cursor) -> int | None:
-        """Returns the tag for a commit, if the transaction leaves one."""
         (step,) = self.random.choices(self._steps, self._weights)
         tag = self.load.next_tag()
         step(cursor, self.random, tag, SCHEMA)

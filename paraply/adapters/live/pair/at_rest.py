@@ -21,7 +21,7 @@ def error_on_the_way(source: Reachable, replica: Reachable) -> str:
     """Wait until a replica has all; return why it stopped, or empty.
 
     Raises:
-        ParaplyError: P621, it neither finished nor stopped.
+        ParaplyError: P621, it did neither.
     """
     try:
         wait_until_applied(source, replica, seconds_max=_CATCH_UP_SECONDS)
@@ -44,7 +44,7 @@ def _checksum(server: Reachable, table: str) -> object:
 
 
 def tags_on(server: Reachable, schemas: Iterable[str]) -> frozenset[Tag]:
-    """Return the tags of all transactions on a server."""
+    """Return the tags on a server."""
     return frozenset(
         int(tag) for schema in schemas for (tag,) in server.query(f"SELECT w FROM {schema}.journal")
     )

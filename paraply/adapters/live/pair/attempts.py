@@ -1,7 +1,7 @@
-"""Derive apply attempts from recorded touches: which survived, which were rolled back.
+"""Derive committed and rolled-back apply attempts from recorded touches.
 
-The touches of a transaction with n attempts are n passes over its rows. Only the last pass is
-complete, and it survived. A transaction without a complete last pass is left out.
+n attempts are n passes over a transaction's rows, of which the last is complete. A transaction
+without a complete last pass is left out.
 """
 
 from __future__ import annotations
@@ -17,29 +17,28 @@ from paraply.vocabulary.write_set import WriteSet
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptSeen:
-    """One touch, as a step of an attempt."""
+    """One touch of an attempt."""
 
     index: int
-    """Place among all touches of the member, from 1."""
+    """Among all touches of the member, from 1."""
     transaction: TransactionId
     attempt: int
     worker: int
     items: WriteSet
     begins: bool
     is_undone: bool
-    """Whether this is the last step of a rolled-back attempt."""
+    """Whether a rollback follows this step."""
 
 
 @dataclass(slots=True)
 class AttemptsSeen:
-    """All steps in order, with the data to place the commits."""
+    """All steps in order."""
 
     steps: list[AttemptSeen] = field(default_factory=list)
     last_touch: dict[TransactionId, int] = field(default_factory=dict)
     count: dict[TransactionId, int] = field(default_factory=dict)
-    """Attempts by transaction."""
     unmatched: list[TransactionId] = field(default_factory=list)
-    """Transactions whose touches are not passes over their rows."""
+    """Transactions whose touches are not passes."""
 
     @property
     def undone(self) -> int:
@@ -87,9 +86,9 @@ def attempts_of(log: SourceLog, touches: Sequence[Touch]) -> AttemptsSeen:
 def split_passes(
     touched: Sequence[tuple[str, int]], rows: Sequence[tuple[str, int]]
 ) -> list[int] | None:
-    """Return the lengths of the passes over ``rows`` in ``touched``, the last one complete.
+    """Return the pass lengths over ``rows`` in ``touched``, the last one complete.
 
-    None if ``touched`` consists of anything else.
+    None for any other sequence.
 
     >>> split_passes([("t", 1), ("t", 1), ("t", 2)], [("t", 1), ("t", 2)])
     [1, 2]

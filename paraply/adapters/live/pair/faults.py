@@ -1,4 +1,4 @@
-"""Faults for a source-replica pair of either family, at random moments of a round."""
+"""Faults of a source-replica pair, at random moments of a round."""
 
 from __future__ import annotations
 
@@ -25,21 +25,19 @@ if TYPE_CHECKING:
     from paraply.adapters.servers.server import Server
 
 _REPEATS = 3
-"""Injections in a round."""
 _HOLD_S = 1.0
 _WAITS_FOR_ITS_TURN = ("Waiting for prior transaction", "Waiting for preceding transaction")
-"""The state's name in MariaDB and MySQL."""
 _WAITER_TRIES, _WAITER_PATIENCE_S = 6, 3.0
 _STOP_SECONDS_MAX = 120
 _STOP_AFTER_KILL_SECONDS_MAX = 10
-"""After a worker's kill an applier may never stop."""
+"""A kill may prevent the applier's stop."""
 _PATIENCE_S = 60.0
 
 
 def repeat_fault(
     lab: PairLab, clients: Clients, dice: random.Random, fault: Callable[[], object]
 ) -> None:
-    """Inject a fault at random moments of the round, at least once."""
+    """Inject a fault at random moments, at least once."""
     share = lab.request.transactions // (_REPEATS + 1)
     began = len(clients.load.confirmed)
     for number in range(1, _REPEATS + 1):
@@ -51,7 +49,7 @@ def repeat_fault(
 
 
 def restart_of(lab: PairLab, *, is_crash: bool) -> Restart:
-    """Return the first replica's state while its applier is stopped."""
+    """Return the first replica's state at rest."""
     replica = lab.replicas[0]
     end = log_end(replica)
     return Restart(
@@ -81,7 +79,7 @@ def kill_replica(
 def cut_relay_log(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Cut the unsynced end of the relay log: the replica must fetch it again."""
+    """Cut the relay log's unsynced end, which the replica must refetch."""
     replica = lab.replicas[0]
     notes: list[str] = []
 
@@ -100,8 +98,8 @@ def cut_source_log(
 ) -> Sequence[str]:
     """Cut the end of the source's log (sync_binlog=0), but not of its engine.
 
-    The first replica has some of the lost part and requests what follows it. The load continues
-    until the source reuses all lost GTIDs, without a time limit.
+    The first replica has part of it and requests what follows. The load continues without limit
+    until the source reuses all lost GTIDs.
     """
     share = lab.request.transactions // 4
     with clients.going_on():
@@ -125,7 +123,7 @@ def _come_back(lab: PairLab, members: Sequence[Member], notes: list[str]) -> Non
 def stop_and_start(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Stop and start the first replica's applier in order."""
+    """Stop and start the first replica's applier."""
     repeat_fault(lab, clients, dice, lambda: _stop_and_start(lab, members, _STOP_SECONDS_MAX))
     return ()
 
@@ -140,9 +138,9 @@ def _stop_and_start(lab: PairLab, members: Sequence[Member], seconds_max: int) -
 def kill_waiter(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Kill a worker that waits for its turn to commit; the applier must recover.
+    """Kill a worker that waits for its turn to commit.
 
-    If the applier cannot stop afterwards, the fault kills the replica too.
+    An applier that then cannot stop requires a kill of the replica.
     """
     replica = lab.replicas[0]
     killed = 0
@@ -198,10 +196,10 @@ def _kill(server: Server, session: int) -> bool:
 
 
 def forging(forge: Callable[[Path], int], done: str) -> Inject:
-    """Return a fault that changes the source's log before any replica receives it.
+    """Return a fault that changes the source's log before replicas receive it.
 
-    ``forge`` changes one file and returns the number of changed transactions; ``done`` describes
-    the change. The fault must begin with stopped replicas.
+    ``forge`` changes one file and returns the changed transactions, ``done`` describes them. The
+    fault must begin with stopped replicas.
     """
 
     def inject(
@@ -236,7 +234,7 @@ def kill_source(
 def freeze_replica(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Stop the first replica by a signal, and continue it."""
+    """Freeze the first replica for a while."""
     replica = lab.replicas[0]
 
     def fault() -> None:
@@ -253,7 +251,7 @@ def freeze_replica(
 def hold_rows(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Lock a hot row against a worker, so that later workers queue behind it."""
+    """Lock a hot row, so that later workers queue."""
 
     def fault() -> None:
         with _held_row(lab, dice.randint(1, HOT_ROWS)):
@@ -276,7 +274,7 @@ def _held_row(lab: PairLab, row: int) -> Iterator[None]:
 def cut_network(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Drop all packets for a while, then break the connection and allow a new one."""
+    """Drop packets, break the connection, then reconnect."""
     link = lab.link
     if link is None:
         raise ValueError("the first replica follows its source over no link")
@@ -297,7 +295,7 @@ def cut_network(
 def flush_relay_logs(
     lab: PairLab, clients: Clients, members: Sequence[Member], dice: random.Random
 ) -> Sequence[str]:
-    """Switch the first replica to a new relay log."""
+    """Rotate the first replica's relay log."""
     replica = lab.replicas[0]
     repeat_fault(lab, clients, dice, lambda: replica.run(["FLUSH NO_WRITE_TO_BINLOG RELAY LOGS"]))
     return ()
@@ -329,9 +327,8 @@ BLOWS: tuple[Fault, ...] = (
     Fault(name="flush-relay-logs", inject=flush_relay_logs,
           meaning="FLUSH RELAY LOGS in the middle of the load"),
 )  # fmt: skip
-"""The faults of every pair."""
 
 
 def by_name(*faults: Fault) -> dict[str, Fault]:
-    """Return a family's faults and the common ones by name."""
+    """Return family and common faults by name."""
     return {fault.name: fault for fault in (*faults, *BLOWS)}

@@ -1,7 +1,4 @@
-"""The common parts of both families' source-replica labs, and their faults.
-
-A lab has its round's fault; a fault uses only the lab's interface here.
-"""
+"""The common parts of both families' labs and faults."""
 
 from __future__ import annotations
 
@@ -28,27 +25,26 @@ from paraply.vocabulary.log import LoggedTransaction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """A fault of the servers in a round."""
+    """A fault of a round's servers."""
 
     name: str
     meaning: str
     inject: Inject | None = None
-    """None: the fault is a replica setting, without action under load."""
+    """None for a mere replica setting."""
     is_crash: bool = False
-    """Whether it kills a replica, which may lose data outside its tables."""
+    """A crash may lose data outside tables."""
     reuses_gtids: bool = False
-    """Whether a GTID can name two transactions, which makes touches ambiguous."""
+    """Makes touches ambiguous."""
     replica_options: tuple[str, ...] = ()
     workload: str = ""
-    """The required load, instead of the mixed one."""
+    """Replaces the mixed load."""
     begins_stopped: bool = False
-    """Whether replicas receive nothing before ``inject`` allows it."""
+    """Whether replicas receive nothing before ``inject``."""
     needs_link: bool = False
-    """Whether the first replica requires a link that can be cut."""
 
 
 def rounds_of(request: LiveRequest, make: Callable[[LiveRequest], PairLab]) -> Iterator[LiveRound]:
-    """Yield rounds (``LiveTarget.run``), on new servers after a replica stopped."""
+    """Yield rounds, on new servers after a replica stopped."""
     number = 1
     while number <= request.rounds:
         with make(request) as lab:
@@ -59,7 +55,7 @@ def rounds_of(request: LiveRequest, make: Callable[[LiveRequest], PairLab]) -> I
 
 
 class PairLab(ABC):
-    """The servers of one run, from provisioning to the last round."""
+    """The servers of one run."""
 
     server_options = (
         "--binlog-row-metadata=FULL",
@@ -67,9 +63,8 @@ class PairLab(ABC):
         "--sync-binlog=0",
         "--max-connections=60",
     )
-    """Options of every server."""
     applier: ClassVar[str]
-    """The applier's keyword in statements: SLAVE or REPLICA."""
+    """SLAVE or REPLICA."""
 
     def __init__(
         self,
@@ -86,13 +81,13 @@ class PairLab(ABC):
         self.source: Server
         self.replicas: list[Server] = []
         self.link: Link | None = None
-        """The first replica's link to the source, if the fault requires one."""
+        """The first replica's link to the source."""
         self.schemas = [schema_name(domain) for domain in range(domains)]
         self._statements = [one for schema in self.schemas for one in create_statements(schema)]
         self.keys = Keys(self._statements)
         self._marks: dict[str, str] = {}
         self.is_spoilt = False
-        """Whether a replica is left behind, so that the next round requires new servers."""
+        """Whether the next round requires new servers."""
 
     def __enter__(self) -> Self:
         try:
@@ -107,7 +102,7 @@ class PairLab(ABC):
 
     @property
     def workload(self) -> str:
-        """Return the requested load, or the one that the fault requires."""
+        """Return the requested or required load."""
         if self.fault is not None and self.fault.workload and self.request.workload == "mixed":
             return self.fault.workload
         return self.request.workload
@@ -137,24 +132,24 @@ class PairLab(ABC):
 
     @abstractmethod
     def round(self, number: int) -> LiveRound:
-        """Run the load, inject the fault, wait for the replicas, and return the observations."""
+        """Run one round."""
 
     def start_applier(self, replica: Server) -> str:
-        """Restart a replica's applier after a crash; return notes."""
+        """Restart an applier after a crash; return notes."""
         replica.query(f"START {self.applier}")
         return ""
 
     @abstractmethod
     def position(self, server: Server) -> str:
-        """Return the applier's position in the server's data."""
+        """Return the applier's position in the data."""
 
     @abstractmethod
     def stated_position(self, server: Server) -> str:
-        """Return the position from which the server will continue."""
+        """Return the position of the next start."""
 
     @abstractmethod
     def reader(self, server: Server, *, session: str, round_number: int) -> SnapshotReader:
-        """Return the reader of a server; it shares no server with another reader."""
+        """Return a server's reader, its only one."""
 
     @contextmanager
     def _reading(self, members: Sequence[Member], number: int) -> Iterator[None]:
@@ -182,7 +177,7 @@ class PairLab(ABC):
             self._marks[server.name] = server.binary_logs()[-1].name
 
     def log_files(self, server: Server) -> list[Path]:
-        """Return the server's log files of this round."""
+        """Return the round's log files."""
         return [file for file in server.binary_logs() if file.name >= self._marks[server.name]]
 
     def _log(self, server: Server) -> list[LoggedTransaction]:
@@ -190,14 +185,14 @@ class PairLab(ABC):
         return [one for one in read_transactions(files) if one.complete]
 
     def tags(self, server: Server) -> frozenset[Tag]:
-        """Return the tags of all transactions on a server."""
+        """Return the tags on a server."""
         return tags_on(server, self.schemas)
 
     def _error_on_the_way(self, replica: Server) -> str:
         return error_on_the_way(self.source, replica)
 
     def _final(self, replica: Server, *, is_whole: bool) -> Final:
-        """Returns all that the replica has, and stops it, so that its workers have recorded all."""
+        """Stops the applier, so that workers have recorded all."""
         compared = [f"{schema}.{table}" for schema in self.schemas for table in TABLES]
         if not is_whole:
             compared = []
@@ -212,4 +207,4 @@ class PairLab(ABC):
 
 
 Inject = Callable[[PairLab, Clients, Sequence[Member], random.Random], Sequence[str]]
-"""Injects the fault while clients run, and returns notes."""
+"""Injects under load, and returns notes."""

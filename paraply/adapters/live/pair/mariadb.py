@@ -1,4 +1,4 @@
-"""MariaDB: a source, one or two parallel replicas, and their observations."""
+"""MariaDB: a source and one or two parallel replicas."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _TRIGGER_REPAIRS_MAX = 5
 
 
 def run(request: LiveRequest) -> Iterator[LiveRound]:
-    """Yield rounds on one pair of servers (``LiveTarget.run``)."""
+    """Yield rounds on one pair of servers."""
     return rounds_of(request, MariadbLab)
 
 
 class MariadbLab(PairLab):
-    """A source and replicas whose triggers record touches."""
+    """A source and replicas with touch triggers."""
 
     applier = "SLAVE"
 
@@ -41,7 +41,7 @@ class MariadbLab(PairLab):
 
     @property
     def records_touches(self) -> bool:
-        """Return whether triggers record touches: not if those are lost or ambiguous."""
+        """Return whether triggers record touches unambiguously."""
         is_kept = self.fault is None or not (self.fault.is_crash or self.fault.reuses_gtids)
         return is_kept and not self._has_lost_touches
 
@@ -62,9 +62,9 @@ class MariadbLab(PairLab):
                 replica.run(list(trigger_statements(self.request.domains)))
 
     def start_applier(self, replica: Server) -> str:
-        """Restart a replica's applier after a crash; return notes.
+        """Restart an applier after a crash; return notes.
 
-        A crash may corrupt ``master.info``, a plain file. The position is in a table, so CHANGE
+        A crash may corrupt the plain file ``master.info``. The position is in a table: CHANGE
         MASTER with slave_pos continues at the end of the data.
         """
         try:
@@ -75,7 +75,7 @@ class MariadbLab(PairLab):
             return f"{replica.name}: CHANGE MASTER was needed after the crash: {reason}"
 
     def round(self, number: int) -> LiveRound:
-        """Run the load, inject the fault, wait for the replicas, and return the observations."""
+        """Run one round."""
         request = self.request
         seed = request.seed + number - 1
         self._begin()
@@ -212,11 +212,11 @@ class MariadbLab(PairLab):
         }
 
     def reader(self, server: Server, *, session: str, round_number: int) -> SnapshotReader:
-        """Return a reader of whole tables and their place in the log."""
+        """Return a reader of tables and log places."""
         return SnapshotReader(server, self.schemas, session=session)
 
     def position(self, server: Server) -> str:
-        """Return the position in the table of positions."""
+        """Return the position in the table."""
         with server.connect() as connection, connection.cursor() as cursor:
             return gtid_position(cursor)
 
@@ -226,10 +226,10 @@ class MariadbLab(PairLab):
 
 
 def is_trigger_fault(error: str) -> bool:
-    """Return whether a trigger of ours, not the log, stopped an applier.
+    """Return whether a trigger of ours stopped an applier.
 
-    A worker killed for an earlier one while it opens a table may find a trigger's text "in error";
-    the server then keeps that with the open table.
+    A worker killed while it opens a table may find a trigger's text "in error", which the server
+    then caches with the table.
     """
     return "rigger" in error and "has an error in its body" in error
 
@@ -239,5 +239,5 @@ def _is_ddl(log: SourceLog, tag: Tag) -> bool:
 
 
 def retried(server: Server) -> int:
-    """Return the appliers' retries since the server started."""
+    """Return the appliers' retries since server start."""
     return int(server.query("SHOW GLOBAL STATUS LIKE 'Slave_retried_transactions'")[0][1])

@@ -7,7 +7,7 @@ from paraply.adapters.live.target import LiveTarget
 from paraply.adapters.live.workload import WORKLOADS
 
 _SPECULATING_OR_GROUPED = ("conservative", "optimistic", "aggressive")
-"""Modes that trust a commit id; ``minimal`` ignores it."""
+"""``minimal`` ignores commit ids."""
 _HIDDEN_ERRORS = (
     "domains_apply_without_conflict",
     "domains_are_read_in_order",

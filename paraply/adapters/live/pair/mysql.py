@@ -1,4 +1,4 @@
-"""MySQL: a source, one or two parallel replicas, and their workers' windows."""
+"""MySQL: a source, one or two parallel replicas, and worker windows."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _DATABASES_MIN = 4
 
 
 def run(request: LiveRequest) -> Iterator[LiveRound]:
-    """Yield rounds (``LiveTarget.run``), on new servers after a replica stopped."""
+    """Yield rounds, on new servers after a replica stopped."""
     return rounds_of(request, MysqlLab)
 
 
 class MysqlLab(PairLab):
-    """A source and replicas that keep their workers' windows."""
+    """A source and replicas with worker windows."""
 
     applier = "REPLICA"
 
@@ -74,10 +74,9 @@ class MysqlLab(PairLab):
             raise
 
     def round(self, number: int) -> LiveRound:
-        """Run the load, wait for the replicas, and return the observations.
+        """Run one round.
 
-        Without a fault under load the replicas begin with a backlog: an applier that keeps up has
-        nothing to run in parallel.
+        Without a fault under load the replicas begin with a backlog, which parallel work requires.
         """
         request = self.request
         seed = request.seed + number - 1
@@ -158,7 +157,6 @@ class MysqlLab(PairLab):
         )
 
     def _why_no_windows(self, members: Sequence[Member]) -> str:
-        """Returns why the windows are unusable, or empty."""
         if any(restart.is_crash for member in members for restart in member.restarts):
             # Those before it are gone, and half of them tells nothing.
             return "performance_schema, which has the workers' windows, is lost in a crash"
@@ -207,21 +205,21 @@ class MysqlLab(PairLab):
         )
 
     def position(self, server: Server) -> str:
-        """Return the executed set, which data and log share."""
+        """Return the executed set."""
         return executed_position(server)
 
     stated_position = position
 
     def reader(self, server: Server, *, session: str, round_number: int) -> SnapshotReader:
-        """Return a reader of whole tables and of the journal, which places them."""
+        """Return a reader of tables and journal."""
         return JournalReader(server, self.schemas, session=session, round_number=round_number)
 
 
 def of_one_table(one: Transaction) -> Transaction:
-    """Return a schema change of the load as a writer of its one table.
+    """Return a schema change as a writer of its one table.
 
-    In an asynchronous log a schema change is no barrier: its numbers give its dependencies. No
-    client of ours writes rows into a table whose schema changes.
+    In an asynchronous log its numbers give its dependencies: it is no barrier. No client of ours
+    writes rows into the table.
     """
     named = _CHANGED_TABLE.search(one.statement) if one.kind is TransactionKind.DDL else None
     if named is None:

@@ -15,9 +15,9 @@ from paraply.adapters.live.pair.lab import Fault
 _forge = forging(forge_last_committed, "were made to depend on the first alone")
 
 _LOCK_WAIT = "--innodb-lock-wait-timeout=5"
-"""Seconds. Forged metadata can make workers wait in a circle that the server does not detect: two
-for row locks, the third for its turn to commit. Only this time-out ends it. Two default ones (50 s)
-in a row would exceed the harness's patience.
+"""Seconds. Forged metadata can make workers wait in an undetected circle: two for row locks, the
+third for its turn to commit. Only this time-out ends it; two default ones (50 s) exceed our
+patience.
 """
 
 COMMIT_ORDER_OFF, FORGED = "commit-order-off", "forged-last-committed"

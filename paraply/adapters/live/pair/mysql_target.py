@@ -14,12 +14,11 @@ from paraply.adapters.live.workload import WORKLOADS
 
 DATABASE = "database"
 OF_THE_LOGICAL_CLOCK = ("starts_respect_last_committed",)
-"""Properties that DATABASE mode ignores and so cannot break."""
+"""DATABASE mode ignores it."""
 _ORDER = "engine_commits_follow_the_log"
 _READS = ("readers_see_prefixes", "reads_never_go_back")
 _ENDS = ("final_state_is_the_sources", "tables_end_as_the_sources")
 OF_THE_WINDOWS = ("no_conflicting_parallel_apply", _ORDER, *OF_THE_LOGICAL_CLOCK)
-"""Properties that require the workers' windows."""
 
 MYSQL = LiveTarget(
     name="mysql",

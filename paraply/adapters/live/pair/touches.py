@@ -1,7 +1,7 @@
-"""Record every row touch of an applier by triggers, rolled-back attempts included.
+"""Record an applier's row touches by triggers, rolled-back attempts included.
 
-The triggers write into an ARCHIVE table, which has no transactions, so the rows of rolled-back
-attempts stay. They fire after the change, while the row lock is held.
+The triggers write into an ARCHIVE table, which has no transactions. They fire after the change,
+under the row lock.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ if TYPE_CHECKING:
     from paraply.adapters.servers.server import Server
 
 OPTIONS = ("--slave-run-triggers-for-rbr=YES", "--plugin-load-add=ha_archive")
-"""Required options of the replica."""
 _TABLE = "touches.touch"
 
 
 def trigger_statements(domains: int) -> Iterator[str]:
-    """Yield the statements that create the triggers, without an entry in the replica's log."""
+    """Yield the unlogged statements that create the triggers."""
     yield "SET SESSION sql_log_bin=0"
     yield "CREATE DATABASE touches"
     yield (

@@ -1,6 +1,6 @@
-"""Collect the waits on a stalled replica as evidence.
+"""Collect the waits on a stalled replica.
 
-It queries lists of sessions, because the replica's status may wait for the applier, too.
+It queries session lists, because the replica's status may block on the applier.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ _HAS_NOTHING = (
     "Waiting for source to send event",
     "Waiting for work from SQL thread",
 )
-"""Idle states of receivers, coordinators and workers."""
 _TURN = "Waiting for preceding transaction to commit"
 _GTIDS = (
     "SELECT t.processlist_id, e.gtid FROM performance_schema.threads t"
@@ -42,18 +41,18 @@ _ROWS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiter:
-    """A session of the applier and its state."""
+    """A session of the applier."""
 
     session: int
     state: str
     gtid: str = ""
-    """Of its transaction; empty if the server does not report it."""
+    """Empty if unreported."""
     rows_of: tuple[int, ...] = ()
     """Sessions that lock rows it requires."""
 
 
 def waits_on(replica: Reachable) -> str:
-    """Return the waits of an applier's sessions, or why they are unavailable."""
+    """Return an applier's waits, or why they are unavailable."""
     try:
         sessions = {
             # Columns: id, user, host, database, command, seconds, state, statement.
@@ -86,7 +85,7 @@ def waits_on(replica: Reachable) -> str:
 
 
 def told_waits(waiters: Sequence[Waiter], executed: str) -> str:
-    """Return the waits as text, the earliest transaction first, a long UUID once.
+    """Return the waits as text, the earliest transaction first.
 
     >>> told_waits([Waiter(session=7, state="Waiting for prior transaction to commit")], "0-1-5")
     "session 7 is at 'Waiting for prior transaction to commit'"
@@ -116,7 +115,7 @@ def _place(one: Waiter) -> tuple[bool, int, int]:
 
 
 def _had_by_none(waiters: Sequence[Waiter], executed: str) -> GtidSet:
-    """Returns the transactions that sessions await and none has: endless waits."""
+    """Awaited transactions that no session has: endless waits."""
     held = GtidSet.of(parse_gtid(one.gtid) for one in waiters if one.gtid)
     turns = [parse_gtid(one.gtid) for one in waiters if one.gtid and one.state == _TURN]
     first = min(turns, key=lambda gtid: gtid.number, default=None)

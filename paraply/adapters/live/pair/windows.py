@@ -1,8 +1,8 @@
-"""Worker windows of MySQL: each transaction's exact interval, with its GTID.
+"""Worker windows of MySQL: each transaction's interval and GTID.
 
-performance_schema reports start and end of every applied transaction. The end follows the engine
-commit, so two ends may be out of commit order; the binary log gives the order. A commit is placed
-at the minimum of its end and all later ends in the log: no later commit ended before it.
+performance_schema reports start and end. Ends follow the engine commits and may be out of order;
+the binary log has the order. A commit is placed at the minimum of its end and all later ends in the
+log.
 """
 
 from __future__ import annotations
@@ -29,26 +29,24 @@ OPTIONS = (
     "--performance-schema-events-transactions-history-long-size=60000",
     "--performance-schema-max-table-instances=500",
 )
-"""Required options of the replica."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """One attempt of a worker, in picoseconds of the replica's timer or in log lines."""
+    """A worker's attempt, in picoseconds of the replica's timer or log lines."""
 
     gtid: str
     worker: int
     is_committed: bool
     start: int | None
-    """None without an observed applier: a client may have executed it."""
+    """None without an observed applier."""
     end: int
 
 
 def windows_of(server: Reachable) -> list[Window]:
-    """Return the windows of all appliers since the last reset, by start.
+    """Return all appliers' windows since the last reset, by start.
 
-    Windows of ended workers remain without a thread. An applier executes under another server's
-    GTID.
+    They outlive their workers' threads. An applier executes under another server's GTID.
     """
     rows = server.query(
         "SELECT e.gtid, e.thread_id, e.state, e.timer_start, e.timer_end"
@@ -73,7 +71,7 @@ def forget_windows(server: Reachable) -> None:
 
 
 def commit_times(ends: Sequence[int | None]) -> list[int | None]:
-    """Return the latest possible commit time of each logged transaction, from their ends.
+    """Return each logged transaction's latest possible commit time.
 
     >>> commit_times([5, 9, 7, None, 12])
     [5, 7, 7, 12, 12]
@@ -88,7 +86,7 @@ def commit_times(ends: Sequence[int | None]) -> list[int | None]:
 
 
 class WindowStory(MemberStory):
-    """The events of a replica with known windows."""
+    """The events of a replica with windows."""
 
     def __init__(
         self, log: SourceLog, member: Member, keys: Keys, windows: Sequence[Window] = ()
@@ -99,14 +97,14 @@ class WindowStory(MemberStory):
 
     @property
     def covered(self) -> int:
-        """Return the number of committed transactions with a window."""
+        """Return the committed transactions with windows."""
         return len(self._committed().keys() & set(self.order))
 
     def _committed(self) -> dict[TransactionId, Window]:
         return {self.log.ids[window.gtid]: window for window in self.windows if window.is_committed}
 
     def events(self) -> Iterator[Event]:
-        """Yield the member's events in the order of its timer."""
+        """Yield the events in timer order."""
         if not self.windows:
             yield from super().events()
             return

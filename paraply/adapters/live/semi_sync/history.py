@@ -1,8 +1,7 @@
 """Translate a semi-synchronous run into a history.
 
-The source's observations keep their order. A replica's receipt is observable, its acknowledgement
-time is not. The acknowledgement is placed right after the flush, so that no received transaction
-counts as unacknowledged.
+Receipts are observable, acknowledgement times are not. The acknowledgement is placed right after
+the flush, so that every received transaction counts as acknowledged.
 """
 
 from __future__ import annotations
@@ -39,16 +38,16 @@ class MomentKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """One observation or action, in time order."""
+    """One observation or action."""
 
     kind: MomentKind
     tags: frozenset[Tag] = frozenset()
-    """The journal's tags for a read or promotion, else the transactions concerned."""
+    """The journal's for a read or promotion."""
     file: str = ""
     offset: int = 0
-    """A read's place in the source's binary log."""
+    """In the source's binary log."""
     executed: str = ""
-    """The source's executed set just before a read."""
+    """The source's set just before a read."""
     note: str = ""
     """Why a wait was abandoned."""
     member: str = SOURCE
@@ -61,7 +60,7 @@ def semi_sync_history(
     moments: Sequence[Moment],
     received: dict[str, frozenset[Tag]],
 ) -> History:
-    """Return the history; ``received`` lists all that reached each replica's relay log."""
+    """Return the history; ``received`` has each replica's relay log."""
     events = list(_flushed(log, received))
     events += _Story(log, logged).events(moments)
     return run.history(

@@ -1,4 +1,4 @@
-"""MariaDB semi-synchronous replication: early visibility, and the loss of the source."""
+"""MariaDB semi-synchronous replication: early visibility, and source loss."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from paraply.vocabulary.log import LoggedTransaction
 _SCHEMA = schema_name(0)
 _DURABLE = ("--sync-binlog=1", "--innodb-flush-log-at-trx-commit=1", "--binlog-row-metadata=FULL")
 ALONE_MS = 250
-"""The source's first wait without a replica, before it falls back."""
+"""The first wait without a replica, before fallback."""
 _FOR_EVER_MS = 600_000
-"""A practically infinite time-out: asynchronous fallback would hide everything."""
+"""A fallback would hide everything."""
 _WARM_UP = 40
 _TAG_OF_THE_WAITER = 900_000
 
 
 def run(request: LiveRequest) -> Iterator[LiveRound]:
-    """Yield rounds, each on its own servers (``LiveTarget.run``)."""
+    """Yield rounds, each on its own servers."""
     return rounds_of(request, SemiSyncLab)
 
 
 def rounds_of(
     request: LiveRequest, make: Callable[[LiveRequest, ServerRoom], SemiSyncLab]
 ) -> Iterator[LiveRound]:
-    """Yield the lab's rounds; each ends with the loss of its source."""
+    """Yield rounds that end with source loss."""
     for number in range(1, request.rounds + 1):
         request.say(f"round {number} of {request.rounds}")
         with ServerRoom(keep=request.keep) as room:
@@ -47,15 +47,14 @@ def rounds_of(
 
 
 class SemiSyncLab:
-    """A source, an acknowledging replica, and readers at the source."""
+    """A source, an acknowledging replica, and readers."""
 
     target = "mariadb-semisync"
     plugin = "rpl_semi_sync_master"
     """Prefix of the source's variables."""
     applier = "SLAVE"
-    """The applier's keyword in statements."""
     waiting = "Waiting for semi-sync ACK from slave"
-    """Prefix of the state of a session whose commit waits."""
+    """Prefix of a waiting session's state."""
     find = staticmethod(find_mariadb)
     ways: Mapping[str, Way] = MARIADB_WAYS
 
@@ -65,7 +64,6 @@ class SemiSyncLab:
         self.installation = self.find(request.basedir)
         self.moments: list[Moment] = []
         self._received: frozenset[Tag] = frozenset()
-        """The replica's receipts just before it discards its relay log."""
         self.way = self.ways.get(request.fault)
         self.source = room.start(
             self.installation, name="source", options=(*_DURABLE, *self._source_options())
@@ -116,7 +114,7 @@ class SemiSyncLab:
         return str(self.source.query(like)[0][1])
 
     def round(self, number: int) -> LiveRound:
-        """Run the load, one way of loss, the loss of the source, and the promotion."""
+        """Run one way of loss and the promotion."""
         request = self.request
         seed = request.seed + number - 1
         self.source.query("FLUSH NO_WRITE_TO_BINLOG BINARY LOGS")
@@ -187,7 +185,7 @@ class SemiSyncLab:
         self.replica.run(["STOP SLAVE", "START SLAVE"])
 
     def is_waiting(self, waiter: Waiter) -> bool:
-        """Return whether a transaction waits for its acknowledgement."""
+        """Return whether a transaction waits for acknowledgement."""
         # Columns: id, user, host, database, command, seconds, state, statement.
         return any(
             row[0] == waiter.connection_id and str(row[6]).startswith(self.waiting)
@@ -219,7 +217,7 @@ class SemiSyncLab:
         self.note(MomentKind.CONFIRMED, set(tags) - known)
 
     def read(self) -> None:
-        """Read the source's journal in one snapshot, with its place in the binary log."""
+        """Read the source's journal with its log place."""
         with self.source.connect(read_timeout=20) as connection, connection.cursor() as cursor:
             cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
             cursor.execute("SHOW STATUS LIKE 'binlog_snapshot_%'")

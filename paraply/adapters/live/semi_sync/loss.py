@@ -1,7 +1,7 @@
 """Ways in which semi-synchronous replication shows or loses a transaction.
 
-In each a transaction waits for an impossible acknowledgement: the only replica no longer receives.
-Then the wait, the source or the relay log ends.
+A transaction waits for the only replica, which no longer receives. Then the wait, the source or the
+relay log ends.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from paraply.adapters.servers.replication import receive_from
 from paraply.adapters.servers.server import Server
 
 _KILL_SECONDS_MAX = 10
-"""A killed session still waiting after this time waits for ever."""
+"""Longer waits never end."""
 _ANSWER_SECONDS_MAX = 180
 
 
 class Waiter:
-    """A client whose one transaction will wait for its acknowledgement."""
+    """A client with one waiting transaction."""
 
     def __init__(self, server: Server, tag: Tag) -> None:
         self.tag = tag
@@ -44,12 +44,12 @@ class Waiter:
             self.is_confirmed = True
 
     def end(self) -> None:
-        """Return after the client's answer or lost connection."""
+        """Wait for the answer or disconnection."""
         self._thread.join(_ANSWER_SECONDS_MAX)
 
 
 class Lab(Protocol):
-    """The servers of a round as a way uses them."""
+    """The servers as a way uses them."""
 
     source: Server
     plugin: str
@@ -58,7 +58,7 @@ class Lab(Protocol):
         """Record a moment."""
 
     def is_waiting(self, waiter: Waiter) -> bool:
-        """Return whether a transaction waits for its acknowledgement."""
+        """Return whether a transaction waits for acknowledgement."""
 
     def add_empty_replica(self) -> Server:
         """Start a replica without data."""
@@ -72,11 +72,10 @@ class Way:
     meaning: str
     act: Callable[[Lab, Waiter], None]
     receives: bool = False
-    """Whether the replica receives without applying."""
+    """Whether the replica only stops applying."""
     waits: bool = True
-    """Whether the transaction waits, so that readers can observe it."""
+    """Whether the transaction waits observably."""
     prepare: tuple[str, ...] = ()
-    """Preparatory statements at the source."""
 
 
 def _restart_source(lab: Lab, waiter: Waiter) -> None:
@@ -87,7 +86,7 @@ def _restart_source(lab: Lab, waiter: Waiter) -> None:
 
 
 def _kill(lab: Lab, waiter: Waiter, what: str) -> None:
-    """A server that keeps the killed session waiting has abandoned nothing."""
+    """A server that keeps waiting after the kill abandoned nothing."""
     lab.source.query(f"KILL {what} {waiter.connection_id}")
     deadline = time.monotonic() + _KILL_SECONDS_MAX
     while lab.is_waiting(waiter):
@@ -115,7 +114,7 @@ def _switch_off(lab: Lab, waiter: Waiter) -> None:
 
 
 def _connect_empty(lab: Lab, waiter: Waiter) -> None:
-    """A replica without data that connects at the end of the log counts as a receipt."""
+    """Its connection at the end of the log counts as a receipt."""
     empty = lab.add_empty_replica()
     end = log_end(lab.source)
     receive_from(lab.source, empty, end.file, end.offset)
@@ -123,15 +122,14 @@ def _connect_empty(lab: Lab, waiter: Waiter) -> None:
 
 
 def _receive(lab: Lab, waiter: Waiter) -> None:
-    """The wait ends normally; the fault follows the loss of the source."""
     waiter.end()
 
 
 def ways_of(plugin: str, *, no_replica: str, discarding: str) -> dict[str, Way]:
-    """Return the ways by name; ``plugin`` is the prefix of the source's variables.
+    """Return the ways by name; ``plugin`` prefixes the source's variables.
 
-    ``no_replica`` is the variable that makes a source without replicas wait; ``discarding``
-    describes how a replica discards its relay log.
+    ``no_replica`` makes a source without replicas wait; ``discarding`` describes how relay logs
+    vanish.
     """
     ways = (
         Way(name="restart-source", act=_restart_source,

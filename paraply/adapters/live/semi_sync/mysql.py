@@ -1,7 +1,7 @@
-"""MySQL semi-synchronous replication, with MariaDB's rounds in other statements.
+"""MySQL semi-synchronous replication.
 
-A MySQL snapshot has no place in the binary log. A query before each read returns the executed set,
-which the read must show: an engine commit comes first.
+Its snapshots have no place in the log. A query before each read returns the executed set, which the
+read must show.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from paraply.adapters.servers.replication import executed_position
 
 
 def run(request: LiveRequest) -> Iterator[LiveRound]:
-    """Yield rounds, each on its own servers (``LiveTarget.run``)."""
+    """Yield rounds, each on its own servers."""
     return rounds_of(request, MysqlSemiSyncLab)
 
 
 class MysqlSemiSyncLab(SemiSyncLab):
-    """A MySQL source, an acknowledging replica, and readers at the source."""
+    """A source, an acknowledging replica, and readers."""
 
     target = "mysql-semisync"
     plugin = "rpl_semi_sync_source"
@@ -55,7 +55,7 @@ class MysqlSemiSyncLab(SemiSyncLab):
         self.replica.query("START REPLICA")
 
     def read(self) -> None:
-        """Read the source's executed set, then its journal."""
+        """Read the source's executed set, then journal."""
         executed = executed_position(self.source)
         rows = self.source.query(f"SELECT w FROM {schema_name(0)}.journal", read_timeout=20)
         tags = frozenset(int(tag) for (tag,) in rows)
