@@ -1,1 +1,1 @@
-"""Test third-party appliers: the harness plays the source and the database."""
+"""Test appliers: the harness plays source and database."""

@@ -1,6 +1,6 @@
-"""Steered schedules: starve one worker, change priorities, or prefer the latest offer.
+"""Steered schedules, because uniform choice rarely delays one transaction for long.
 
-Uniform choice rarely delays one transaction for long. Recorded choices replay without the strategy.
+Recorded choices replay without the strategy.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class OfferKind(Enum):
 
     @property
     def is_fault(self) -> bool:
-        """Return whether the step injects a fault."""
+        """Return whether it injects a fault."""
         return self in (OfferKind.DEADLOCK, OfferKind.CRASH)
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """One step that the harness may take; 0 means no worker or no transaction."""
+    """A harness step; 0 means no worker or transaction."""
 
     kind: OfferKind
     take: Callable[[], None]
@@ -45,16 +45,16 @@ class Offer:
 
 
 Strategy = Callable[[Sequence[Offer]], int]
-"""Returns the index of the offer to take."""
+"""Returns the offer's index."""
 
 
 class SteeredSchedule(SeededSchedule):
-    """Chooses offers by a strategy, and everything else uniformly.
+    """Chooses offers by a strategy, everything else uniformly.
 
-    The fault steps are drawn before the run, so that faults spread over it.
+    Faults spread over the run at predrawn steps.
 
     Args:
-        steps: expected number of choices in the run.
+        steps: expected number of choices.
         faults: maximum number of faults.
     """
 
@@ -127,7 +127,7 @@ class Adversary(Enum):
 def mixed_schedules(
     seeds: Iterable[int], *, workers: int, transactions: int, steps: int, faults: int
 ) -> Iterator[SeededSchedule]:
-    """Yield a schedule per seed: alternately uniform and steered."""
+    """Yield alternately uniform and steered schedules."""
     steered = [one for one in Adversary if one is not Adversary.UNIFORM]
     for number, seed in enumerate(seeds):
         if number % 2 == 0:

@@ -1,4 +1,4 @@
-"""An applier as a child process; the run kills all its descendants."""
+"""An applier as a child process, killed with its descendants."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ _UNSENT_BYTES_MAX = 1 << 16
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _MARK = "PARAPLY_APPLIER"
-"""Descendants inherit this variable; it identifies adopted orphans."""
+"""Descendants inherit it; it identifies adopted orphans."""
 _marks = count(1)
 
 
 class ApplierDiedError(Exception):
-    """The applier's process ended before the run."""
+    """The applier's process ended early."""
 
 
 class ApplierSilentError(Exception):
-    """The applier did not answer in time."""
+    """The applier did not answer."""
 
 
 class ChildProcess:
-    """A process that speaks the protocol on its standard input and output.
+    """A process that speaks the protocol on standard input and output.
 
     Args:
-        log: receives standard error; None keeps only the last lines.
+        log: receives standard error; None keeps the last lines.
         timeout: seconds to wait for a required answer.
     """
 
@@ -104,13 +104,13 @@ class ChildProcess:
 
     @property
     def pid(self) -> int:
-        """Return the process id, which is also the process group."""
+        """Return the id of process and group."""
         return self._process.pid
 
     def send(self, message: Message) -> None:
-        """Queue a message; the next ``receive`` sends it at the latest.
+        """Queue a message until the next ``receive`` at the latest.
 
-        Raises ``ApplierDiedError``, or ``ApplierSilentError`` if the applier does not read.
+        Raises ``ApplierDiedError`` or ``ApplierSilentError``.
         """
         self._unsent += encode(message)
         if len(self._unsent) > _UNSENT_BYTES_MAX:
@@ -120,7 +120,7 @@ class ChildProcess:
         """Return the next message.
 
         Raises ``ApplierSilentError`` after ``timeout`` s, ``ApplierDiedError`` at the end of output
-        and ``ProtocolError`` for an invalid message.
+        and ``ProtocolError``.
         """
         self._flush()
         seconds = self.timeout if timeout is None else timeout
@@ -136,10 +136,10 @@ class ChildProcess:
         return decode(self._lines.popleft())
 
     def receive_until_idle(self) -> list[Message]:
-        """Return all messages until the process sleeps and its output is empty.
+        """Return all messages until the process sleeps with empty output.
 
-        Serves appliers without ``sync``. Linux reports whether every thread of the group sleeps;
-        elsewhere some milliseconds of silence count as idle.
+        For appliers without ``sync``. Linux reports sleep; elsewhere some milliseconds of silence
+        count.
         """
         found: list[Message] = []
         calm = 0
@@ -157,7 +157,7 @@ class ChildProcess:
         return found
 
     def kill(self) -> None:
-        """Kill the process, its group and its orphans, and wait for them."""
+        """Kill the process, its group and orphans."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
         self._process.wait()
@@ -234,7 +234,6 @@ def _libc() -> ctypes.CDLL | None:
 
 
 def _reap_orphans(mark: str) -> None:
-    """Kill descendants that left their group."""
     wanted = f"{_MARK}={mark}".encode()
     while orphans := [pid for pid in _children(os.getpid()) if wanted in _environment(pid)]:
         for pid in orphans:
@@ -251,7 +250,6 @@ def _environment(pid: int) -> list[bytes]:
 
 
 def _group_sleeps(group: int) -> bool:
-    """Return True where /proc is missing."""
     tasks = Path(f"/proc/{group}/task")
     if not tasks.exists():
         return True

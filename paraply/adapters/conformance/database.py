@@ -1,7 +1,6 @@
 """The harness' database: keyed rows, unique and foreign keys, row locks, rollback.
 
-It is stricter than a real engine in one point. A change must find the whole source row, not only
-its key, so that a wrong order fails at once.
+Unlike a real engine, a change must find the whole source row, so that a wrong order fails at once.
 """
 
 from __future__ import annotations
@@ -26,11 +25,10 @@ ERRNO: dict[Outcome, int] = {
     Outcome.ERROR: 1146,
     Outcome.MISSING_BEFORE_IMAGE: 1032,
 }
-"""Error numbers of MySQL and MariaDB."""
 
 
 class Applied(NamedTuple):
-    """The result of a change; a blocked change waits for ``holders``."""
+    """A change's result; ``holders`` block it."""
 
     outcome: Outcome
     holders: frozenset[Holder] = frozenset()
@@ -53,7 +51,7 @@ class _RefusedError(Exception):
 
 
 class Database:
-    """The tables of one server and its open transactions."""
+    """One server's tables and open transactions."""
 
     def __init__(self, statements: tuple[str, ...] = ()) -> None:
         self.tables = tables_of(statements)
@@ -68,7 +66,7 @@ class Database:
     # Transactions
 
     def apply(self, holder: Holder, change: RowWrite) -> Applied:
-        """Change one row; a refused change leaves only its locks behind."""
+        """Change a row; a refusal leaves only locks."""
         mark = len(self._undo.setdefault(holder, []))
         try:
             self._lock(holder, ("table", change.table), exclusive=False)
@@ -79,10 +77,7 @@ class Database:
         return Applied(Outcome.OK)
 
     def execute(self, holder: Holder, statement: str) -> Applied:
-        """Run a DDL statement, which requires exclusive access to the server's tables.
-
-        A refused statement changes nothing.
-        """
+        """Run a DDL statement with exclusive access; a refusal changes nothing."""
         try:
             for table in {row.table for row in self._rows.values()} | {
                 schema.name for schema in self.tables.schemas
@@ -96,12 +91,12 @@ class Database:
         return Applied(Outcome.OK)
 
     def engine_commit(self, holder: Holder) -> None:
-        """Commit the transaction and free its locks."""
+        """Commit and free the locks."""
         self._undo.pop(holder, None)
         self._locks.release(holder)
 
     def roll_back(self, holder: Holder) -> None:
-        """Undo the transaction and free its locks."""
+        """Undo and free the locks."""
         self._undo_to(holder, 0)
         self._undo.pop(holder, None)
         self._locks.release(holder)
@@ -113,14 +108,14 @@ class Database:
         self._locks.clear()
 
     def contents(self) -> dict[str, tuple[RowImage, ...]]:
-        """Return every table's rows, sorted, pending changes included."""
+        """Return sorted rows, with pending changes."""
         found: dict[str, list[RowImage]] = {schema.name: [] for schema in self.tables.schemas}
         for row in self._rows.values():
             found.setdefault(row.table, []).append(row.image)
         return {table: tuple(sorted(rows, key=repr)) for table, rows in sorted(found.items())}
 
     def rows_of(self, table: str) -> Iterator[RowImage]:
-        """Yield a table's rows, oldest first, pending changes included."""
+        """Yield rows, oldest first, with pending changes."""
         return (row.image for row in self._rows.values() if row.table == table)
 
     # Row changes
@@ -288,9 +283,8 @@ class Database:
     def _lock_row(
         self, holder: Holder, table: str, image: RowImage, kept: tuple[ConflictKey, ...] = ()
     ) -> None:
-        """Lock a row by every key; a table without keys is locked as a whole.
-
-        Children may be inserted beside a change that keeps their referenced values (``kept``).
+        """A table without keys is locked as a whole. Children may be inserted beside a change that
+        keeps their referenced values (``kept``).
         """
         keys = self.tables.keys(table, image)
         for key in (*keys.unique, *keys.existence):

@@ -1,4 +1,4 @@
-"""Enumerate all schedules of a short log with few departures from the plainest."""
+"""Enumerate a short log's schedules with few departures from the plainest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paraply.vocabulary.schedule import RecordedSchedule
 
 
 class DepartingSchedule(RecordedSchedule):
-    """Takes given choices, then first options, and counts the options."""
+    """Takes given choices, then first options."""
 
     __slots__ = ("counts", "departures")
 
@@ -19,16 +19,16 @@ class DepartingSchedule(RecordedSchedule):
         self.counts: list[int] = []
 
     def choose_index(self, count: int, label: str = "") -> int:
-        """Return the given index, or 0 after the last."""
+        """Return the given index, then 0."""
         if count > 1:
             self.counts.append(count)
         return super().choose_index(count, label)
 
 
 class Departures:
-    """The schedules with at most ``departures`` choices other than 0, fewest first.
+    """The schedules with at most ``departures`` choices other than 0.
 
-    Run each schedule before you request the next one.
+    Run each before you request the next.
     """
 
     def __init__(self, departures: int) -> None:

@@ -1,4 +1,4 @@
-"""Run a Python class (``FILE:CLASS`` or ``MODULE:CLASS``) as an applier process."""
+"""Run a Python class (``FILE:CLASS`` or ``MODULE:CLASS``) as an applier."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ NO_SUCH_CLASS = register(
 
 
 def host_command(name: str) -> list[str]:
-    """Return the command that runs a class; P633 if it is missing."""
+    """Return a class' command; P633 if missing."""
     load_rule(name)
     # -P: nothing in the current folder takes the place of a module of Python or of paraply.
     return [sys.executable, "-P", "-m", "paraply.adapters.conformance.host", name]
 
 
 def load_rule(name: str) -> type[Rule | TrackingRule]:
-    """Return the class; P633 for a missing file or class, or a wrong base class."""
+    """Return the class; P633 if missing or unsuitable."""
     place, colon, class_name = name.rpartition(":")
     if not colon:
         raise ParaplyError(NO_SUCH_CLASS, where=name, reason="there is no ':' in it")
@@ -61,7 +61,7 @@ def load_rule(name: str) -> type[Rule | TrackingRule]:
 
 
 def main(name: str) -> None:
-    """Serve the protocol with the class until standard input ends."""
+    """Serve the protocol until input ends."""
     rule = load_rule(name)
     # What the applier imports later is the user's, too.
     place = name.rpartition(":")[0]

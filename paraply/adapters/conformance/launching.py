@@ -1,4 +1,4 @@
-"""Start the applier under test, once or for each run."""
+"""Start the applier under test."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paraply.adapters.conformance.child import ChildProcess
 class CommandLauncher:
     """Starts a command; reuses a process that offers ``reset``.
 
-    Leaving the context kills the process and its group.
+    Leaving the context kills it with its group.
     """
 
     def __init__(
@@ -24,7 +24,7 @@ class CommandLauncher:
         self._kept: ChildProcess | None = None
 
     def start(self) -> ChildProcess:
-        """Return the kept process, or a new one."""
+        """Return the kept or a new process."""
         kept, self._kept = self._kept, None
         if kept is not None:
             return kept
@@ -32,7 +32,7 @@ class CommandLauncher:
         return ChildProcess(self.command, log=self.log, timeout=self.timeout)
 
     def discard(self, process: ChildProcess, *, can_reset: bool = False) -> None:
-        """Keep the process if it can reset, else kill it."""
+        """Keep a resettable process, kill others."""
         if can_reset and self._kept is None:
             self._kept = process
         else:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 Holder = int
-"""The database transaction that holds or wants a lock."""
+"""A database transaction."""
 
 
 @dataclass(slots=True)
@@ -28,10 +28,9 @@ class Locks:
         self._locks: dict[Hashable, _Lock] = {}
 
     def take(self, holder: Holder, wanted: Iterable[tuple[Hashable, bool]]) -> frozenset[Holder]:
-        """Take locks in order, each a resource and whether it is exclusive.
+        """Take (resource, is exclusive) locks in order.
 
-        Stops at the first conflict, returns its holders, and keeps the earlier locks, as an engine
-        does.
+        Stops at the first conflict, returns its holders and keeps the earlier locks.
         """
         for resource, exclusive in wanted:
             lock = self._locks.setdefault(resource, _Lock())
@@ -60,7 +59,7 @@ class Locks:
 
 
 def closes_a_cycle(waits: Mapping[Holder, frozenset[Holder]], start: Holder) -> bool:
-    """Return whether ``start`` waits, transitively, for itself."""
+    """Return whether ``start`` waits for itself."""
     reached: set[Holder] = set()
     frontier = list(waits.get(start, ()))
     while frontier:

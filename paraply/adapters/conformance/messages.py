@@ -12,7 +12,7 @@ from paraply.vocabulary.transactions import RowWrite
 from paraply.vocabulary.write_set import sorted_items
 
 RETRIES_MAX = 20
-"""Limit of consecutive errors 1205 and 1213 of an attempt in one run."""
+"""Consecutive errors 1205 and 1213 of an attempt."""
 _LETTER = {Operation.INSERT: "I", Operation.UPDATE: "U", Operation.DELETE: "D"}
 _OPERATION = {letter: operation for operation, letter in _LETTER.items()}
 
@@ -42,7 +42,7 @@ def init_message(
 
 
 def schema_object(schema: TableSchema) -> dict[str, object]:
-    """Return a table in the protocol's form."""
+    """Return a table's message form."""
     names = [column.name for column in schema.columns]
     return {
         "name": schema.name,
@@ -77,7 +77,7 @@ def schema_object(schema: TableSchema) -> dict[str, object]:
 
 
 def transaction_message(entry: Entry) -> dict[str, object]:
-    """Return ``txn`` for an entry with a transaction."""
+    """Return ``txn`` for a transaction entry."""
     transaction = entry.transaction
     assert transaction is not None
     assert transaction.timestamp is not None
@@ -101,7 +101,7 @@ def transaction_message(entry: Entry) -> dict[str, object]:
 
 
 def row_object(row: RowWrite) -> dict[str, object]:
-    """Return a row change in the protocol's form."""
+    """Return a row change's message form."""
     return {
         "op": _LETTER[row.operation],
         "table": row.table,
@@ -111,7 +111,7 @@ def row_object(row: RowWrite) -> dict[str, object]:
 
 
 def change_of(value: object) -> RowWrite:
-    """Return an applier's row change; ``ProtocolError`` for any other value."""
+    """Return an applier's row change, or raise ``ProtocolError``."""
     if not isinstance(value, dict):
         raise ProtocolError(f"'change' is {value!r}, no object")
     operation = _OPERATION.get(str(value.get("op")))

@@ -1,6 +1,6 @@
 """The protocol between harness and applier: one JSON object a line, both ways.
 
-These tables define it: the checks, the page and the JSON Schema derive from them.
+Checks, page and JSON Schema derive from these tables.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from enum import Enum
 
 PROTOCOL_VERSION = "1"
 LINE_BYTES_MAX = 1 << 20
-"""Limit of an applier's line."""
 
 Message = Mapping[str, object]
 
@@ -25,7 +24,7 @@ class Speaker(Enum):
 
 
 class Role(Enum):
-    """The role of the program under test."""
+    """The tested program's role."""
 
     APPLIER = "applier"
     """It applies transactions through the harness' database."""
@@ -35,7 +34,7 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A message field; ``type_name`` is a JSON type, or several with ``|``."""
+    """A message field; ``type_name`` joins JSON types by ``|``."""
 
     name: str
     type_name: str
@@ -45,16 +44,16 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class MessageSpec:
-    """A message type; the applier must offer ``feature`` to use it."""
+    """A message type; ``feature`` must be offered."""
 
     type: str
     speaker: Speaker
     meaning: str
     fields: tuple[Field, ...] = ()
     answers: bool = False
-    """Whether it answers the message in ``in_reply_to``."""
+    """Whether it has ``in_reply_to``."""
     asks: bool = False
-    """Whether it has a ``msg_id`` and requires an answer."""
+    """Whether it has ``msg_id`` and requires an answer."""
     feature: str = ""
 
 
@@ -272,7 +271,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 class ProtocolError(Exception):
-    """The applier violated the protocol; the text gives the reason."""
+    """The applier violated the protocol."""
 
 
 def encode(message: Message) -> bytes:
@@ -281,7 +280,7 @@ def encode(message: Message) -> bytes:
 
 
 def decode(line: bytes) -> Message:
-    """Return the message in an applier's line, or raise ``ProtocolError``."""
+    """Return a line's message, or raise ``ProtocolError``."""
     if len(line) > LINE_BYTES_MAX:
         raise ProtocolError(f"a line is longer than {LINE_BYTES_MAX:,} bytes")
     try:
@@ -296,7 +295,7 @@ def decode(line: bytes) -> Message:
 
 
 def checked(message: Message) -> Message:
-    """Return the message; ``ProtocolError`` for a missing or mistyped field."""
+    """Return the valid message, or raise ``ProtocolError``."""
     spec = SPECS.get(str(message.get("type")))
     if spec is None or spec.speaker is not Speaker.APPLIER:
         raise ProtocolError(f"no message of an applier has type {message.get('type')!r}")

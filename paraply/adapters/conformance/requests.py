@@ -1,7 +1,7 @@
 """Workers' database requests: begin, rows, commit.
 
-A request waits until the schedule picks it. A lock blocks it further; a request that closes a cycle
-of waits becomes the deadlock victim.
+A request waits for the schedule and for locks; one that closes a cycle of waits becomes the
+deadlock victim.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from paraply.vocabulary.write_set import Item, sorted_items
 
 REPLICA = "replica"
 LOCK_TIMEOUTS_MAX = 8
-"""Lock time-outs of a run before it counts as stalled."""
+"""More time-outs in a run are a stall."""
 _NOTE_CHARACTERS_MAX = 200
 _READS_MAX = 50
 
 
 class RunRecorder:
-    """Records the replica's events step by step."""
+    """Records the replica's events."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -40,7 +40,7 @@ class RunRecorder:
         self._now += 1
 
     def record(self, kind: EventKind, *, note: str = "", **fields: Any) -> None:
-        """Add an event at the present step."""
+        """Add an event."""
         self.events.append(
             Event(
                 kind,
@@ -54,7 +54,7 @@ class RunRecorder:
 
 @dataclass(slots=True)
 class Attempt:
-    """A worker's open database transaction, for one or more transactions of the log."""
+    """A worker's open database transaction for logged transactions."""
 
     holder: int
     transactions: tuple[Transaction, ...]
@@ -64,7 +64,7 @@ class Attempt:
     changes: list[RowWrite] = field(default_factory=list)
 
     def member(self, message: Message) -> Transaction:
-        """Return the message's transaction; ``ProtocolError`` if it belongs to another attempt."""
+        """Return the message's transaction; ``ProtocolError`` if foreign."""
         for transaction in self.transactions:
             if transaction.id == message.get("txn"):
                 return transaction
@@ -81,11 +81,10 @@ class Request:
     message: Message
     worker: int
     is_blocked: bool = False
-    """Whether it waits for a lock."""
 
 
 class Requests:
-    """The requests and open database transactions of all workers."""
+    """All workers' requests and open database transactions."""
 
     KINDS = ("begin", "row", "execute", "commit", "rollback")
 
@@ -113,7 +112,7 @@ class Requests:
         return not self._pending
 
     def take(self, message: Message) -> None:
-        """Accept a request; ``ProtocolError`` if the worker must not send it now."""
+        """Accept a request; ``ProtocolError`` if untimely."""
         kind, worker = message["type"], message["worker"]
         assert isinstance(worker, int)
         if worker < 1:
@@ -126,11 +125,11 @@ class Requests:
         self._pending[worker] = Request(message, worker)
 
     def answerable(self) -> list[Request]:
-        """Return the requests that can be answered now, by worker."""
+        """Return the answerable requests, by worker."""
         return [one for _, one in sorted(self._pending.items()) if not one.is_blocked]
 
     def answer(self, request: Request, named: tuple[Transaction, ...]) -> None:
-        """Execute a request on the transactions ``named``."""
+        """Execute a request on transactions ``named``."""
         match request.message["type"]:
             case "begin":
                 self._on_begin(request, named)
@@ -145,15 +144,15 @@ class Requests:
                 self._reply(request, type="ok")
 
     def victims(self) -> list[Request]:
-        """Return the row changes that can become deadlock victims."""
+        """Return the possible deadlock victims."""
         return [one for one in self.answerable() if one.message["type"] == "row"]
 
     def kill(self, request: Request) -> None:
-        """Roll the attempt back and answer with error 1213."""
+        """Roll back and answer with error 1213."""
         self._sacrifice(request, Outcome.DEADLOCK, "Deadlock found")
 
     def time_out_a_lock(self) -> bool:
-        """Answer a blocked request with error 1205; return whether one existed."""
+        """Answer a blocked request, if any, with error 1205."""
         blocked = [worker for worker, request in self._pending.items() if request.is_blocked]
         if not blocked or self._lock_timeouts >= LOCK_TIMEOUTS_MAX:
             return False
@@ -165,14 +164,14 @@ class Requests:
         return True
 
     def crash(self) -> None:
-        """Drop every request and undo every open transaction."""
+        """Drop requests and undo open transactions."""
         self.database.crash()
         self._pending.clear()
         self.open.clear()
         self._waits.clear()
 
     def read(self) -> None:
-        """Record a reader's snapshot of all rows that the log wrote."""
+        """Record a reader's snapshot."""
         items = frozenset(item for one in self._log.transactions for item in one.write_set)
         observed = tuple(
             Observation(item, self._newest.get(item, INITIAL_STATE)) for item in sorted_items(items)
@@ -259,7 +258,6 @@ class Requests:
         self._reply(request, type="ok")
 
     def _complete_net_rows(self, attempt: Attempt) -> None:
-        """Count omitted rows as changed if the net effect is the same (`net_rows`)."""
         if not self.judges_net_rows or any(one.statement for one in attempt.transactions):
             return
         wanted = [row for one in attempt.transactions for row in one.rows]
@@ -317,7 +315,7 @@ class Requests:
 
 
 def net_effect(changes: Iterable[RowWrite]) -> dict[tuple[str, str], int]:
-    """Return the rows added (1 or more) and removed (-1 or less), by table and image."""
+    """Return rows added (positive) and removed (negative), by table and image."""
     found: Counter[tuple[str, str]] = Counter()
     for change in changes:
         for image, count in ((change.before, -1), (change.after, 1)):

@@ -1,7 +1,6 @@
 """One run of an applier on one schedule, recorded as a history.
 
-The schedule picks every answer. It therefore chooses the order in which workers begin, change rows
-and commit.
+The schedule picks every answer, and so the order of begins, row changes and commits.
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ class RunOptions:
     """Options of a run.
 
     Attributes:
-        workers: requested number, from 1.
+        workers: from 1.
         commit_order: whether commits must follow the log.
-        crashes: maximum number of kills and restarts.
-        deadlocks: maximum number of deadlock victims, as gap locks cause them.
-        patience: seconds before an applier without ``sync`` counts as stalled.
+        crashes: maximum number of restarts.
+        deadlocks: maximum number of victims, as of gap locks.
+        patience: seconds before an applier without ``sync`` stalls.
     """
 
     workers: int = 4
@@ -48,7 +47,7 @@ class RunOptions:
 
 
 class Process(Protocol):
-    """A running applier: a child process, or a rule in this one."""
+    """A running applier process or rule."""
 
     last_lines: deque[str]
     has_spoken: bool
@@ -62,7 +61,7 @@ class Process(Protocol):
         ...
 
     def receive_until_idle(self) -> list[Message]:
-        """Return all messages until the applier needs an answer to continue."""
+        """Return messages until the applier needs an answer."""
         ...
 
     def kill(self) -> None:
@@ -77,25 +76,25 @@ class Launcher(Protocol[P]):
     """Starts or resets the applier."""
 
     def start(self) -> P:
-        """Return a process that waits for ``init``."""
+        """Return a process before ``init``."""
         ...
 
     def discard(self, process: P, *, can_reset: bool = False) -> None:
-        """Keep the process if it can reset, else kill it."""
+        """Keep a resettable process, kill others."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The history of a run, and the state of the applier's process.
+    """A run's history and final process state.
 
     Attributes:
-        fault: the protocol violation or end of the process, or empty.
-        stderr: last lines of standard error.
-        features: the offered features.
-        has_stalled: nothing could move before the applier finished.
+        fault: the protocol violation or process end, or empty.
+        stderr: last lines.
+        features: the offered ones.
+        has_stalled: nothing could move before the end.
         is_proved: ``sync`` confirmed the stall.
-        is_silent: the fault is a missing answer.
+        is_silent: an answer was missing.
         has_spoken: the process sent a message.
     """
 
@@ -110,7 +109,7 @@ class Run:
 
 
 class Session:
-    """Runs one applier on one log and one schedule."""
+    """Runs an applier on one schedule."""
 
     def __init__(
         self, launcher: Launcher[Any], log: SourceLog, schedule: Schedule, options: RunOptions
@@ -135,7 +134,7 @@ class Session:
         self._next_message = 0
 
     def run(self) -> Run:
-        """Run to the end, a stall or the first protocol violation."""
+        """Run to an end, stall or violation."""
         fault = ""
         is_silent = False
         try:
@@ -244,7 +243,6 @@ class Session:
         raise ProtocolError(f"more than {MESSAGES_AT_ONCE_MAX:,} messages at once")
 
     def _speaks_after_all(self) -> bool:
-        """Wait for an applier without ``sync``; return whether it sent a message."""
         if "sync" in self.features:
             return False
         try:
@@ -376,7 +374,6 @@ class Session:
 
 
 def _entries_after(entries: Sequence[Entry], checkpoint: int) -> list[Entry]:
-    """Return the log after the checkpoint, without earlier rotations."""
     position = 0
     for number, entry in enumerate(entries):
         if entry.transaction is not None and entry.transaction.id <= checkpoint:

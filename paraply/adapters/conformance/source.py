@@ -1,7 +1,4 @@
-"""The source's log: the harness executes changes on its own database and logs their images.
-
-``stamps`` gives the timestamps, unless a case sets its own.
-"""
+"""The source's log: row images from a database, timestamps from ``stamps`` or the case."""
 
 from __future__ import annotations
 
@@ -39,33 +36,33 @@ class EntryKind(Enum):
 
     TRANSACTION = "transaction"
     ROTATE = "rotate"
-    """The log continues in a new file; sequence numbers restart from 1."""
+    """A new file, where sequence numbers restart from 1."""
     DRAIN = "drain"
-    """The applier must finish its work first (STOP, FTWRL, a backup)."""
+    """The applier must finish first (STOP, FTWRL, a backup)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One entry of the log; ``transaction`` is None for other kinds."""
+    """A log entry; only some have ``transaction``."""
 
     kind: EntryKind
     file: str
     transaction: Transaction | None = None
     reads: tuple[Item, ...] = ()
-    """Keys of parent rows that must stay unchanged."""
+    """Parent keys that must stay unchanged."""
     schema: tuple[TableSchema, ...] = ()
-    """For a schema change: the replica's tables after it."""
+    """The replica's tables after a schema change."""
 
 
 class Insert(NamedTuple):
-    """INSERT of one row, its values in column order."""
+    """INSERT of a row in column order."""
 
     table: str
     values: tuple[object, ...]
 
 
 class Update(NamedTuple):
-    """UPDATE of the one row with the values in ``where``."""
+    """UPDATE of the row ``where`` identifies."""
 
     table: str
     where: Mapping[str, object]
@@ -73,7 +70,7 @@ class Update(NamedTuple):
 
 
 class Delete(NamedTuple):
-    """DELETE of the one row with the values in ``where``."""
+    """DELETE of the row ``where`` identifies."""
 
     table: str
     where: Mapping[str, object]
@@ -88,7 +85,7 @@ def insert(table: str, *values: object) -> Insert:
 
 
 def update(table: str, where: Mapping[str, object], **values: object) -> Update:
-    """Return an UPDATE of the row with the values in ``where``."""
+    """Return an UPDATE of one row."""
     return Update(table, where, values)
 
 
@@ -100,8 +97,8 @@ def delete(table: str, **where: object) -> Delete:
 class SourceLog:
     """A source that runs and logs transactions serially.
 
-    ``target`` gives the replica's tables if they differ (collation, keys). The source's keys decide
-    the timestamps; the replica's keys decide the conflicts.
+    ``target`` gives differing replica tables. The source's keys decide timestamps, the replica's
+    conflicts.
     """
 
     def __init__(
@@ -124,15 +121,15 @@ class SourceLog:
         self._has_given_timestamps = False
 
     def only(self, kept: Collection[int]) -> SourceLog | None:
-        """Return the log of a source that ran only these transaction ids, in order.
+        """Return the log of these transaction ids alone.
 
-        It omits transactions that depend on the others. None for a log with explicit timestamps,
-        which would name missing transactions.
+        Dependents of others are left out. None for explicit timestamps, which would name missing
+        transactions.
         """
         return self._again(self.stamps, kept)
 
     def stamped(self, stamps: Stamps) -> SourceLog:
-        """Return the log with other timestamps, or itself if they are explicit."""
+        """Return the log with other timestamps, unless explicit."""
         return (None if stamps is self.stamps else self._again(stamps)) or self
 
     def _again(self, stamps: Stamps, kept: Collection[int] | None = None) -> SourceLog | None:
@@ -167,10 +164,10 @@ class SourceLog:
         sequence_number: int | None = None,
         kind: TransactionKind = TransactionKind.ROWS,
     ) -> Transaction:
-        """Run the changes as one transaction and log it.
+        """Run and log one transaction.
 
-        ``last_committed`` and ``sequence_number`` override the source's clock for this and later
-        transactions. ``ParaplyError`` P221 if the source cannot run it.
+        ``last_committed`` and ``sequence_number`` override the clock from here on. ``ParaplyError``
+        P221 if the source cannot run it.
         """
         number = TransactionId(len(self.transactions) + 1)
         rows = tuple(self._run(number, change) for change in changes)
@@ -199,7 +196,7 @@ class SourceLog:
         )
 
     def ddl(self, statement: str, *, session: str = "", domain: int | None = None) -> Transaction:
-        """Run and log a schema change: a barrier."""
+        """Run and log a schema change."""
         number = TransactionId(len(self.transactions) + 1)
         applied = self.database.execute(number, statement)
         if applied.outcome is not Outcome.OK:
@@ -219,7 +216,7 @@ class SourceLog:
         )
 
     def items_of(self, change: RowWrite) -> frozenset[Item]:
-        """Return the items that a row change writes at the replica."""
+        """Return the items written at the replica."""
         try:
             return self._items_of[change]
         except KeyError:
@@ -230,7 +227,7 @@ class SourceLog:
             return frozenset(self._items_in(self._target.keyed((change,))))
 
     def rotate(self) -> None:
-        """Continue in a new file and restart the clock; a merged log has one file."""
+        """Begin a file and clock; merged logs continue."""
         self._script.append((None, SourceLog.rotate))
         self._clock = self._clock.rotated()
         if self.stamps is Stamps.MERGED:
@@ -241,16 +238,16 @@ class SourceLog:
         self.entries.append(Entry(kind=EntryKind.ROTATE, file=self.file))
 
     def drain(self) -> None:
-        """Require the applier to finish its work here."""
+        """Require the applier to finish here."""
         self._script.append((None, SourceLog.drain))
         self.entries.append(Entry(kind=EntryKind.DRAIN, file=self.file))
 
     def forget_open_transaction(self) -> None:
-        """Undo the effects of a refused transaction."""
+        """Undo a refused transaction."""
         self.database.roll_back(len(self.transactions) + 1)
 
     def skip_numbers(self, count: int) -> None:
-        """Skip sequence numbers, as a filter or a failed commit does."""
+        """Skip sequence numbers, as filters do."""
         self._script.append((None, partial(SourceLog.skip_numbers, count=count)))
         self._clock.number += count
 
@@ -344,12 +341,12 @@ class SourceLog:
         return position
 
     def _items_in(self, logged: LoggedTransaction) -> list[Item]:
-        """Rows without an identifying key share one item for the table."""
+        """Keyless rows share one item per table."""
         keyless = [f"{table}.*" for table in sorted(logged.unkeyed_tables)]
         return [*(self._item(key) for key in _sorted(logged.keys)), *keyless]
 
     def _item(self, key: ConflictKey) -> Item:
-        """Return one text for all spellings of a key that collate alike."""
+        """One text for all spellings that collate alike."""
         return self._items.setdefault(key, str(key))
 
 

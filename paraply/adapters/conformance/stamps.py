@@ -16,15 +16,15 @@ _SESSIONS = 3
 
 
 class Stamps(Enum):
-    """The configurations that give a log its timestamps."""
+    """Configurations of a log's timestamps."""
 
     WRITESET = "WRITESET"
     COMMIT_ORDER = "COMMIT_ORDER"
     WRITESET_SESSION = "WRITESET_SESSION"
     FILTERED = "WRITESET, filtered"
-    """A filter removed some numbers, to which last_committed may refer."""
+    """Numbers are missing, even ones in last_committed."""
     MERGED = "WRITESET, merged"
-    """Several files became one: numbers continue, with a barrier at each border."""
+    """Numbers continue across files, with barriers between."""
 
     @classmethod
     def of_seed(cls, seed: int) -> Stamps:
@@ -34,17 +34,15 @@ class Stamps(Enum):
 
 
 class SourceClock:
-    """The dependency tracker of a MySQL source that runs transactions serially.
+    """The dependency tracker of a serial MySQL source.
 
-    As in the server, only the first transaction of a file has last_committed=0: the history of
-    WRITESET begins with 1 after a rotation.
+    Only a file's first transaction has last_committed=0: WRITESET history begins with 1 after a
+    rotation.
     """
 
     def __init__(self, stamps: Stamps = Stamps.WRITESET) -> None:
         self.number = 0
-        """The newest sequence_number of the file."""
         self.group = 0
-        """The newest commit group."""
         self._stamps = stamps
         self._floor = 1
         self._writers: dict[ConflictKey, int] = {}
@@ -53,7 +51,7 @@ class SourceClock:
         self._group_first = 0
 
     def rotated(self) -> SourceClock:
-        """Return the next file's clock; a merged log's clock continues behind a barrier."""
+        """Return the next file's clock; merged clocks continue."""
         if self._stamps is Stamps.MERGED:
             self._floor = max(self._floor, self.number)
             return self
@@ -62,7 +60,7 @@ class SourceClock:
         return clock
 
     def stamp(self, logged: LoggedTransaction | None, session: str) -> LogicalTimestamp:
-        """Return the next timestamp; a transaction without keys (None) is a barrier."""
+        """Return the next timestamp; None is a barrier."""
         gap = self._gap()
         self.number += gap + 1
         number = self.number
@@ -110,5 +108,5 @@ def timestamp(last_committed: int, number: int) -> LogicalTimestamp:
 
 
 def _is_decided_by_keys(logged: LoggedTransaction) -> bool:
-    """Cascades and rows without a key hide conflicts."""
+    """Cascades and keyless rows hide conflicts."""
     return bool(logged.keys) and not logged.unkeyed_tables and not logged.reached_tables

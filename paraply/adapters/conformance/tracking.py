@@ -1,6 +1,6 @@
-"""Trackers under test: source programs that return each transaction's dependencies.
+"""Trackers under test: source programs that return dependencies.
 
-An applier of ours schedules by the answers; the suite judges that applier.
+An applier of ours obeys them, and the suite judges it.
 """
 
 from __future__ import annotations
@@ -19,25 +19,21 @@ ANSWERS = frozenset({"timestamps", "depends"})
 
 
 class TrackerFaultError(Exception):
-    """The tracker violated the protocol, fell silent or ended."""
+    """The tracker broke protocol, fell silent or ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A timestamp, or ids of earlier transactions to wait for."""
+    """A timestamp or earlier transactions' ids."""
 
     last_committed: int = 0
     sequence_number: int = 0
     depends: frozenset[int] | None = None
-    """None if the tracker answers with timestamps."""
+    """None with timestamps."""
 
 
 class Tracker:
-    """A tracker process; kill it after use.
-
-    Args:
-        timeout: seconds to wait for an answer.
-    """
+    """A tracker process; kill it after use."""
 
     def __init__(self, command: Sequence[str], *, timeout: float = 10.0) -> None:
         self.process = ChildProcess(command, timeout=timeout)
@@ -47,7 +43,7 @@ class Tracker:
         self._last_number = 0
 
     def init(self, message: Message) -> None:
-        """Reset the tracker; ``TrackerFaultError`` if it offers no kind of answer."""
+        """Reset it; ``TrackerFaultError`` if it offers no answers."""
         self._seen.clear()
         self._last_number = 0
         answer = self._ask({**message, "role": Role.TRACKER.value})
@@ -61,12 +57,12 @@ class Tracker:
         self.name = f"{answer['name']} {answer.get('version', '')}".strip()
 
     def rotate(self, message: Message) -> None:
-        """Announce a new log file; timestamps may restart."""
+        """Announce a new log file."""
         self._last_number = 0
         self._send(message)
 
     def track(self, message: Mapping[str, Any]) -> Answer:
-        """Return the answer to a transaction; ``TrackerFaultError`` if it is impossible."""
+        """Return a transaction's answer, or raise ``TrackerFaultError``."""
         number = message["id"]
         hidden = {**message, **dict.fromkeys(_HIDDEN)}
         answer = self._ask(hidden)
@@ -123,12 +119,12 @@ class Tracker:
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """The parallelism that a tracker leaves to independent transactions.
+    """The parallelism that a tracker leaves.
 
     Attributes:
         independent: pairs in one file without a chain of conflicts.
-        free: independent pairs that the answers let overlap.
-        best: pairs that the best possible timestamps let overlap.
+        free: those that the answers let overlap.
+        best: those that the best timestamps let overlap.
     """
 
     independent: int
@@ -137,10 +133,9 @@ class Precision:
 
 
 def measure_precision(tracker: Tracker, logs: Iterable[SourceLog]) -> Precision:
-    """Request the timestamps of whole logs, and count the pairs that may overlap.
+    """Request timestamps and count overlapping pairs.
 
-    ``best`` is WRITESET with unlimited history: last_committed is the newest conflicting
-    transaction.
+    ``best`` is WRITESET with unlimited history.
     """
     independent = free = best = 0
     for log in logs:

@@ -34,7 +34,7 @@ def suite() -> tuple[Case, ...]:
 
 
 def cases_named(names: Iterable[str], role: Role = Role.APPLIER) -> tuple[Case, ...]:
-    """Return the role's cases whose ids start with a name; P632 for an unmatched name."""
+    """Return the role's cases by id prefix; P632 for unmatched names."""
     wanted = tuple(names)
     generated = [case for name in wanted if (case := scaled.case_of_id(name)) is not None]
     known = {case.id: case for case in (*suite(), *generated)}

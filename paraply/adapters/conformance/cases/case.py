@@ -44,20 +44,19 @@ _SHOWN_BY_OVERLAP = frozenset({NO_OVERLAP, AS_LOGGED, SAME_TABLES, ORDER, PREFIX
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A log, its run options and the property that it tests.
+    """A log, its run options and the property under test.
 
     Attributes:
         id: stable: family, subject, number (``A-rotation-01``).
-        fact: the correct behaviour, in one line.
+        fact: the correct behaviour.
         source: the bug report or document.
-        decides: the property under test; all others are judged as well.
-        log: makes the log from a seed; a fixed case ignores it.
-        crashes: how often the harness kills and restarts the applier.
-        deadlocks: how often the harness makes an attempt a deadlock victim.
-        needs: required features; the harness skips the case without them.
-        must_overlap: requires two transactions to overlap in some run.
+        decides: the property under test; all others are judged too.
+        log: makes the log from a seed, which a fixed case ignores.
+        crashes: kills with restart.
+        deadlocks: attempts made deadlock victims.
+        needs: features without which the case is skipped.
+        must_overlap: requires overlapping transactions in some run.
         is_generated: each seed makes another log.
-        schedules_max: limit for cases with long runs.
     """
 
     id: str
@@ -81,12 +80,12 @@ class Case:
 
     @property
     def is_about_parallel_apply(self) -> bool:
-        """Return whether a run without overlap shows nothing."""
+        """Return whether the case requires overlap."""
         return self.must_overlap or self.decides in _SHOWN_BY_OVERLAP
 
     @property
     def is_for_trackers(self) -> bool:
-        """Return whether the case suits trackers: no crash, retry or order."""
+        """Return whether it lacks crash, retry and order."""
         at_stake = self.crashes or self.deadlocks or self.commit_order
         return self.is_about_parallel_apply and not at_stake and "lc_sn" not in self.needs
 
@@ -98,7 +97,7 @@ class Case:
 
 @lru_cache(maxsize=1024)
 def log_for(case: Case, seed: int, kept: tuple[int, ...] | None = None) -> SourceLog:
-    """Return the log and stamps of a seed; the log is shared, so do not change it."""
+    """Return a seed's shared log: do not change it."""
     if not case.is_generated and seed >= len(Stamps):
         return log_for(case, seed % len(Stamps), kept)
     log = case.log(seed).stamped(Stamps.of_seed(seed))
@@ -120,18 +119,18 @@ def _features(case: Case) -> frozenset[str]:
 
 
 OTHER = "CREATE TABLE d.other (id INT PRIMARY KEY, v INT)"
-"""A table for bystanders: its rows show that the applier works in parallel."""
+"""Its rows show that the applier works in parallel."""
 
 
 def empty_log(*statements: str, target: tuple[str, ...] = ()) -> SourceLog:
-    """Return an empty log over the given tables and ``d.other``."""
+    """Return an empty log with ``d.other``."""
     return SourceLog(OTHER, *statements, target=(OTHER, *target) if target else ())
 
 
 def log_of(*statements: str, target: tuple[str, ...] = ()) -> SourceLog:
     """Return a log that begins with one transaction and a drain.
 
-    A server writes last_committed=0 only for the first transaction of a file.
+    Only a file's first transaction has last_committed=0.
     """
     log = empty_log(*statements, target=target)
     log.transaction(insert("d.other", 0, 0))

@@ -1,4 +1,4 @@
-"""Families D and E: values that compare as one key."""
+"""Families D and E: equal keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Families L, M and N: no stall, no loss, no needless wait."""
+"""Families L, M and N: stalls, losses, needless waits."""
 
 from __future__ import annotations
 

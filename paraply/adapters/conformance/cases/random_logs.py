@@ -51,7 +51,7 @@ def random_log(
     ids: Sequence[object] = range(1, _ROWS + 1),
     changes_max: int = 2,
 ) -> SourceLog:
-    """Return a log of random transactions that a source accepts, determined by the seed."""
+    """Return the seed's log of random transactions."""
     random = Random(seed)
     log = log_of(*tables)
     has_parents = any(" d.p " in table for table in tables)

@@ -1,4 +1,4 @@
-"""Family O: generated logs at other sizes that combine the situations of several families.
+"""Family O: generated logs at other sizes, with situations of several families.
 
 The id lists the parameters: ``O-w8-n100-r17-f2-d2-t1-plain-crash``.
 """
@@ -30,7 +30,7 @@ CHOICES: Mapping[str, Sequence[int | str]] = {
     "end": ("calm", "crash", "ordered"),
 }
 ROWS_MAX = 4_000
-"""Limit of row changes in a log: a longer one takes minutes a run."""
+"""Row changes; more take minutes a run."""
 _ID = re.compile(r"O-w(\d+)-n(\d+)-r(\d+)-f(\d+)-d(\d+)-t(\d+)-([a-z]+)-([a-z]+)")
 _CANDIDATES = 40
 _GAP_CHANCE = 0.05
@@ -42,7 +42,7 @@ UNREADABLE_PAIRS = register(
 )
 
 Pair = tuple[str, str]
-"""Two settings, each as ``name=value``."""
+"""As ``name=value``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +50,10 @@ class Scale:
     """The parameters of a generated case.
 
     Attributes:
-        length: transactions of the log.
+        length: transactions.
         rows: row changes of most transactions.
-        files: files of the log.
-        deadlocks: maximum number of deadlock victims.
+        files: log files.
+        deadlocks: maximum number of victims.
         tables: tables beside ``d.other``.
         shape: keys of the first table: ``plain``, ``unique`` or ``parents`` (a foreign key).
         end: ``crash`` (one kill), ``ordered`` (commits follow the log) or ``calm``.
@@ -93,7 +93,6 @@ DEFAULT = (
     Scale(64, 40, 1, 6, 11, 40, "plain", "ordered"),
     Scale(2, 12, 17, 1, 2, 1, "parents", "calm"),
 )
-"""The cases of a run without a budget."""
 
 
 def scaled_case(scale: Scale) -> Case:
@@ -117,7 +116,7 @@ SCHEDULES_MAX = 4
 
 
 def case_of_id(name: str) -> Case | None:
-    """Return the case with this id, or None for an id of another form."""
+    """Return the case of an id, or None."""
     found = _ID.fullmatch(name)
     if found is None:
         return None
@@ -130,7 +129,7 @@ def case_of_id(name: str) -> Case | None:
 
 
 def all_pairs() -> frozenset[Pair]:
-    """Return every pair that some affordable case covers."""
+    """Return the pairs of all affordable cases."""
     found: set[Pair] = set()
     for (one, values), (other, others) in combinations(sorted(CHOICES.items()), 2):
         for value in values:
@@ -143,7 +142,7 @@ def all_pairs() -> frozenset[Pair]:
 
 
 def read_covered(file: Path | None) -> set[Pair]:
-    """Return the pairs in a file; none if it does not exist. P637 for any other text."""
+    """Return a file's pairs, if it exists; P637 for other text."""
     if file is None or not file.exists():
         return set()
     try:
@@ -154,12 +153,12 @@ def read_covered(file: Path | None) -> set[Pair]:
 
 
 def covered_json(covered: Iterable[Pair]) -> str:
-    """Return the text of a file of pairs."""
+    """Return the pairs as file text."""
     return json.dumps({"paraply": "pairs of sizes", "pairs": sorted(covered)}, indent=0) + "\n"
 
 
 def uncovered_scales(covered: set[Pair], seed: int) -> Iterator[Scale]:
-    """Yield scales that cover most uncovered pairs, until all are in ``covered``; adds to it."""
+    """Yield scales until ``covered``, which grows, contains all pairs."""
     random = Random(seed)
     missing = set(all_pairs()) - covered
     while missing:
@@ -199,7 +198,7 @@ _TABLES = {
 
 
 def scaled_log(scale: Scale, seed: int) -> SourceLog:
-    """Return a log with hot rows, moved values, rotations and gaps."""
+    """Return a log with hot rows, rotations and gaps."""
     random = Random(seed)
     names = [f"d.t{number}" for number in range(scale.tables)]
     plain = [f"CREATE TABLE {name} (id INT PRIMARY KEY, v INT)" for name in names[1:]]

@@ -117,7 +117,6 @@ def _middle(_: int) -> SourceLog:
 
 
 def _commit_order_stamps(_: int) -> SourceLog:
-    """Each group of COMMIT_ORDER waits for the whole previous group."""
     log = log_of(T)
     _rows(log, 1, 2)
     log.transaction(update("d.t", {"id": 1}, v=1), last_committed=3)
@@ -180,7 +179,6 @@ def _gap_after_rotation(_: int) -> SourceLog:
 
 
 def _gap_hides_the_rotation(_: int) -> SourceLog:
-    """The new file's numbers begin above the old ones: no number falls."""
     log = log_of(T)
     _rows(log, 1)
     bystanders(log, 1)
@@ -192,7 +190,6 @@ def _gap_hides_the_rotation(_: int) -> SourceLog:
 
 
 def _filtered_parent(_: int) -> SourceLog:
-    """last_committed names a filtered transaction, newer than a running one."""
     log = log_of(T)
     _rows(log, 1)
     log.skip_numbers(1)

@@ -1,1 +1,1 @@
-"""Appliers as scheduling rules, each a class that runs in a child process."""
+"""Scheduling rules as applier processes."""

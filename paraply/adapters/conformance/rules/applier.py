@@ -1,6 +1,6 @@
 """A single-threaded, deterministic applier around a scheduling rule.
 
-After each message it does everything possible, so that it answers ``sync`` at once.
+It does everything possible after each message, so it answers ``sync`` at once.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ class _Worker:
         self.transaction: Transaction | None = None
         self.steps: deque[dict[str, Any]] = deque()
         self.awaits = 0
-        """``msg_id`` of the request under way, 0 for none."""
         self.tries = 0
 
 
 class RuleApplier:
-    """Runs a rule on the harness' messages."""
+    """Runs a rule."""
 
     offered: ClassVar[tuple[str, ...]] = (
         "ddl",
@@ -38,7 +37,7 @@ class RuleApplier:
         "sync",
         "reset",
     )
-    """Features that this applier supplies for every rule."""
+    """Features of every rule."""
 
     def __init__(self, make: MakeRule, output: TextIO) -> None:
         self._make = make
@@ -208,7 +207,7 @@ class RuleApplier:
 
 
 def serve(make: MakeRule) -> None:
-    """Serve the protocol on standard input and output until the input ends."""
+    """Serve the protocol until standard input ends."""
     applier = RuleApplier(make, sys.stdout)
     for line in sys.stdin:
         applier.on_message(json.loads(line))

@@ -1,4 +1,4 @@
-"""Correct rules: by last_committed, by keys, by commit id, and serial."""
+"""Correct rules: by last_committed, keys or commit id, and serial."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from paraply.adapters.conformance.rules.rule import Init, Rule, Transaction
 
 Key = tuple[Any, ...]
-"""Table, name or columns of the key, and its values as they compare."""
+"""Table, name or columns, and comparable values."""
 
 
 class Serial(Rule):
@@ -28,25 +28,25 @@ class Serial(Rule):
 
 
 class LogicalClock(Rule):
-    """By last_committed as a prefix: it waits for all numbers up to it."""
+    """By last_committed as a prefix."""
 
     name = "logical_clock"
     features = frozenset({"lc_sn", "position"})
 
     def place(self, transaction: Transaction) -> int | None:
-        """Wait for every number up to last_committed, and for the old file."""
+        """Wait for last_committed and the old file."""
         for other in self.running:
             if other.file != transaction.file or other.sn <= transaction.lc:
                 return None
         return self.free_worker()
 
     def checkpoint(self, order: Sequence[int], last_received: int) -> int | None:
-        """Save the committed prefix whenever it grows."""
+        """Save the committed prefix."""
         return order[0] - 1 if order else last_received
 
 
 class WriteSet(Rule):
-    """By keys: it waits for transactions that share a key or read a written one."""
+    """By keys, written and read."""
 
     name = "write_set"
     features = frozenset({"writeset", "position"})
@@ -58,7 +58,7 @@ class WriteSet(Rule):
         return self.free_worker()
 
     def conflict(self, earlier: Transaction, later: Transaction) -> bool:
-        """Return whether the two must keep their order."""
+        """Return whether their order matters."""
         if earlier.is_alone or later.is_alone:
             return True
         if self.cascades(earlier) or self.cascades(later):
@@ -67,7 +67,7 @@ class WriteSet(Rule):
         return bool(written & (wanted | set(later.reads)) or wanted & set(earlier.reads))
 
     def cascades(self, transaction: Transaction) -> bool:
-        """Return whether it deletes or moves a row with a referential action."""
+        """Return whether it triggers a referential action."""
         acted_on = {
             key["parent"]
             for table in self.schema
@@ -77,12 +77,12 @@ class WriteSet(Rule):
         return any(row["op"] != "I" and row["table"] in acted_on for row in transaction.rows)
 
     def checkpoint(self, order: Sequence[int], last_received: int) -> int | None:
-        """Save the committed prefix whenever it grows."""
+        """Save the committed prefix."""
         return order[0] - 1 if order else last_received
 
 
 class GroupCommit(Rule):
-    """By commit id, as MariaDB's conservative mode: one group at a time."""
+    """By commit id, one group at a time (MariaDB conservative)."""
 
     name = "group_commit"
     features = frozenset({"commit_id"})
@@ -98,7 +98,7 @@ class GroupCommit(Rule):
 class MySQLCoordinator(LogicalClock):
     """MySQL's LOGICAL_CLOCK, restated from WL#7165 and the manual.
 
-    last_committed=0 or a gap of numbers opens a group, which waits for all.
+    last_committed=0 or a gap of numbers makes a barrier.
     """
 
     name = "mysql_coordinator"
@@ -113,7 +113,7 @@ class MySQLCoordinator(LogicalClock):
         self.last = 0
 
     def place(self, transaction: Transaction) -> int | None:
-        """Wait for the numbers up to last_committed, or for all."""
+        """Wait for last_committed, or for all."""
         opens_a_group = not transaction.lc or transaction.sn != self.last + 1
         if opens_a_group and self.running:
             return None
@@ -124,22 +124,22 @@ class MySQLCoordinator(LogicalClock):
 
 
 class MariaDBConservative(GroupCommit):
-    """MariaDB's conservative mode, restated from the knowledge base: groups, in commit order."""
+    """MariaDB's conservative mode from the knowledge base: groups, in commit order."""
 
     name = "mariadb_conservative"
 
     def may_commit(self, transaction: Transaction, order: Sequence[int]) -> bool:
-        """Commit in log order under every option."""
+        """Always commit in log order."""
         return order[0] == transaction.id
 
 
 class OwnKeys(WriteSet):
-    """By keys computed from rows and schema, as a CDC consumer must."""
+    """By keys that it computes from rows and schema."""
 
     name = "own_keys"
 
     def on_received(self, transaction: Transaction) -> None:
-        """Compute the written keys and the required parent keys."""
+        """Compute written and required parent keys."""
         if transaction.schema is not None:
             self.schema = transaction.schema
         tables = {table["name"]: table for table in self.schema}
@@ -157,16 +157,16 @@ class OwnKeys(WriteSet):
         transaction.marks["written"], transaction.marks["read"] = written, read - written
 
     def images(self, row: Mapping[str, Any]) -> list[list[Any]]:
-        """Return the images whose keys count: before and after."""
+        """Return both images."""
         return [image for image in (row["before"], row["after"]) if image is not None]
 
     def is_keyed(self, table: Mapping[str, Any], keys: list[Key]) -> bool:
-        """Return whether the keys identify the row."""
+        """Return whether keys identify the row."""
         del table
         return bool(keys)
 
     def unique_keys(self, table: Mapping[str, Any], image: list[Any]) -> list[Key]:
-        """Return PRIMARY and UNIQUE keys of an image; NULL makes none."""
+        """Return an image's keys; NULL makes none."""
         found: list[Key] = []
         for key in self.keys_that_count(table):
             values = []
@@ -184,11 +184,11 @@ class OwnKeys(WriteSet):
         return keys
 
     def cut(self, value: Any, prefix: int) -> Any:
-        """Return the indexed prefix of a value."""
+        """Return a value's indexed prefix."""
         return value[:prefix] if prefix and isinstance(value, str) else value
 
     def fold(self, value: Any, collation: str) -> Any:
-        """Return one value for all that the collation equates."""
+        """Return one value per collation class."""
         if not isinstance(value, str):
             return str(value) if isinstance(value, dict) else value
         if collation.endswith("_ci"):
@@ -202,7 +202,7 @@ class OwnKeys(WriteSet):
         image: list[Any],
         tables: Mapping[str, Mapping[str, Any]],
     ) -> list[Key]:
-        """Return the referenced parent columns and values of each foreign key."""
+        """Return the foreign keys' parent columns and values."""
         names = [column["name"] for column in table["columns"]]
         found: list[Key] = []
         for key in table["foreign_keys"]:
@@ -217,7 +217,7 @@ class OwnKeys(WriteSet):
         tables: Mapping[str, Mapping[str, Any]],
         written: set[Key],
     ) -> None:
-        """Add the written columns that children reference."""
+        """Add written columns that children reference."""
         for row in transaction.rows:
             for child in tables.values():
                 for key in child["foreign_keys"]:
@@ -236,5 +236,5 @@ class OwnKeys(WriteSet):
         return bool(written & (wanted | later.marks["read"]) or wanted & earlier.marks["read"])
 
     def runs_alone(self, transaction: Transaction) -> bool:
-        """Return whether its keys do not describe all conflicts."""
+        """Return whether keys miss some conflicts."""
         return transaction.kind != "rows" or not transaction.rows or transaction.marks["is_keyless"]

@@ -1,7 +1,6 @@
-"""Appliers with one fault each, from fault families of real systems.
+"""Correct rules with one fault each, from real systems.
 
-Each changes a correct rule slightly. ``case`` must catch it; only cases of ``families`` may catch
-it too.
+``case`` must catch it; only cases of ``families`` may catch it too.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from paraply.adapters.conformance.rules.rule import Init, Rule, Transaction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """A faulty applier, and the cases that must and may catch it."""
+    """A faulty applier and its cases."""
 
     rule: type[Rule]
     case: str
@@ -55,7 +54,7 @@ class Fault:
 
 
 class StaleLowWaterMark(LogicalClock):
-    """Keeps the low-water mark of the old file when sequence numbers start again."""
+    """Keeps the old file's low-water mark when sequence numbers restart."""
 
     name = "stale_low_water_mark"
 
@@ -70,13 +69,13 @@ class StaleLowWaterMark(LogicalClock):
         return super().place(transaction)
 
     def on_committed(self, transaction: Transaction) -> None:
-        """Raise the mark, and never lower it."""
+        """Raise the mark only."""
         if not any(other.sn < transaction.sn for other in self.running):
             self.mark = max(self.mark, transaction.sn)
 
 
 class NoFenceAtRotation(LogicalClock):
-    """Begins transactions of the new file before the old one ends."""
+    """Begins the new file before the old one ends."""
 
     name = "no_fence_at_rotation"
 
@@ -88,7 +87,7 @@ class NoFenceAtRotation(LogicalClock):
 
 
 class FallingNumbers(LogicalClock):
-    """Detects a new file only by a falling sequence number."""
+    """Detects a new file only by a falling number."""
 
     name = "falling_numbers"
 
@@ -105,7 +104,7 @@ class FallingNumbers(LogicalClock):
 
 
 class RepeatsTheRest(LogicalClock):
-    """Resumes at the failed row after a deadlock, not at the first."""
+    """Resumes at the failed row after a deadlock."""
 
     name = "repeats_the_rest"
 
@@ -119,13 +118,13 @@ class RepeatsTheRest(LogicalClock):
         return super().retries(errno)
 
     def rows_of(self, transaction: Transaction) -> Sequence[int]:
-        """Omit the first row on a retry."""
+        """Omit a retry's first row."""
         rows = range(len(transaction.rows))
         return rows[1:] if transaction.id in self.tried and len(rows) > 1 else rows
 
 
 class SkipsEmptyTurns(LogicalClock):
-    """Commits transactions without rows out of order."""
+    """Commits empty transactions out of order."""
 
     name = "skips_empty_turns"
 
@@ -136,7 +135,7 @@ class SkipsEmptyTurns(LogicalClock):
 
 
 class WaitsForOneNumber(LogicalClock):
-    """Waits for the transaction whose number is last_committed, not for those below it."""
+    """Waits for the number last_committed alone, not for lower ones."""
 
     name = "waits_for_one_number"
 
@@ -148,7 +147,7 @@ class WaitsForOneNumber(LogicalClock):
 
 
 class GapFreeMark(LogicalClock):
-    """Waits for every number up to last_committed, filtered ones included."""
+    """Waits for all numbers up to last_committed, filtered ones included."""
 
     name = "gap_free_mark"
 
@@ -179,7 +178,7 @@ class ThirtyTwoBits(LogicalClock):
     name = "thirty_two_bits"
 
     def place(self, transaction: Transaction) -> int | None:
-        """Compare what is left of the numbers."""
+        """Compare truncated numbers."""
         for other in self.running:
             same_file = other.file == transaction.file
             if not same_file or other.sn % 2**32 <= transaction.lc % 2**32:
@@ -188,12 +187,12 @@ class ThirtyTwoBits(LogicalClock):
 
 
 class ReplacesByInsert(LogicalClock):
-    """Compacts DELETE and INSERT of one key into an INSERT."""
+    """Compacts DELETE and INSERT of a key into INSERT."""
 
     name = "replaces_by_insert"
 
     def rows_of(self, transaction: Transaction) -> Sequence[int]:
-        """Omit a delete before an insert of the same key."""
+        """Omit deletes before inserts."""
         rows = transaction.rows
         return [
             at
@@ -211,7 +210,7 @@ class ReplacesByInsert(LogicalClock):
 
 
 class CutsLongTransactions(LogicalClock):
-    """Applies at most six rows of a transaction, and commits."""
+    """Applies at most six rows of a transaction."""
 
     name = "cuts_long_transactions"
 
@@ -221,7 +220,7 @@ class CutsLongTransactions(LogicalClock):
 
 
 class DropsEmptyTransactions(LogicalClock):
-    """Skips transactions without rows and their GTIDs."""
+    """Skips empty transactions and their GTIDs."""
 
     name = "drops_empty_transactions"
 
@@ -231,7 +230,7 @@ class DropsEmptyTransactions(LogicalClock):
 
 
 class ForgetsTheTurn(LogicalClock):
-    """Loses a transaction's turn in commit order on a retry."""
+    """Loses the turn in commit order on a retry."""
 
     name = "forgets_the_turn"
 
@@ -245,7 +244,7 @@ class ForgetsTheTurn(LogicalClock):
         return super().retries(errno)
 
     def may_commit(self, transaction: Transaction, order: Sequence[int]) -> bool:
-        """Wait for a turn that has passed."""
+        """Wait for a passed turn."""
         return not (self.has_retried and self.commit_order) and super().may_commit(
             transaction, order
         )
@@ -262,7 +261,7 @@ class NeverRetries(LogicalClock):
 
 
 class CommitsAsItComes(LogicalClock):
-    """Accepts the commit-order option, and commits in any order."""
+    """Accepts the commit-order option and ignores it."""
 
     name = "commits_as_it_comes"
 
@@ -282,7 +281,7 @@ class CheckpointAhead(LogicalClock):
 
 
 class AppliesAgain(LogicalClock):
-    """Applies everything after the last position again after a crash."""
+    """Applies everything after the last position twice."""
 
     name = "applies_again"
 
@@ -296,7 +295,7 @@ class AppliesAgain(LogicalClock):
 
 
 class TakesGapsForDone(LogicalClock):
-    """Treats everything below the newest commit as committed after a crash."""
+    """Treats gaps below the newest commit as committed."""
 
     name = "takes_gaps_for_done"
 

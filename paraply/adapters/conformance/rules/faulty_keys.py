@@ -11,7 +11,7 @@ from paraply.adapters.conformance.rules.rule import Transaction
 
 
 class RawBytes(OwnKeys):
-    """Compares key values byte by byte, whatever their collation."""
+    """Compares key values byte by byte."""
 
     name = "raw_bytes"
 
@@ -21,7 +21,7 @@ class RawBytes(OwnKeys):
 
 
 class NoPadding(OwnKeys):
-    """Folds case and accents, but ignores space padding."""
+    """Folds case and accents, but ignores padding."""
 
     name = "no_padding"
 
@@ -31,23 +31,23 @@ class NoPadding(OwnKeys):
 
 
 class PrimaryKeyOnly(OwnKeys):
-    """Computes the PRIMARY key and no UNIQUE key."""
+    """Computes no UNIQUE keys."""
 
     name = "primary_key_only"
 
     def keys_that_count(self, table: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-        """Omit the UNIQUE keys of a table with a PRIMARY key."""
+        """Omit UNIQUE keys beside a PRIMARY key."""
         primary = [key for key in table["keys"] if key["name"] == "PRIMARY"]
         return primary or super().keys_that_count(table)
 
 
 class NetChange(OwnKeys):
-    """Takes a row's keys before and after the transaction, not in between."""
+    """Ignores a row's keys inside the transaction."""
 
     name = "net_change"
 
     def on_received(self, transaction: Transaction) -> None:
-        """Merge the changes of each row before computing keys."""
+        """Merge row changes before computing keys."""
         merged: list[dict[str, Any]] = []
         for row in transaction.rows:
             earlier = next(
@@ -64,7 +64,7 @@ class NetChange(OwnKeys):
 
 
 class WholeValues(OwnKeys):
-    """Ignores the prefix length of a key."""
+    """Ignores key prefix lengths."""
 
     name = "whole_values"
 
@@ -86,7 +86,7 @@ class NoParents(OwnKeys):
 
 
 class NoCascades(OwnKeys):
-    """Handles foreign keys, but ignores cascades below the log."""
+    """Ignores cascades below the log."""
 
     name = "no_cascades"
 
@@ -96,7 +96,7 @@ class NoCascades(OwnKeys):
 
 
 class KeylessIsFree(OwnKeys):
-    """Runs rows without a key beside everything."""
+    """Runs keyless rows beside everything."""
 
     name = "keyless_is_free"
 
@@ -106,34 +106,34 @@ class KeylessIsFree(OwnKeys):
 
 
 class KeylessBesideKeyed(OwnKeys):
-    """Ignores rows without a key beside rows with one."""
+    """Ignores keyless rows beside keyed ones."""
 
     name = "keyless_beside_keyed"
 
     def runs_alone(self, transaction: Transaction) -> bool:
-        """Require one key in the transaction, not one in each row."""
+        """Require one key per transaction."""
         if transaction.kind == "rows" and transaction.marks["written"]:
             return False
         return super().runs_alone(transaction)
 
 
 class AfterImagesOnly(OwnKeys):
-    """Takes the keys of after images only, if present."""
+    """Ignores before images of updates."""
 
     name = "after_images_only"
 
     def images(self, row: Mapping[str, Any]) -> list[list[Any]]:
-        """Omit the before image of an update."""
+        """Omit an update's before image."""
         return [row["before"] if row["after"] is None else row["after"]]
 
 
 class SortsRows(OwnKeys):
-    """Sorts the rows of a transaction by key, to avoid deadlocks."""
+    """Sorts rows by key, to avoid deadlocks."""
 
     name = "sorts_rows"
 
     def rows_of(self, transaction: Transaction) -> Sequence[int]:
-        """Return the rows sorted by their first column."""
+        """Return rows sorted by first column."""
         rows = transaction.rows
         return sorted(
             range(len(rows)),
@@ -142,7 +142,7 @@ class SortsRows(OwnKeys):
 
 
 class GroupsByTable(OwnKeys):
-    """Applies a transaction's rows table by table, in batches."""
+    """Applies rows table by table, in batches."""
 
     name = "groups_by_table"
 
@@ -156,7 +156,7 @@ class GroupsByTable(OwnKeys):
 
 
 class LowersCase(OwnKeys):
-    """Lowers the case of names, which differs from case folding."""
+    """Lowers case instead of folding it."""
 
     name = "lowers_case"
 
@@ -175,12 +175,12 @@ class SchemaChangeIsNoBarrier(OwnKeys):
     name = "schema_change_is_no_barrier"
 
     def runs_alone(self, transaction: Transaction) -> bool:
-        """Treat a statement without rows as free of conflicts."""
+        """Treat empty statements as conflict-free."""
         return bool(transaction.rows) and super().runs_alone(transaction)
 
 
 class KeysWithoutNames(OwnKeys):
-    """Takes 1 in the PRIMARY key and 1 in a UNIQUE key for the same key."""
+    """Equates values of PRIMARY and UNIQUE keys."""
 
     name = "keys_without_names"
 
@@ -190,7 +190,7 @@ class KeysWithoutNames(OwnKeys):
 
 
 class KeysWithoutTables(OwnKeys):
-    """Takes one value in two tables for the same key."""
+    """Equates key values of two tables."""
 
     name = "keys_without_tables"
 
@@ -200,7 +200,7 @@ class KeysWithoutTables(OwnKeys):
 
 
 class SiblingsConflict(WriteSet):
-    """Treats a parent read by two children as a conflict."""
+    """Treats shared reads of a parent as conflicts."""
 
     name = "siblings_conflict"
 

@@ -1,6 +1,6 @@
 """Third-party scheduling rules, restated from their documentation in our own code.
 
-The suite's results hold for these restatements, not for any project's present code.
+Results hold for these restatements, not for any project's present code.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from paraply.adapters.conformance.rules.rule import Init, Rule, Transaction
 
 
 def first_primary_key(transaction: Transaction) -> tuple[object, ...]:
-    """Return table and first column of the first row: a partition key."""
+    """Return table and first column: a partition key."""
     row = transaction.rows[0]
     image = row["before"] or row["after"]
     return (row["table"], str(image[0]))
 
 
 class CompletedNumbers(Rule):
-    """Looks last_committed up in a set of completed sequence numbers.
+    """Looks last_committed up in the completed numbers.
 
-    Source: the first coordinator in gh-ost pull request 1454. A transaction may start when its
-    last_committed is at or below the low-water mark, or in the set.
+    Source: the first coordinator in gh-ost pull request 1454. last_committed must be at or below
+    the low-water mark, or in the set.
     """
 
     name = "completed_numbers"
@@ -42,7 +42,7 @@ class CompletedNumbers(Rule):
         return self.free_worker()
 
     def on_committed(self, transaction: Transaction) -> None:
-        """Add the number, and raise the mark over contiguous numbers."""
+        """Add the number and raise the mark."""
         self.completed.add(transaction.sn)
         while self.mark + 1 in self.completed:
             self.mark += 1
@@ -50,10 +50,10 @@ class CompletedNumbers(Rule):
 
 
 class Causality(OwnKeys):
-    """Binds every key to a worker; keys of two workers flush everything.
+    """Binds keys to workers; keys of two workers flush everything.
 
-    Source: causality in TiDB Data Migration. Tables without keys have one key; a conflict or schema
-    change waits for all workers. The later support of foreign keys is left out.
+    Source: causality in TiDB Data Migration. A table without keys is one key; conflicts and schema
+    changes wait for all workers. Later foreign key support is left out.
     """
 
     name = "causality"
@@ -63,7 +63,7 @@ class Causality(OwnKeys):
         self.bound: dict[Key, int] = {}
 
     def place(self, transaction: Transaction) -> int | None:
-        """Return the worker of the keys; flush if there are two."""
+        """Return the keys' worker, or flush."""
         if any(other.kind != "rows" for other in self.running):
             return None
         keys = transaction.marks["written"]
@@ -78,11 +78,11 @@ class Causality(OwnKeys):
         return worker
 
     def unique_keys(self, table: Mapping[str, Any], image: list[Any]) -> list[Key]:
-        """Return the keys by value, or one key for the table."""
+        """Return the keys, or the table's key."""
         return super().unique_keys(table, image) or [(table["name"],)]
 
     def hashed(self, keys: set[Key]) -> int:
-        """Return a worker by the hash of the smallest key."""
+        """Return the smallest key's worker."""
         text = min(map(repr, keys), default="")
         return crc32(text.encode()) % self.workers + 1
 
@@ -92,10 +92,10 @@ class Causality(OwnKeys):
 
 
 class LastCommonParent(OwnKeys):
-    """Waits for everything up to the newest earlier writer of a shared key hash.
+    """Waits for all up to the newest writer of a shared key hash.
 
-    Source: dtle's applier, with hashes of raw PRIMARY and UNIQUE values. A transaction without a
-    hash waits for all.
+    Source: dtle's applier, with hashes of raw PRIMARY and UNIQUE values. Without a hash it waits
+    for all.
     """
 
     name = "last_common_parent"
@@ -106,7 +106,7 @@ class LastCommonParent(OwnKeys):
         self.floor = 0
 
     def on_received(self, transaction: Transaction) -> None:
-        """Find the parent, and become the newest writer of the keys."""
+        """Find the parent; become the newest writer."""
         super().on_received(transaction)
         keys = transaction.marks["written"]
         has_keys = transaction.kind == "rows" and bool(keys)
@@ -117,7 +117,7 @@ class LastCommonParent(OwnKeys):
             self.floor = transaction.id
 
     def place(self, transaction: Transaction) -> int | None:
-        """Wait for everything up to the parent."""
+        """Wait up to the parent."""
         if any(other.id <= transaction.marks["parent"] for other in self.running):
             return None
         return self.free_worker()
@@ -128,12 +128,12 @@ class LastCommonParent(OwnKeys):
 
 
 class Partitioned(Rule):
-    """One worker per partition; order holds only inside a partition."""
+    """One worker per partition, ordered inside it."""
 
     features = frozenset({"writeset"})
 
     def place(self, transaction: Transaction) -> int | None:
-        """Queue behind the partition; a transaction without rows is a barrier."""
+        """Queue in the partition; empty transactions are barriers."""
         running = self.running
         if not transaction.rows:
             return None if running else 1
@@ -147,7 +147,7 @@ class Partitioned(Rule):
 
 
 class ByTable(Partitioned):
-    """Partitions by the first row's table, as change-data consumers do."""
+    """By the first row's table, as in change-data consumers."""
 
     name = "by_table"
 
@@ -157,7 +157,7 @@ class ByTable(Partitioned):
 
 
 class ByPrimaryKey(Partitioned):
-    """Partitions by the first row's table and PRIMARY key, as change-data consumers do."""
+    """By the first row's PRIMARY key, as in change-data consumers."""
 
     name = "by_primary_key"
 
@@ -167,7 +167,7 @@ class ByPrimaryKey(Partitioned):
 
 
 class BySequence(Partitioned):
-    """Partitions by transaction number: random order, as a negative control.
+    """By transaction number: random order, a negative control.
 
     Source: Tungsten's shard-by-sequence control, which documents this assumption.
     """
@@ -180,7 +180,7 @@ class BySequence(Partitioned):
 
 
 class ByDatabase(Rule):
-    """One worker per schema; a transaction across schemas runs alone.
+    """One worker per schema; transactions across schemas run alone.
 
     Source: replica_parallel_type=DATABASE of the MySQL manual.
     """
@@ -189,7 +189,7 @@ class ByDatabase(Rule):
     features = frozenset({"writeset"})
 
     def place(self, transaction: Transaction) -> int | None:
-        """Return the schema's worker, or a free one."""
+        """Return the schema's or a free worker."""
         schemas = {row["table"].partition(".")[0] for row in transaction.rows}
         if transaction.kind != "rows" or len(schemas) != 1:
             return None if self.running else 1
@@ -204,16 +204,16 @@ class ByDatabase(Rule):
 
 
 class ReplicaIdentity(OwnKeys):
-    """Waits for the last transaction on a replica identity or a UNIQUE key.
+    """Waits for the last user of a replica identity or UNIQUE key.
 
-    Source: the parallel apply proposal on pgsql-hackers, a hash table from relation and key values
-    to transaction. Its first version leaves out foreign keys and triggers.
+    Source: the parallel apply proposal on pgsql-hackers, a hash table of relation and key values,
+    without foreign keys and triggers.
     """
 
     name = "replica_identity"
 
     def place(self, transaction: Transaction) -> int | None:
-        """Wait for the holder of any key."""
+        """Wait for the keys' holders."""
         keys = transaction.marks["written"]
         for other in self.running:
             if transaction.kind != "rows" or other.kind != "rows" or other.marks["written"] & keys:
@@ -226,16 +226,16 @@ class ReplicaIdentity(OwnKeys):
 
 
 class ForcedGlobal(OwnKeys):
-    """Keys by collation and foreign keys on both sides; harder cases run alone.
+    """Keys by collation and foreign keys; harder cases run alone.
 
-    Source: Vitess pull request 19535 (unmerged, changing). Global are: tables with a UNIQUE key
-    beside the PRIMARY key, rows without keys, and schema changes.
+    Source: Vitess pull request 19535 (unmerged, changing). Global: tables with a UNIQUE key beside
+    the PRIMARY key, keyless rows, schema changes.
     """
 
     name = "forced_global"
 
     def runs_alone(self, transaction: Transaction) -> bool:
-        """Return whether a table has more than one key."""
+        """Return whether tables have several keys."""
         more_keys = {table["name"] for table in self.schema if len(table["keys"]) > 1}
         touches = any(row["table"] in more_keys for row in transaction.rows)
         return touches or super().runs_alone(transaction)

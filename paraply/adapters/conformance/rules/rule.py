@@ -1,7 +1,6 @@
-"""The scheduling rule: it decides which transactions run in parallel.
+"""Scheduling rules decide which transactions run in parallel.
 
-A user's Python applier subclasses :class:`Rule`, which supplies workers, requests, commit order,
-retries and crashes.
+A user's Python applier subclasses :class:`Rule`, which does the rest.
 """
 
 from __future__ import annotations
@@ -11,15 +10,15 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 Init = Mapping[str, Any]
-"""The ``init`` message of docs/protocol.md."""
+"""As in docs/protocol.md."""
 
 RETRIED = (1205, 1213)
-"""Lock wait time-out and deadlock: both roll the transaction back for a retry."""
+"""Lock wait time-out and deadlock."""
 
 
 @dataclass(slots=True, eq=False)
 class Transaction:
-    """A received transaction, with the fields of ``txn``."""
+    """A received transaction with ``txn`` fields."""
 
     id: int
     lc: int
@@ -33,26 +32,26 @@ class Transaction:
     rows: tuple[Mapping[str, Any], ...]
     schema: Sequence[Mapping[str, Any]] | None
     file: int
-    """Number of the source's log file, from 1."""
+    """Counts from 1."""
     marks: dict[str, Any] = field(default_factory=dict)
-    """Private notes of the rule."""
+    """The rule's own notes."""
 
     @property
     def is_alone(self) -> bool:
-        """Return whether its keys are unknown, so that it must run alone."""
+        """Return whether unknown keys isolate it."""
         return self.kind != "rows" or not self.keys
 
 
 class Rule:
     """Assigns each transaction to a worker.
 
-    The applier offers transactions in log order, each until the rule places it. ``queues`` lists
-    each worker's uncommitted transactions, the running one first.
+    The applier offers transactions in log order until placed. ``queues`` lists each worker's
+    uncommitted ones, the running one first.
     """
 
     name: ClassVar[str] = "rule"
     features: ClassVar[frozenset[str]] = frozenset()
-    """The inputs it schedules by: ``lc_sn``, ``commit_id`` or ``writeset``."""
+    """Inputs: ``lc_sn``, ``commit_id`` or ``writeset``."""
     retries_max: ClassVar[int] = 20
 
     def __init__(self, init: Init) -> None:
@@ -67,45 +66,45 @@ class Rule:
     # To be overridden
 
     def place(self, transaction: Transaction) -> int | None:
-        """Return the transaction's worker, or None while it must wait."""
+        """Return the worker, or None to wait."""
         raise NotImplementedError
 
     def on_received(self, transaction: Transaction) -> None:
-        """Process a transaction, in log order, before its first offer."""
+        """Process a transaction before its first offer."""
 
     def on_rotated(self, file: str) -> None:
-        """Process a change of the source's log file."""
+        """Process a new log file."""
 
     def on_committed(self, transaction: Transaction) -> None:
         """Process a commit."""
 
     def rows_of(self, transaction: Transaction) -> Sequence[int | Mapping[str, Any]]:
-        """Return the changes in order: row numbers, or replacement changes."""
+        """Return row numbers or replacement changes, in order."""
         return range(len(transaction.rows))
 
     def drops(self, transaction: Transaction) -> bool:
-        """Return whether to skip the transaction for good; no correct rule does."""
+        """Return whether to skip it; incorrect rules only."""
         del transaction
         return False
 
     def may_commit(self, transaction: Transaction, order: Sequence[int]) -> bool:
-        """Return whether it may commit; ``order`` lists uncommitted ids in log order."""
+        """Return whether it may commit; ``order`` lists uncommitted ids."""
         return not self.commit_order or order[0] == transaction.id
 
     def is_refused(self, answer: Mapping[str, Any]) -> bool:
-        """Return whether the database refused the row change."""
+        """Return whether the database refused."""
         return answer["type"] == "error" or answer.get("affected") == 0
 
     def retries(self, errno: int) -> bool:
-        """Return whether an error causes a retry."""
+        """Return whether it is retried."""
         return errno in RETRIED
 
     def resumes_at(self, resume: Mapping[str, Any]) -> set[int]:
-        """Return the ids to skip after a crash."""
+        """Return the ids to skip."""
         return set(resume["executed"])
 
     def checkpoint(self, order: Sequence[int], last_received: int) -> int | None:
-        """Return the id up to which all is committed, or None to save nothing."""
+        """Return the committed prefix to save, or None."""
         return None
 
     # What a rule may ask

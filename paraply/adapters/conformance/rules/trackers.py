@@ -1,4 +1,4 @@
-"""Write-set trackers with timestamps or dependencies, correct and faulty.
+"""Write-set trackers, correct and faulty.
 
 A user's Python tracker subclasses :class:`TrackingRule`.
 """
@@ -17,29 +17,27 @@ Timestamp = tuple[int, int]
 
 
 class TrackingRule:
-    """Returns the dependencies of each transaction, in log order."""
+    """Returns each transaction's dependencies."""
 
     name: ClassVar[str] = "tracker"
     answers: ClassVar[str] = "timestamps"
-    """``timestamps`` (last_committed, sequence_number) or ``depends`` (ids): the result of
-    ``track``.
-    """
+    """What ``track`` returns: ``timestamps`` or ``depends`` (ids)."""
 
     def __init__(self, init: Message) -> None:
         self.schema: Sequence[Mapping[str, Any]] = init["schema"]
 
     def track(self, transaction: Message) -> Timestamp | Iterable[int]:
-        """Return the answer to a ``txn`` message."""
+        """Return the answer to ``txn``."""
         raise NotImplementedError
 
     def on_rotated(self, file: str) -> None:
-        """Process a change of the log file."""
+        """Process a new log file."""
 
 
 class WriteSetTracker(TrackingRule):
-    """By keys: last_committed is the newest conflicting transaction of the file.
+    """By keys: last_committed is the file's newest conflict.
 
-    It remembers readers of a parent row beside writers, because readers may overlap.
+    It remembers readers of parent rows apart, because they may overlap.
     """
 
     name = "write_set_tracker"
@@ -49,14 +47,14 @@ class WriteSetTracker(TrackingRule):
         self.on_rotated("")
 
     def on_rotated(self, file: str) -> None:
-        """Start again: a replica waits between files."""
+        """Start again: replicas wait between files."""
         del file
         self.number = self.floor = 0
         self.writers: dict[str, int] = {}
         self.readers: dict[str, int] = {}
 
     def track(self, transaction: Message) -> Timestamp:
-        """Look the keys up, then remember them."""
+        """Look up and remember the keys."""
         self.number += 1
         if self.is_barrier(transaction):
             self.floor = self.number
@@ -75,7 +73,7 @@ class WriteSetTracker(TrackingRule):
         return found
 
     def is_barrier(self, transaction: Message) -> bool:
-        """Return whether its keys do not describe all conflicts."""
+        """Return whether keys miss some conflicts."""
         if transaction["schema"] is not None:
             self.schema = transaction["schema"]
         acted_on = {
@@ -92,7 +90,7 @@ class WriteSetTracker(TrackingRule):
 
 
 class DependencyTracker(TrackingRule):
-    """By keys: every earlier transaction without cover by newer writers and readers."""
+    """By keys: all dependencies that newer ones do not cover."""
 
     name = "dependency_tracker"
     answers = "depends"
@@ -106,7 +104,7 @@ class DependencyTracker(TrackingRule):
         self._barriers = WriteSetTracker(init)
 
     def track(self, transaction: Message) -> set[int]:
-        """Return writers of touched keys and readers of written keys."""
+        """Return conflicting writers and readers."""
         number = transaction["id"]
         found = set() if self.barrier is None else {self.barrier}
         if self._barriers.is_barrier(transaction):
@@ -158,7 +156,7 @@ class NoBarriers(WriteSetTracker):
 
 
 class ForgetsReaders(DependencyTracker):
-    """Depends on writers alone, so that a parent goes before its last child comes."""
+    """Depends on writers alone, so a parent may go too early."""
 
     name = "tracks_no_readers"
 
@@ -170,7 +168,7 @@ class ForgetsReaders(DependencyTracker):
 
 
 class OneAfterTheOther(TrackingRule):
-    """Makes every transaction wait for its predecessor."""
+    """Makes transactions wait for their predecessor."""
 
     name = "tracks_serially"
     answers = "depends"
@@ -183,7 +181,7 @@ class OneAfterTheOther(TrackingRule):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackerFault:
-    """A faulty tracker, the case that must catch it, and families that may."""
+    """A faulty tracker and its cases."""
 
     rule: type[TrackingRule]
     case: str
@@ -211,7 +209,7 @@ RIGHT_TRACKERS: tuple[type[TrackingRule], ...] = (WriteSetTracker, DependencyTra
 
 
 def serve_tracker(make: Callable[[Message], TrackingRule], output: TextIO) -> None:
-    """Serve the protocol as a tracker until standard input ends."""
+    """Serve the tracker until input ends."""
 
     def tell(**message: Any) -> None:
         output.write(json.dumps(message) + "\n")
