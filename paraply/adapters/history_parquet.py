@@ -1,9 +1,8 @@
-"""Histories as Parquet, for large ones and for Spark: the JSON form's fields as columns.
+"""Histories as Parquet, for large ones and for Spark.
 
-A folder has ``histories.parquet``, ``transactions.parquet`` and ``events.parquet``; the column
-``history``, from 0, joins them. Default values are written. Items are text
-(``paraply.vocabulary.write_set.format_item``); row images, options and schema are JSON text, since
-their shape varies. docs/history-format.md describes every field.
+A folder has ``histories.parquet``, ``transactions.parquet`` and ``events.parquet``, joined by
+``history``, from 0. Columns are the JSON form's fields, with defaults. Row images, options and
+schema are JSON text. docs/history-format.md describes every field.
 
 Both directions stream: memory holds one history and one batch of rows.
 """
@@ -40,17 +39,16 @@ from paraply.vocabulary.transactions import Transaction
 from paraply.vocabulary.write_set import Item, format_item, parse_item
 
 BATCH_ROWS = 65_536
-"""Rows in a written or read batch."""
 
 _UNREADABLE = (OSError, ValueError, pa.ArrowException)
-"""Arrow's errors for a damaged file; invalid UTF-8 raises ``ValueError``."""
+"""Arrow's errors; invalid UTF-8 raises ``ValueError``."""
 
 HISTORIES, TRANSACTIONS, EVENTS = "histories", "transactions", "events"
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Converts a field's JSON form to a column and back."""
+    """Converts a field's JSON form to a column."""
 
     type: pa.DataType
     store: Callable[[Any], Any] = lambda value: value
@@ -65,7 +63,7 @@ _SCALARS = {int: pa.int64(), str: pa.string(), bool: pa.bool_()}
 
 @cache
 def column_of(hint: Any) -> Column:
-    """Return the column of a field's type."""
+    """Return a field type's column."""
     if isinstance(hint, NewType):
         return column_of(hint.__supertype__)
     if hint in _SCALARS:
@@ -113,7 +111,7 @@ def _struct_column(cls: Any) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One of the three files: its record, and its further columns."""
+    """A file: its record and extra columns."""
 
     name: str
     record: Any
@@ -121,12 +119,12 @@ class Table:
 
     @property
     def columns(self) -> dict[str, Column]:
-        """Return the columns of the record's fields."""
+        """Return the record's columns."""
         return {entry.name: column_of(entry.hint) for entry in record_fields(self.record)}
 
     @property
     def schema(self) -> pa.Schema:
-        """Return the Arrow schema: history, the extra columns, then the record's fields."""
+        """Return the schema: history, extra columns, record fields."""
         fields = [(name, column.type) for name, column in self.columns.items()]
         return pa.schema([("history", pa.int64()), *self.extra, *fields])
 
@@ -147,10 +145,7 @@ TABLES = (
 
 
 class HistoryParquetWriter:
-    """Writes histories in turn; the folder's files appear on a normal close.
-
-    Use it in a ``with`` statement: an exception removes the written files.
-    """
+    """Writes histories; files appear on a normal close, none after an exception."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -222,7 +217,7 @@ class _TableWriter:
 
 
 def write_parquet(folder: Path, histories: Iterable[History]) -> None:
-    """Write histories into a folder, replacing existing ones."""
+    """Write histories into a folder, replacing its own."""
     with HistoryParquetWriter(folder) as writer:
         for history in histories:
             writer.write(history)
@@ -232,9 +227,7 @@ def read_parquet(folder: Path) -> Iterator[History]:
     """Yield the histories of a folder.
 
     Raises:
-        ParaplyError: P505 for a missing, damaged or unsuitable file, P504 for inconsistent parts of
-            a
-        history.
+        ParaplyError: P505 for a missing, damaged or unsuitable file, P504 for inconsistent parts.
     """
     with ExitStack() as stack:
         readers = {table.name: _TableReader(folder, table, stack) for table in TABLES}

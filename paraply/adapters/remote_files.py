@@ -1,6 +1,6 @@
 """Uniform access to local files and object storage (``s3://``, ``gs://``, ``abfs://``).
 
-It never reads ahead of the requested range, since buckets charge by the byte.
+It never reads ahead, since buckets charge by the byte.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ BUFFER_BYTES = 1 << 20
 
 
 def is_url(name: str) -> bool:
-    """Return whether a name is a URL of object storage."""
+    """Return whether a name is an object URL."""
     return "://" in name and not name.startswith("file://")
 
 
 def path_of(name: str) -> str:
-    """Return the local path of a name, without ``file://``."""
+    """Return the path without ``file://``."""
     return unquote(urlsplit(name).path) if name.startswith("file://") else name
 
 
 def open_range(name: str, begin: int = 0, end: int | None = None) -> BinaryIO:
-    """Return a stream of a file's bytes, positioned at ``begin``.
+    """Return a stream positioned at ``begin``.
 
-    For a URL it requests no byte from ``end`` on. Raises ``OSError``.
+    It requests no remote byte from ``end`` on. Raises ``OSError``.
     """
     if not is_url(name):
         stream = open(path_of(name), "rb", BUFFER_BYTES)  # noqa: SIM115 - the caller closes it
@@ -42,7 +42,7 @@ def open_range(name: str, begin: int = 0, end: int | None = None) -> BinaryIO:
 
 
 def open_unbuffered(name: str) -> BinaryIO:
-    """Return a file for random reads; for a URL, each read is one request."""
+    """Return a random-access file; each remote read is a request."""
     if not is_url(name):
         return open(path_of(name), "rb")
     with _as_os_errors(name):
@@ -52,7 +52,7 @@ def open_unbuffered(name: str) -> BinaryIO:
 
 
 def size_of(name: str) -> int:
-    """Return a file's size in bytes; raises ``OSError``."""
+    """Return the size in bytes; raises ``OSError``."""
     if not is_url(name):
         return os.path.getsize(path_of(name))
     with _as_os_errors(name):
@@ -64,7 +64,7 @@ def size_of(name: str) -> int:
 
 
 def names_in(folder: str) -> list[str]:
-    """Return the files directly below a folder's URL."""
+    """Return the files directly below a folder URL."""
     import pyarrow.fs as pafs
 
     with _as_os_errors(folder):
@@ -76,10 +76,10 @@ def names_in(folder: str) -> list[str]:
 
 
 class RangeOfUrl(io.RawIOBase):
-    """A range of a remote file; each read is one request for exactly its bytes."""
+    """A remote range; each read requests exactly its bytes."""
 
     fetched = 0
-    """Bytes requested by all objects of this process."""
+    """Bytes requested in this process."""
 
     def __init__(self, file: Any, begin: int, end: int | None) -> None:
         self._file, self._at = file, begin
@@ -104,7 +104,7 @@ class RangeOfUrl(io.RawIOBase):
         return self._at
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer up to the end of the range."""
+        """Fill a buffer up to the range's end."""
         count = max(0, min(len(buffer), self._end - self._at))
         if not count:
             return 0
@@ -131,7 +131,6 @@ def _filesystem(name: str) -> tuple[Any, str]:
 
 @contextmanager
 def _as_os_errors(name: str) -> Iterator[None]:
-    """Arrow's messages become an ``OSError`` with one line."""
     import pyarrow as pa
 
     try:

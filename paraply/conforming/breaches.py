@@ -27,28 +27,27 @@ _OTHER_SECONDS_MAX = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breach:
-    """A property that a case breaks, with the smallest run found."""
+    """A broken property with its smallest run."""
 
     prop: Property
     violations: tuple[Violation, ...]
     history: History
     choices: tuple[int, ...]
     seed: int
-    """Of the case's log."""
     kept: tuple[int, ...] | None = None
-    """Remaining transaction ids, or None if all remain."""
+    """Remaining transaction ids; None for all."""
     broken: int = 1
-    """Breaches in ``repeats`` runs of the schedule: fewer if threads race."""
+    """Breaking runs among ``repeats``: fewer under races."""
     repeats: int = 1
 
     @property
     def repeats_itself(self) -> bool:
-        """Return whether every run of the schedule breaks the property."""
+        """Return whether every run breaks the property."""
         return self.broken == self.repeats
 
     @property
     def program(self) -> str:
-        """Return the choices as text for a command line."""
+        """Return the choices as argument text."""
         return format_program(encode_program(self.choices))
 
 
@@ -65,7 +64,7 @@ class Runner(Protocol):
 
 
 class Shrinking:
-    """Shrinks a breach: transactions of a random log first, then choices."""
+    """Shrinks random logs first, then choices."""
 
     def __init__(self, runner: Runner, case: Case, found: Breach) -> None:
         self._runner = runner
@@ -77,8 +76,7 @@ class Shrinking:
     def smallest(self) -> Breach:
         """Return the smallest breach within the run limit.
 
-        For a nondeterministic breach, a candidate counts if one of several runs breaks the
-        property.
+        A nondeterministic candidate counts if one of several runs breaks the property.
         """
         self._found = self._repeated(self._found)
         if self._case.log(self._found.seed).only(()) is not None:
@@ -151,7 +149,7 @@ class Shrinking:
 
 
 def other_choices(runner: Runner, case: Case, breach: Breach) -> Alternatives:
-    """Return the results of the choices that the smallest run rejected."""
+    """Return the rejected choices' results."""
 
     def system(schedule: Schedule) -> History:
         return runner.run_once(case, schedule, breach.seed, breach.kept).history

@@ -1,8 +1,7 @@
 """Child-process appliers as systems of a campaign, one per case.
 
-Run n matches the n-th schedule of ``paraply conform`` with the campaign's seed: log, order of
-answers, judges. An applier that breaks the protocol, dies or falls silent gives up its last
-transaction.
+Run n matches the n-th schedule of ``paraply conform`` with the campaign's seed. An applier that
+breaks the protocol, dies or falls silent gives up its last transaction.
 """
 
 from __future__ import annotations
@@ -48,17 +47,17 @@ APPLIER_IS_SILENT = register(
 KIND = "child"
 TIMEOUT_S = 10.0
 EXPLORED = tuple(f"{family}-random-01" for family in "ABCDEFGHIJKLM")
-"""Cases with random logs: the default of a campaign."""
+"""Cases with random logs, a campaign's default."""
 SILENT_MAX = 3
-"""Silent runs allowed in a batch; each lasts the whole time-out."""
+"""Per batch; each lasts the time-out."""
 SHRINK_RUNS_MAX = 60
-"""Runs to shrink a breach; a campaign has one per case and property."""
+"""Per case and property."""
 _OVERLAP = "two_transactions_overlap"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChildCommand:
-    """An applier's command: a Python class (``FILE:CLASS``), or a program and its arguments."""
+    """A Python class (``FILE:CLASS``), or a program and its arguments."""
 
     applier: str = ""
     program: tuple[str, ...] = ()
@@ -67,27 +66,27 @@ class ChildCommand:
 
     @property
     def words(self) -> list[str]:
-        """Return the program and its arguments; a class uses this machine's Python."""
+        """Return the program and its arguments."""
         return host_command(self.applier) if self.applier else list(self.program)
 
     @property
     def arguments(self) -> list[str]:
-        """Return the final arguments of ``paraply conform`` and ``paraply mine``."""
+        """Return final ``paraply conform`` and ``paraply mine`` arguments."""
         return ["--applier", self.applier] if self.applier else ["--", *self.program]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChildSystem(ForeignSystem):
-    """A child-process applier on one case, which is its workload's dialect.
+    """An applier on one case, its workload's dialect.
 
     Attributes:
         seed: of the campaign; run n works on the log of seed ``seed + n``.
         sought: situations that a meaningful run requires.
-        kept: remaining transaction ids, or None if all remain.
+        kept: remaining transaction ids; None for all.
     """
 
     clusters_max: ClassVar[int | None] = 1
-    """One, because a run takes a hundred times as long as one of ours."""
+    """Runs take a hundred times as long as ours."""
 
     command: ChildCommand = field(default_factory=ChildCommand)
     seed: int = 0
@@ -112,17 +111,17 @@ class ChildSystem(ForeignSystem):
 
     @property
     def situations(self) -> frozenset[str]:
-        """Return the case's situations, as ``paraply conform`` requires them."""
+        """Return the situations that ``paraply conform`` requires."""
         return frozenset(self.sought)
 
     @contextmanager
     def opened(self) -> Iterator[MakeHistory]:
-        """Yield a function that makes histories; it reuses a process that can reset."""
+        """Yield a history maker that reuses resettable processes."""
         with CommandLauncher(self.command.words, timeout=self.command.timeout) as launcher:
             yield _Runs(self, launcher).make_history
 
     def minimised(self, prop: Property, found: Counterexample, run: int) -> SmallOfSystem:
-        """Return a run of fewer transactions and choices; slow runs stay as they are."""
+        """Return a smaller run; slow runs stay."""
         with CommandLauncher(self.command.words, timeout=self.command.timeout) as launcher:
             runs = _Runs(self, launcher)
             breach = Breach(
@@ -141,7 +140,7 @@ class ChildSystem(ForeignSystem):
         )  # fmt: skip
 
     def replay_command(self, prop: Property, choices: tuple[int, ...], run: int, file: str) -> str:
-        """Return the ``paraply conform`` command that repeats the run."""
+        """Return the repeating ``paraply conform`` command."""
         words = ["paraply", "conform", "--case", self.case.id, "--seed", str(self.seed + run)]
         if self.kept is not None:
             words += ["--keep", ",".join(map(str, self.kept))]
@@ -149,7 +148,7 @@ class ChildSystem(ForeignSystem):
         return shlex.join([*words, *self.command.arguments])
 
     def whose_fault(self) -> str:
-        """Return the default attribution to the applier."""
+        """Attribute faults to the applier."""
         return "The applier's, unless the property asks too much of it: nobody seeded a fault."
 
     def as_json(self) -> dict[str, Any]:
@@ -190,9 +189,8 @@ def children_of(
 ) -> tuple[ChildSystem, ...]:
     """Return a system for each case whose features the applier offers.
 
-    ``cases`` are ids or their prefixes; none selects the cases with random logs. The applier starts
-    once. Raises ``ParaplyError`` P630, P632 or P633, and P634 if it does not speak the protocol or
-    supports no case.
+    ``cases`` are ids or prefixes; none selects random logs. The applier starts once. Raises
+    ``ParaplyError`` P630, P632 or P633, and P634 for a protocol fault or no supported case.
     """
     wanted = cases_named(cases or EXPLORED)
     with CommandLauncher(command.words, timeout=command.timeout) as launcher:
@@ -247,7 +245,6 @@ class _Runs:
     def run_once(
         self, case: Case, schedule: Schedule, seed: int, kept: Collection[int] | None = None
     ) -> Run:
-        """Run a case once; a fault is part of the history."""
         made = self._conformance.run_once(case, schedule, seed, kept)
         self.is_slow = made.is_silent or (made.has_stalled and not made.is_proved)
         history = with_fault(made)
@@ -256,9 +253,9 @@ class _Runs:
 
 
 def with_fault(run: Run) -> History:
-    """Return a run's history, with its final fault as the reason for giving up.
+    """Return a run's history, with its fault as reason for giving up.
 
-    Raises ``ParaplyError`` P634 for a fault before the first transaction.
+    Raises ``ParaplyError`` P634 before the first transaction.
     """
     history = run.history
     if not run.fault:

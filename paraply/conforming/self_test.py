@@ -1,7 +1,7 @@
 """``paraply conform --self-test``: run the suite on known faulty and correct appliers.
 
-Each faulty applier must fail its named case and no case of an unrelated family. Each correct one
-must pass every case that is not skipped.
+Faulty ones must fail their named case and no unrelated family; correct ones must pass all unskipped
+cases.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ RIGHT: tuple[type[Rule], ...] = (
 )
 
 TRACKER_SCHEDULES = 5
-"""Fewer schedules per case: a tracker's two processes and pipes are slow."""
+"""Few, because a tracker's two processes and pipes are slow."""
 _TRACKER_TIMEOUT_S = 30.0
 OTHER_SCHEDULES = 4
-"""Schedules of a case that need not catch the fault."""
+"""For cases that need not catch the fault."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class SelfTest:
     """The suite's result for one applier.
 
     Attributes:
-        what: its fault in a line; empty for a correct one.
+        what: its fault; empty for a correct one.
         must_fail: the case that must catch it; empty for a correct one.
         unrelated: failed cases that it should pass.
     """
@@ -71,7 +71,7 @@ class SelfTest:
 
     @property
     def is_good(self) -> bool:
-        """Return whether the result is as expected."""
+        """Return whether the result is expected."""
         return not self.unrelated and (not self.must_fail or self.must_fail in self.failed)
 
 
@@ -93,9 +93,9 @@ def self_tests(
     right: Iterable[type[Rule | TrackingRule]] = (*RIGHT, *RIGHT_TRACKERS),
     processes: int = 1,
 ) -> Iterator[SelfTest]:
-    """Run the cases on every correct applier and tracker, then on every faulty one.
+    """Run all correct, then all faulty appliers and trackers.
 
-    A faulty one runs all schedules of its named case, and a few of the others.
+    A faulty one runs all schedules only on its named case.
     """
     jobs = [_Job(rule, None, tuple(cases), schedules, seed) for rule in right]
     jobs += [_Job(fault.rule, fault, tuple(cases), schedules, seed) for fault in faults]
@@ -111,7 +111,7 @@ def self_tests(
 
 
 _forked_jobs: Sequence[_Job] = ()
-"""Processes inherit the jobs, whose functions pickle cannot carry."""
+"""Inherited, because functions cannot be pickled."""
 
 
 def _forked_self_test(number: int) -> SelfTest:
@@ -137,7 +137,7 @@ def _self_test(job: _Job) -> SelfTest:
 
 
 def self_test_lines(tests: Iterable[SelfTest]) -> Iterator[str]:
-    """Yield a line for each finished applier."""
+    """Yield each applier's line."""
     for test in tests:
         mark = "ok  " if test.is_good else "FAIL"
         if not test.what:
@@ -154,7 +154,7 @@ def self_test_lines(tests: Iterable[SelfTest]) -> Iterator[str]:
 
 
 def run_self_test(cases: Sequence[Case], *, schedules: int, seed: int) -> int:
-    """Print the results; return exit code 1 if one is unexpected."""
+    """Print results; exit code 1 for unexpected ones."""
     kept: list[SelfTest] = []
     total = len(RIGHT) + len(RIGHT_TRACKERS) + len(FAULTS) + len(TRACKER_FAULTS)
     processes = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1

@@ -32,7 +32,7 @@ from paraply.vocabulary.verdict import Verdict
 SCHEDULES = 20
 SHRINK_RUNS_MAX = 150
 SHORT_LOG = 4
-"""Transactions of a log with enumerated schedules."""
+"""A length that allows enumerated schedules."""
 FAULT_REPEATS = 4
 
 _ALWAYS = (
@@ -56,13 +56,13 @@ class Result(Enum):
     PASS = "pass"
     FAIL = "fail"
     SLOW = "slow"
-    """Correct, but independent transactions never overlapped: a loss of speed, not of data."""
+    """Correct, but independent transactions never overlapped."""
     SKIP = "skip"
     UNKNOWN = "unknown"
 
     @property
     def verdict(self) -> Verdict | None:
-        """Return the verdict; None for a skipped case."""
+        """Return the verdict; None if skipped."""
         return {
             Result.PASS: Verdict.HOLDS,
             Result.FAIL: Verdict.VIOLATED,
@@ -77,10 +77,8 @@ class CaseResult:
 
     Attributes:
         reason: one line; empty for a pass.
-        breach: the broken property, if any.
-        stderr: last lines of a failing applier's standard error.
+        stderr: last lines of a failing applier.
         runs: number of schedules.
-        seconds: total duration.
     """
 
     case: Case
@@ -94,23 +92,19 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applier:
-    """The applier's features or startup fault; for a tracker, its precision."""
+    """An applier's features or fault, or a tracker's precision."""
 
     name: str = ""
     features: frozenset[str] = frozenset()
     fault: str = ""
     stderr: tuple[str, ...] = ()
     has_spoken: bool = True
-    """Whether it sent a message."""
     precision: Precision | None = None
 
 
 @dataclass(slots=True)
 class Conformance:
-    """Runs cases against one applier.
-
-    Each case runs on ``schedules`` schedules; ``seed`` determines all of them.
-    """
+    """Runs cases, each on ``schedules`` schedules of ``seed``."""
 
     launcher: Launcher[Any]
     schedules: int = SCHEDULES
@@ -118,11 +112,11 @@ class Conformance:
     shrink_runs_max: int = SHRINK_RUNS_MAX
     role: Role = Role.APPLIER
     has_overlapped: bool = False
-    """Whether two transactions overlapped in any case."""
+    """In any case."""
     features: frozenset[str] = field(default=frozenset())
 
     def meet(self) -> Applier:
-        """Run the applier on an empty log, and record its features."""
+        """Record the features on an empty log."""
         (schedule,) = random_schedules(self.seed, 1)
         run = Session(self.launcher, empty_log(), schedule, RunOptions()).run()
         self.features = run.features
@@ -140,7 +134,7 @@ class Conformance:
     def run_all(
         self, cases: Iterable[Case], on_case: Callable[[CaseResult], None] | None = None
     ) -> list[CaseResult]:
-        """Run cases in order; decide those that only lack overlap after all have run."""
+        """Run cases in order; decide missing overlap last."""
         results = []
         for case in cases:
             result = self.run_case(case)
@@ -150,7 +144,7 @@ class Conformance:
         return [self.with_hindsight(result) for result in results]
 
     def run_case(self, case: Case) -> CaseResult:
-        """Run one case on its schedules until the first breach."""
+        """Run one case until its first breach."""
         missing = case.features - self.features
         if missing:
             reason = f"the applier does not offer {', '.join(sorted(missing))}"
@@ -194,7 +188,7 @@ class Conformance:
         )
 
     def _schedules_of(self, case: Case) -> Iterator[tuple[int, Schedule]]:
-        """A short log adds every schedule with one departure to the mixed ones."""
+        """A short log adds every schedule with one departure."""
         log = log_for(case, self.seed)
         rows = sum(len(one.rows) for one in log.transactions)
         schedules = min(self.schedules, case.schedules_max or self.schedules)
@@ -213,7 +207,7 @@ class Conformance:
     def run_once(
         self, case: Case, schedule: Schedule, seed: int, kept: Collection[int] | None = None
     ) -> Run:
-        """Run a case once; ``seed`` makes its log, reduced to ``kept`` if given."""
+        """Run a case on its seed's log, reduced to ``kept``."""
         options = RunOptions(
             workers=case.workers,
             commit_order=case.commit_order,
@@ -224,7 +218,7 @@ class Conformance:
         return Session(self.launcher, log, schedule, options).run()
 
     def properties_of(self, case: Case) -> list[Property]:
-        """Return the properties that judge a case, its own first."""
+        """Return a case's properties, its own first."""
         names = [*_ALWAYS]
         if case.commit_order:
             names += _IN_COMMIT_ORDER
@@ -258,7 +252,6 @@ class Conformance:
         return None
 
     def _with_share_of_faults(self, case: Case, fault: str, schedule: Schedule, seed: int) -> str:
-        """Returns the protocol fault and its frequency on this schedule."""
         if not self.shrink_runs_max:
             return fault
         again = [
@@ -271,7 +264,7 @@ class Conformance:
         return f"{fault} (in {broken} of {FAULT_REPEATS + 1} runs of the same schedule)"
 
     def with_hindsight(self, result: CaseResult) -> CaseResult:
-        """Turn "never overlapped" into ``slow`` if the applier overlapped elsewhere."""
+        """Turn "never overlapped" into ``slow`` if others overlapped."""
         if not (result.case.must_overlap and result.result is Result.UNKNOWN):
             return result
         # The applier that obeys a tracker can overlap: only the tracker's answers forbid it.

@@ -1,4 +1,4 @@
-"""Judge live rounds: every property of the target in one mode and with one fault."""
+"""Judge live rounds of one mode and fault."""
 
 from __future__ import annotations
 
@@ -21,37 +21,36 @@ EXAMPLES_MAX = 3
 
 @dataclass(slots=True, kw_only=True)
 class Answer:
-    """The verdict of all rounds so far on one property."""
+    """All rounds' verdict on one property."""
 
     name: str
     meaning: str
     is_documented: bool = False
-    """Whether the fault is a documented positive control for it."""
+    """Whether the fault is its documented positive control."""
     is_rare: bool = False
-    """Whether the breach may fail to occur."""
+    """Whether the breach may not occur."""
     held: int = 0
-    """Rounds with its situation and without a breach."""
+    """Rounds with its situation, unbroken."""
     broken: int = 0
     reason: str = NOT_REACHED
-    """Why it is unknown."""
     is_out_of_reach: bool = False
-    """Whether no observation under this fault can answer it."""
+    """Whether no observation can answer it."""
     examples: list[str] = field(default_factory=list)
 
     @property
     def verdict(self) -> Verdict:
-        """Return VIOLATED for one broken round, HOLDS for one with a witness, else UNKNOWN."""
+        """Return VIOLATED, HOLDS (with a witness) or UNKNOWN."""
         if self.broken:
             return Verdict.VIOLATED
         return Verdict.HOLDS if self.held else Verdict.UNKNOWN
 
     @property
     def decides(self) -> bool:
-        """Return whether the verdict counts for the exit code."""
+        """Return whether the exit code counts it."""
         return not (self.verdict is Verdict.UNKNOWN and self.is_out_of_reach)
 
     def why(self) -> str:
-        """Return the basis of the verdict in a few words."""
+        """Return the verdict's basis."""
         if self.broken:
             return self.examples[0]
         if self.held:
@@ -61,7 +60,7 @@ class Answer:
 
 @dataclass(slots=True, kw_only=True)
 class LiveResult:
-    """The answers for one mode and fault of a target."""
+    """The answers for one mode and fault."""
 
     target: str
     request: LiveRequest
@@ -70,9 +69,9 @@ class LiveResult:
     evidence: dict[str, int | str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     rounds_unlike_reference: list[int] = field(default_factory=list)
-    """Rounds of a group in which the reference certifier differs."""
+    """Rounds where the reference certifier differs."""
     findings: list[str] = field(default_factory=list)
-    """Files with the histories of breaches."""
+    """Files with breaking histories."""
 
     @property
     def transactions(self) -> int:
@@ -82,7 +81,7 @@ class LiveResult:
     def verdict(self, *, allow_documented: bool = False) -> Verdict:
         """Return the gravest answerable verdict.
 
-        ``allow_documented`` leaves out the documented breaches of positive controls.
+        ``allow_documented`` leaves out positive controls' breaches.
         """
         return combine(
             answer.verdict
@@ -92,7 +91,7 @@ class LiveResult:
 
     @property
     def silent_controls(self) -> list[str]:
-        """Return this fault's documented breaches that no round showed."""
+        """Return documented breaches that no round showed."""
         return [
             answer.name
             for answer in self.answers.values()
@@ -119,7 +118,7 @@ def new_result(target: LiveTarget, request: LiveRequest) -> LiveResult:
 
 
 def take_round(result: LiveResult, one: LiveRound) -> Mapping[str, Sequence[Violation]]:
-    """Judge and add a round; return its breaches by property."""
+    """Add a round; return its breaches by property."""
     result.rounds += 1
     add_evidence(result.evidence, one.evidence)
     result.notes += [note for note in one.notes if note not in result.notes]
@@ -151,7 +150,7 @@ def _compare(result: LiveResult, number: int, trace: GroupTrace) -> None:
 
 
 def judge(answer: Answer, history: History, out_of_reach: str | None) -> Sequence[Violation]:
-    """Add one history's verdict on one property; return the breaches."""
+    """Add a history's verdict; return the breaches."""
     prop = property_named(answer.name)
     verdict = verdict_of(history, prop)
     answer.held += verdict is Verdict.HOLDS
@@ -167,7 +166,7 @@ def judge(answer: Answer, history: History, out_of_reach: str | None) -> Sequenc
 
 
 def add_evidence(total: dict[str, int | str], more: Mapping[str, int | str]) -> None:
-    """Add the counts of a round; replace words."""
+    """Add a round's counts; replace words."""
     for name, value in more.items():
         before = total.get(name, 0)
         if isinstance(value, int) and isinstance(before, int):
@@ -177,7 +176,7 @@ def add_evidence(total: dict[str, int | str], more: Mapping[str, int | str]) -> 
 
 
 def command_of(result: LiveResult) -> str:
-    """Return the command that repeats the run, except the clients' interleaving."""
+    """Return the repeating command, up to interleaving."""
     request = result.request
     words = ["paraply", "live", result.target, "--mode", request.mode]
     if request.fault != HEALTHY:
@@ -201,7 +200,7 @@ def command_of(result: LiveResult) -> str:
 
 
 def history_to_keep(result: LiveResult, one: LiveRound) -> History:
-    """Return the round's history with its command and recorder."""
+    """Return the history with command and recorder."""
     request = replace(result.request, rounds=1, seed=one.seed)
     header = one.history.header
     return replace(

@@ -1,1 +1,1 @@
-"""Read Jepsen and Elle histories (EDN or JSON) as client histories."""
+"""Read Jepsen and Elle histories, EDN or JSON."""

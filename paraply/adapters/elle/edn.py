@@ -1,8 +1,8 @@
-"""A small reader of EDN, the data notation of Clojure, for histories.
+"""A small reader of EDN, Clojure's data notation, for histories.
 
-Vectors and lists become tuples, maps dictionaries, sets frozensets, nil ``None``. A keyword is text
-with its colon (``":ok"``), a symbol plain text. Tags (``#inst``, Jepsen's record names) are skipped
-for their values. Ratios and symbolic non-numbers are rejected. Source: github.com/edn-format/edn.
+Vectors and lists become tuples, maps dictionaries, sets frozensets, nil ``None``; keywords
+(``":ok"``) and symbols become text. Tags (``#inst``, record names) are skipped. Ratios and symbolic
+non-numbers are rejected. Source: github.com/edn-format/edn.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ MALFORMED_EDN = register(
 )
 
 DEPTH_MAX = 64
-"""Limit of nesting in a history."""
 NUMBER_LENGTH_MAX = 40
 
 _TOKEN = re.compile(
@@ -40,7 +39,7 @@ _DISCARD, _TAG = object(), object()
 
 
 def read_edn(text: str, *, name: str = "") -> Iterator[tuple[int, Any]]:
-    """Yield each top-level value with its line; those of a top-level vector one by one.
+    """Yield (line, value) at the top level or in its vector.
 
     Raises:
         ParaplyError: P511 with file and line.

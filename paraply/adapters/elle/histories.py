@@ -1,4 +1,4 @@
-"""Turn operations into a client history: lists, registers, a long fork, or a bank."""
+"""Turn operations into a client history: lists, registers, long fork or bank."""
 
 from __future__ import annotations
 
@@ -68,11 +68,10 @@ class _Pair:
 def client_history(
     operations: Iterable[Operation], *, name: str = ""
 ) -> ClientHistory | BankHistory:
-    """Return the history of the operations.
+    """Return the operations' history.
 
     Raises:
-        ParaplyError: with file and line, P512 for an invalid operation, P514 for two mixed
-            workloads.
+        ParaplyError: with file and line, P512 for an invalid operation, P514 for mixed workloads.
     """
     pairs = sorted(_pairs(operations, name), key=lambda pair: pair.begin)
     if any(_is_bank(pair) for pair in pairs):
@@ -190,10 +189,7 @@ def _with_lists(transaction: ClientTransaction, name: str) -> ClientTransaction:
 
 
 def _unrecorded_writes(transactions: list[ClientTransaction]) -> Iterator[ClientTransaction]:
-    """Yield the implied writes of a long-fork recording of reads alone.
-
-    Each key has one write; keys with a recorded write are left out.
-    """
+    """A long-fork recording of reads implies one write per key."""
     written = set()
     read: dict[Any, set[Any]] = {}
     for one in transactions:
@@ -246,8 +242,8 @@ def with_log(history: ClientHistory, text: str, *, name: str = "") -> ClientHist
     """Return the history with the order of the source's log.
 
     Args:
-        text: JSON Lines, one transaction a line in commit order, each as its writes
-        ``[[key, value], ...]``; one write of a transaction suffices.
+        text: JSON Lines, a transaction's writes ``[[key, value], ...]`` a line, in commit order;
+            one write of a transaction suffices.
 
     Raises:
         ParaplyError: P509 or P513 with file and line.

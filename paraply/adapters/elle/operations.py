@@ -1,4 +1,4 @@
-"""Operations as Jepsen records them: an invocation and a completion."""
+"""Jepsen's operations: an invocation and a completion."""
 
 from __future__ import annotations
 
@@ -38,18 +38,17 @@ class Operation(NamedTuple):
     function: str
     """``txn``, ``read`` or ``transfer``; empty if unnamed."""
     process: str | None
-    """The client, or None."""
     value: Any
     line: int
 
 
 def plain_word(word: Any) -> Any:
-    """Return a keyword without the colon of EDN, which JSON may lack."""
+    """Return a keyword without EDN's colon."""
     return word[1:] if isinstance(word, str) and word[:1] == ":" else word
 
 
 def read_operations(text: str, *, is_json: bool, name: str = "") -> Iterator[Operation]:
-    """Yield the clients' operations of a recording, without the nemesis.
+    """Yield a recording's client operations, without the nemesis.
 
     Raises:
         ParaplyError: with file and line, P511 or P513 for invalid text, P512 for an invalid
@@ -78,7 +77,7 @@ def read_operations(text: str, *, is_json: bool, name: str = "") -> Iterator[Ope
 
 
 def read_json(text: str, *, name: str = "") -> Iterator[tuple[int, Any]]:
-    """Yield the values of JSON text, an array or a sequence, with their lines."""
+    """Yield (line, value) of a JSON array or sequence."""
     decoder = json.JSONDecoder(parse_constant=_no_constant)
     at, line = 0, 1
 

@@ -1,11 +1,8 @@
 """Record TCP frames of given ports: ``python -m paraply.adapters.group_wire.capture``.
 
-The frames come from the loopback interface, or from a switch between members' hosts; at a switch
-only frames toward a host count, which are those it receives.
-
-It runs as its own process, because the load's process is too slow. A capture file is a sequence of
-records: time in nanoseconds since 1970 (8 bytes) and frame length (4 bytes), both little endian,
-then the frame with its Ethernet header.
+It reads the loopback interface, or frames that a switch sends to hosts. Its own process keeps up
+with the load. A record has time in nanoseconds since 1970 (8 bytes) and frame length (4 bytes),
+both little endian, then the frame with its Ethernet header.
 """
 
 from __future__ import annotations
@@ -39,7 +36,7 @@ _DRAIN_SECONDS_MAX = 45
 
 
 def open_sniffer(*, is_switch: bool = False) -> socket.socket:
-    """Return a socket that receives the frames of the loopback interface, or of a switch.
+    """Return a socket that receives loopback or switch frames.
 
     Raises:
         ParaplyError: P640, the system rejects it.
@@ -59,7 +56,7 @@ def open_sniffer(*, is_switch: bool = False) -> socket.socket:
 
 
 def tcp_ports(frame: bytes) -> tuple[int, int]:
-    """Return source and destination port of an IPv4 frame, (0, 0) unless it is TCP."""
+    """Return source and destination port, (0, 0) unless IPv4 TCP."""
     header_bytes = (frame[_ETHERNET_BYTES] & 15) * 4
     if frame[_ETHERNET_BYTES + 9] != socket.IPPROTO_TCP:
         return 0, 0
@@ -68,7 +65,7 @@ def tcp_ports(frame: bytes) -> tuple[int, int]:
 
 
 def record(path: Path, ports: Sequence[int], *, is_switch: bool = False) -> None:
-    """Write frames from or to ``ports`` to ``path`` until SIGTERM."""
+    """Write frames of ``ports`` until SIGTERM."""
     wanted = frozenset(ports)
     last_at = float("inf")
 
@@ -101,7 +98,7 @@ def record(path: Path, ports: Sequence[int], *, is_switch: bool = False) -> None
 
 
 class Capture:
-    """A recording during the ``with`` block; ``path`` is complete after it."""
+    """A recording during the ``with`` block."""
 
     def __init__(self, path: Path, ports: Sequence[int], switch: Namespace | None = None) -> None:
         self.path = path
@@ -140,7 +137,7 @@ class Capture:
 
 
 def read_frames(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield time (nanoseconds since 1970) and bytes of each frame of a capture file."""
+    """Yield nanoseconds since 1970 and bytes of frames."""
     with path.open("rb") as capture:
         while head := capture.read(RECORD.size):
             if len(head) == RECORD.size:

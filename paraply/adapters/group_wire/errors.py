@@ -1,4 +1,4 @@
-"""Errors of captured group traffic: the P64x codes, each with one remedy."""
+"""Errors of captured group traffic: the P64x codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The decisions on a group's transactions in one member's logs."""
+"""A group's decisions in one member's logs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BETWEEN_TRANSACTIONS = (
 
 
 class LoggedContents:
-    """The transactions of one member's logs, by content."""
+    """One member's logged transactions, by content."""
 
     def __init__(self, uuid: MemberUuid, own_logs: Sequence[Path], relay: Sequence[Path]) -> None:
         self.uuid = uuid
@@ -68,9 +68,9 @@ class LoggedContents:
         close()
 
     def claim(self, content: str, specified: Gtid | None) -> LoggedDecision | None:
-        """Return the logged decision on a transaction, None if it is not logged.
+        """Return a transaction's logged decision, or None.
 
-        Empty transactions of one session differ only in their specified GTIDs.
+        Empty transactions of one session differ only in specified GTIDs.
         """
         candidates = self._unclaimed.get(content, [])
         for logged in candidates:
@@ -80,7 +80,7 @@ class LoggedContents:
         return None
 
     def unclaimed(self, group_name: str) -> list[Gtid]:
-        """Return the group's own GTIDs without a message in the traffic."""
+        """Return the group's GTIDs without traffic."""
         return [
             logged.gtid
             for candidates in self._unclaimed.values()

@@ -1,7 +1,7 @@
 """Combine a group's traffic and logs into a ``GroupTrace``.
 
-Traffic gives the certified transactions and their order; the members' logs give the results. Events
-identify a transaction, not GTID or place, so that the logs are independent evidence.
+Traffic gives the order, logs give the results. Events, not GTIDs or places, identify transactions,
+so that logs are independent evidence.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ def observe_group(
     block_size: int,
     is_multi_primary: bool = True,
 ) -> GroupTrace:
-    """Return the trace of a captured run.
+    """Return a captured run's trace.
 
     Raises:
         ParaplyError: P641 or P642 from the traffic; P643, a logged transaction of the group is
-        missing from the traffic.
+            missing from the traffic.
     """
     by_member = {log.uuid: log for log in logs}
     order = decided(read_messages(reassemble(read_frames(capture))))
@@ -93,10 +93,7 @@ class _Announced:
 
 
 class _Steps:
-    """Builds the steps; a view stands where its installation began.
-
-    Members queue deliveries during the exchange of states, and process them after the view.
-    """
+    """Members queue deliveries while they exchange states, and process them after the view."""
 
     def __init__(self, logs: Mapping[MemberUuid, LoggedContents]) -> None:
         self._logs = logs
@@ -172,10 +169,10 @@ class _Steps:
 
 
 def views_before_what_joiners_certified(steps: Sequence[Step]) -> list[Step]:
-    """Return the steps with each view before all transactions that its joiners certified.
+    """Return the steps with each view before its joiners' certifications.
 
-    Members queue deliveries during the exchange of states. A repeated announcement restarts the
-    exchange and keeps the queue. The joiner's timestamps in its own log show where the queue began.
+    Members queue deliveries while they exchange states, also over a repeated announcement. The
+    joiner's logged timestamps show where the queue began.
     """
     moved: list[Step] = []
     since_view = 0
@@ -202,5 +199,5 @@ def _certified_by(step: TransactionDelivered, members: Sequence[MemberUuid]) -> 
 
 
 def parse_snapshot(text: str) -> GtidSet:
-    """Return the set in a transaction context; empty text is the empty set."""
+    """Return a transaction context's set; empty text is empty."""
     return parse_gtid_set(text) if text else EMPTY_GTID_SET

@@ -1,4 +1,4 @@
-"""Reassemble frames into byte streams, one per direction of a TCP connection."""
+"""Reassemble frames into byte streams per TCP direction."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from paraply.adapters.group_wire.errors import CAPTURE_INCOMPLETE
 from paraply.vocabulary.errors import ParaplyError
 
 Flow = tuple[bytes, int, bytes, int]
-"""Address and port of the source, and of the destination."""
+"""Source address and port, then destination's."""
 
 _ETHERNET_BYTES = 14
 _SOURCE, _DESTINATION = slice(26, 30), slice(30, 34)
-"""The addresses in an IPv4 frame."""
 _SYN, _ACK = 2, 16
 _WRAP = 1 << 32
 _HALF = 1 << 31
@@ -55,10 +54,10 @@ class _Direction:
 
 
 def reassemble(frames: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, Flow, bytes]]:
-    """Yield (time, flow, bytes) in the receiver's order; a new connection yields b"" first.
+    """Yield (time, flow, bytes) in receipt order; new connections begin with b"".
 
     Raises:
-        ParaplyError: P641, a connection began before the capture, or received frames are missing.
+        ParaplyError: P641, the capture lacks a connection's beginning or received frames.
     """
     directions: dict[Flow, _Direction] = {}
     for time_ns, frame in frames:

@@ -1,11 +1,10 @@
-"""Decode the group's consensus protocol: proposals and decisions in total order.
+"""Decode the group's consensus protocol in total order.
 
-Messages are XDR (RFC 4506: big endian, four-byte units) behind a header of twelve bytes: protocol
-version, length, kind, tag. A place in the total order is a message number and the proposer's
-number.
+Messages are XDR (RFC 4506: big endian, four-byte units) behind twelve bytes: protocol version,
+length, kind, tag. A place is a message number and the proposer's number.
 
-Source: plugin/group_replication/libmysqlgcs/.../xcom/xcom_vp.x of MySQL 8.0 to 9.x; the member
-address with services (protocol 10) as 9.7 sends it.
+Source: plugin/group_replication/libmysqlgcs/.../xcom/xcom_vp.x of MySQL 8.0 to 9.x; member
+addresses with services (protocol 10) from 9.7.
 """
 
 from __future__ import annotations
@@ -32,21 +31,21 @@ ACCEPT, LEARN, RECOVER_LEARN, SKIP, TINY_LEARN = 5, 7, 8, 14, 23
 _NO_OP_MESSAGE = 1
 _NODE_LIST_CARGOS = frozenset({0, 1, 2, 14, 15, 18})
 APPLICATION, VIEW = 4, 12
-"""Kinds of cargo: upper-layer bytes, and the set of members."""
+"""Kinds of cargo."""
 _SIZED_CARGOS = {20: 8, 22: 4}
 _EMPTY_CARGOS = frozenset({7, 8, 9, 13, 16, 17, 19, 21, 24})
 _CARGOS_IN_A_BATCH_MAX = 1 << 16
 
 
 class Place(NamedTuple):
-    """A place in the total order, which is the tuples' order."""
+    """A place; tuples sort in total order."""
 
     number: int
     node: int
 
 
 class Ballot(NamedTuple):
-    """The number of a proposal, and its proposer."""
+    """A proposal's number and proposer."""
 
     round: int
     node: int
@@ -54,7 +53,7 @@ class Ballot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cargo:
-    """A value to agree on: upper-layer bytes, or the flags of a view."""
+    """A proposed value: upper-layer bytes or view flags."""
 
     kind: int
     data: bytes = b""
@@ -63,7 +62,7 @@ class Cargo:
 
 @dataclass(frozen=True, slots=True)
 class PaxosMessage:
-    """One message between two members; ``cargos`` is None without a value."""
+    """A message; ``cargos`` is None without value."""
 
     operation: int
     group: int
@@ -115,7 +114,7 @@ def _unreadable(reason: str) -> ParaplyError:
 def read_messages(
     streams: Iterable[tuple[int, Flow, bytes]],
 ) -> Iterator[tuple[int, PaxosMessage]]:
-    """Yield (time, message) for every consensus message of the streams.
+    """Yield (time, message) of all consensus messages.
 
     Raises:
         ParaplyError: P642, the traffic is encrypted or of an unknown protocol.
@@ -143,10 +142,10 @@ def read_messages(
 
 
 def parse_message(body: bytes, protocol: int) -> PaxosMessage:
-    """Decode a consensus message up to its value; the rest decides nothing.
+    """Decode a consensus message up to its value.
 
     Raises:
-        ParaplyError: P642, the bytes are not such a message.
+        ParaplyError: P642, the bytes are no such message.
     """
     xdr = _Xdr(body)
     xdr.skip(3)
@@ -192,14 +191,13 @@ def _cargos(xdr: _Xdr, protocol: int) -> Iterator[Cargo]:
 def decided(
     messages: Iterable[tuple[int, PaxosMessage]],
 ) -> list[tuple[int, Place, tuple[Cargo, ...]]]:
-    """Return the group's decisions in total order: time first seen, place, cargos.
+    """Return decisions in total order: time first seen, place, cargos.
 
-    A value counts as decided once a member received the decision. Undecided places and no-ops are
-    left out.
+    A decision counts once a member received it. Undecided places and no-ops are left out.
 
     Raises:
-        ParaplyError: P641, a decided value is missing from the capture; P642, two groups in one
-        capture, or two values decided at one place.
+        ParaplyError: P641, the capture lacks a decided value; P642, two groups, or two values at
+            one place.
     """
     proposed: dict[tuple[Place, Ballot], tuple[Cargo, ...]] = {}
     seen_at: dict[Place, int] = {}

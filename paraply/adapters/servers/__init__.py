@@ -1,6 +1,6 @@
-"""Real MariaDB and MySQL servers in temporary directories on the loopback interface.
+"""Start real MariaDB and MySQL servers on the loopback interface.
 
-``ServerRoom`` starts servers and always stops them.
+``ServerRoom`` always stops them.
 """
 
 from __future__ import annotations

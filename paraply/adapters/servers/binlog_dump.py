@@ -1,7 +1,6 @@
 """Fetch a server's binary log over a connection, from a place to its end.
 
-It requests a non-blocking dump (COM_BINLOG_DUMP). The files contain the format description, then
-the events as sent.
+The dump (COM_BINLOG_DUMP) does not wait. Files contain the format description and the sent events.
 """
 
 from __future__ import annotations
@@ -39,14 +38,14 @@ _SESSION = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogPlace:
-    """A place in a server's binary log."""
+    """A place in a binary log."""
 
     file: str
     offset: int
 
 
 def log_end(server: Reachable) -> LogPlace:
-    """Return the end of the server's binary log; ``ParaplyError`` P615 without one."""
+    """Return the binary log's end; ``ParaplyError`` P615 without one."""
     # The older statement is gone from MySQL 8.4 on, the newer one is not in older servers.
     for statement in ("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"):
         try:
@@ -61,12 +60,12 @@ def log_end(server: Reachable) -> LogPlace:
 
 
 def dump_log(server: Reachable, start: LogPlace, folder: Path) -> list[Path]:
-    """Write the server's log from ``start`` to its end into ``folder``, one file per log file.
+    """Write the log from ``start`` on into ``folder``, under the server's file names.
 
-    The files keep the server's names. The account requires REPLICATION SLAVE.
+    The account requires REPLICATION SLAVE.
 
     Raises:
-        ParaplyError: P615, the server does not send its log; P614, it is unreachable.
+        ParaplyError: P615, the server sends no log; P614, it is unreachable.
     """
     import pymysql
 
@@ -113,7 +112,7 @@ def _events(connection: Connection[Any], start: LogPlace) -> Iterator[bytes]:
 
 
 def rotated_to(event: bytes) -> str | None:
-    """Return the next file of a sender's rotation event, which no log contains."""
+    """Return the next file of a sender's unlogged rotation event."""
     (flags,) = struct.unpack_from("<H", event, 17)
     if event[4] != _ROTATE or not flags & _ARTIFICIAL:
         return None

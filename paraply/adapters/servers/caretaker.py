@@ -1,8 +1,8 @@
-"""Temporary directories that outlive no process, even after SIGKILL.
+"""Temporary directories that vanish with their process, even after SIGKILL.
 
-The caretaker, a child process, reads directory names from a pipe until its parent ends. The kernel
-kills servers then, but not their child programs: the caretaker finds those by TMPDIR and kills
-them. It runs this file alone, so the file imports only the standard library.
+The caretaker, a child process, reads directory names from a pipe until its parent ends. Then it
+kills the servers' child programs by TMPDIR, since the kernel kills only servers. It runs this file
+alone, with the standard library.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PAUSE_S = 0.05
 
 
 def temporary_folder(prefix: str, parent: Path | None = None) -> Path:
-    """Return a new directory, removed at the latest when this process ends."""
+    """Return a new directory, removed when this process ends."""
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent)).absolute()
     _caretaker().take(folder)
     return folder
@@ -45,7 +45,6 @@ class _Caretaker:
         atexit.register(self._end)
 
     def take(self, folder: Path) -> None:
-        """After an external kill of the caretaker this process removes the directory."""
         with suppress(BrokenPipeError):
             print(folder, file=self._process.stdin, flush=True)
 
@@ -59,7 +58,7 @@ def _caretaker() -> _Caretaker:
 
 
 def end_processes(folder: Path | str) -> None:
-    """Kill the processes with a TMPDIR below the folder: programs that our servers started."""
+    """Kill our servers' programs, whose TMPDIR is below the folder."""
     wanted = os.fsencode(f"TMPDIR={folder}/")
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # It has ended, or belongs to somebody else.
@@ -69,7 +68,7 @@ def end_processes(folder: Path | str) -> None:
 
 
 def remove(folders: list[str]) -> None:
-    """Remove directories, also while a dying server still writes there."""
+    """Remove directories, even under a dying server's writes."""
     deadline = time.monotonic() + _REMOVAL_SECONDS_MAX
     while time.monotonic() < deadline:
         folders = [folder for folder in folders if Path(folder).exists()]

@@ -1,8 +1,7 @@
 """An existing server, named by a data source name (DSN).
 
-``mysql://USER[:PASSWORD]@HOST[:PORT][/][?socket=PATH][&ssl_ca=FILE]``; ``mariadb://`` is a synonym,
-since the server reports its family. The environment variable ``PARAPLY_DSN_PASSWORD`` supplies a
-missing password, which then appears in no process list.
+``mysql://USER[:PASSWORD]@HOST[:PORT][/][?socket=PATH][&ssl_ca=FILE]``; ``mariadb://`` is a synonym.
+The environment variable ``PARAPLY_DSN_PASSWORD`` hides the password from process lists.
 """
 
 from __future__ import annotations
@@ -31,16 +30,16 @@ _CONNECT_SECONDS_MAX = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dsn:
-    """Address and account of a server; its text never shows the password."""
+    """A server's address and account; never shows the password."""
 
     user: str
     password: str = field(default="", repr=False)
     host: str = "127.0.0.1"
     port: int = _PORT
     socket: str = ""
-    """A Unix socket, in place of host and port."""
+    """Replaces host and port."""
     ssl_ca: str = ""
-    """A certificate file, which enables encryption and server verification."""
+    """Enables encryption and server verification."""
 
     def __str__(self) -> str:
         place = self.socket or f"{self.host}:{self.port}"
@@ -48,7 +47,7 @@ class Dsn:
 
 
 def parse_dsn(text: str) -> Dsn:
-    """Parse a data source name; ``ParaplyError`` P613, without the password, if invalid."""
+    """Parse a data source name; ``ParaplyError`` P613, without the password."""
     shown = dsn_without_password(text)
     found = split_dsn(text)
     password = os.environ.get(PASSWORD_VARIABLE, "")
@@ -87,7 +86,7 @@ def parse_dsn(text: str) -> Dsn:
 class ExistingServer(Reachable):
     """A server outside our control.
 
-    ``is_read_only`` makes every session reject writes, whatever the account's rights.
+    ``is_read_only`` makes every session reject writes.
     """
 
     def __init__(self, dsn: Dsn, *, name: str, is_read_only: bool = False) -> None:
@@ -118,7 +117,7 @@ class ExistingServer(Reachable):
         return f"{family} {'.'.join(map(str, self.version))}"
 
     def connect(self, **arguments: Any) -> Connection[Any]:
-        """Return a new autocommit connection; ``ParaplyError`` P614 if it fails."""
+        """Return a new autocommit connection, or raise ``ParaplyError`` P614."""
         try:
             import pymysql
         except ImportError as reason:

@@ -1,7 +1,4 @@
-"""A MySQL Group Replication group on the loopback interface.
-
-The members are ordinary servers of a room with more options.
-"""
+"""A MySQL Group Replication group of room servers."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from paraply.adapters.servers.server import Server
 from paraply.vocabulary.errors import ParaplyError
 
 GROUP_NAME = str(UUID(int=0xAAAAAAAA_AAAA_4AAA_8AAA_AAAAAAAAAAAA))
-"""The source of every automatic GTID of the group."""
+"""The source of automatic GTIDs."""
 
 APPLIER_CHANNEL = "group_replication_applier"
 _JOIN_SECONDS_MAX = 90
@@ -38,19 +35,19 @@ class MemberView:
     state: str
     """ONLINE, RECOVERING, UNREACHABLE, ERROR or OFFLINE."""
     role: str
-    """PRIMARY or SECONDARY; every member of a multi-primary group is a primary."""
+    """In a multi-primary group always PRIMARY, else also SECONDARY."""
 
 
 def member_uuid(number: int) -> str:
-    """Return the server UUID of a member, numbered from 1."""
+    """Return a member's server UUID, from 1."""
     return str(UUID(int=number << 96 | 0x4000_8000_0000_0000_0000))
 
 
 class GroupReplication:
     """The members of one group; ``members[0]`` bootstraps it.
 
-    ``relay_log_purge=0`` keeps relay logs for each member's timestamps. No log of a member has
-    snapshots and write sets: see ``paraply.adapters.live.group_wire``.
+    ``relay_log_purge=0`` keeps the members' timestamps. No log has snapshots and write sets: see
+    ``paraply.adapters.group_wire``.
     """
 
     def __init__(self, members: Sequence[Server], ports: Sequence[int]) -> None:
@@ -69,7 +66,7 @@ class GroupReplication:
         options: Sequence[str] = (),
         network: PrivateNetwork | None = None,
     ) -> GroupReplication:
-        """Start a group's servers, on hosts of a network if given; none has joined yet.
+        """Start a group's servers, on hosts of a network if given, without joining.
 
         Raises:
             ValueError: the server is not a MySQL server.
@@ -107,7 +104,7 @@ class GroupReplication:
         return cls(members, ports)
 
     def bootstrap(self) -> None:
-        """Found the group with the first member, and join the others one by one."""
+        """Bootstrap the first member, and join the others."""
         first, *others = self.members
         first.run(
             [
@@ -121,16 +118,16 @@ class GroupReplication:
             self.join(member, size=count)
 
     def join(self, member: Server, *, size: int) -> None:
-        """Join a member, and wait until ``size`` members are online."""
+        """Join a member as one of ``size``."""
         member.query("START GROUP_REPLICATION")
         self.wait_until_online(member, size=size)
 
     def leave(self, member: Server) -> None:
-        """Remove a member in order; the others install a view without it."""
+        """Stop a member's replication in order."""
         member.query("STOP GROUP_REPLICATION")
 
     def view(self, member: Server) -> list[MemberView]:
-        """Return one member's view of the group."""
+        """Return one member's view."""
         return [
             MemberView(str(uuid), str(state), str(role))
             for uuid, state, role in member.query(
@@ -140,7 +137,7 @@ class GroupReplication:
         ]
 
     def wait_for_primaries(self, member: Server) -> list[MemberView]:
-        """Wait for a primary and return all that are online; P612 after the time limit."""
+        """Wait for online primaries and return them; P612 on time-out."""
 
         def primaries() -> list[MemberView]:
             return [
@@ -151,7 +148,7 @@ class GroupReplication:
         return primaries()
 
     def wait_until(self, member: Server, condition: Callable[[list[MemberView]], bool]) -> None:
-        """Wait for a state of the group; ``ParaplyError`` P612 after the time limit."""
+        """Wait for a group state; ``ParaplyError`` P612 on time-out."""
         if not _eventually(lambda: condition(self.view(member)), _JOIN_SECONDS_MAX):
             raise self._not_formed(member, len(self.members), _JOIN_SECONDS_MAX)
 
@@ -165,7 +162,7 @@ class GroupReplication:
     def wait_until_online(
         self, member: Server, *, size: int, seconds_max: float = _JOIN_SECONDS_MAX
     ) -> None:
-        """Wait until the member reports ``size`` members, all online.
+        """Wait until the member reports ``size`` online members.
 
         Raises:
             ParaplyError: P611, the member gave up; P612, the time is over.
@@ -186,7 +183,7 @@ class GroupReplication:
     def wait_until_equal(
         self, members: Sequence[Server] | None = None, *, seconds_max: float = 60
     ) -> str:
-        """Return the executed set once all members agree; writers must have stopped.
+        """Return the executed set once members agree, without writers.
 
         Raises:
             ParaplyError: P612, the time is over.
@@ -204,7 +201,7 @@ class GroupReplication:
 
 
 def prepare(member: Server) -> None:
-    """Create the account and channel of distributed recovery."""
+    """Create the recovery account and channel."""
     account = f"'{_USER}'@'{member.address.rpartition('.')[0]}.%'"
     member.run(
         [

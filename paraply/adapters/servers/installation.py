@@ -1,7 +1,6 @@
 """Find server binaries and their commands.
 
-A tree from a newer system does not fit this system's C library; its programs run through the tree's
-own loader.
+A newer system's tree runs through its own loader and C library.
 """
 
 from __future__ import annotations
@@ -39,9 +38,9 @@ class Installation:
     flavour: Flavour
     server_binary: Path
     basedir: Path | None = None
-    """Root of an unpacked or self-built tree; None for a server on the PATH."""
+    """Root of a tree; None for the PATH."""
     launcher: tuple[str, ...] = ()
-    """Command prefix of the tree's programs: its own loader with its library path."""
+    """Prefix of the tree's commands: loader and library path."""
     version_line: str = field(default="", compare=False)
 
     @cached_property
@@ -61,7 +60,7 @@ class Installation:
 
     @property
     def dialect(self) -> str:
-        """Return the dialect name in histories, ``mariadb_10_11``."""
+        """Return the dialect name, ``mariadb_10_11``."""
         return "_".join((self.flavour.value.lower(), *map(str, self.version[:2])))
 
     @property
@@ -74,7 +73,7 @@ class Installation:
         return (*self.launcher, str(self.server_binary), "--no-defaults", *self._paths())
 
     def tool(self, name: str) -> tuple[str, ...]:
-        """Return the command of a client program (``mariadb-binlog``, ``mysqldump``)."""
+        """Return a client program's command."""
         path = _program(self.basedir, name)
         if path is None:
             raise ParaplyError(
@@ -92,7 +91,7 @@ class Installation:
 
     @property
     def binlog_command(self) -> tuple[str, ...]:
-        """Return the command that prints binary logs."""
+        """Return the binary log printer's command."""
         return self.tool("mariadb-binlog" if self.flavour is Flavour.MARIADB else "mysqlbinlog")
 
     def _paths(self) -> tuple[str, ...]:
@@ -118,12 +117,12 @@ def default_mysql_basedir() -> Path:
 
 
 def find_mariadb(basedir: Path | None = None) -> Installation:
-    """Return the MariaDB server of ``basedir``, of the environment, or of the PATH."""
+    """Return MariaDB from ``basedir``, environment or PATH."""
     return _find(Flavour.MARIADB, basedir, ("mariadbd", "mysqld"))
 
 
 def find_mysql(basedir: Path | None = None) -> Installation:
-    """Return the MySQL server of ``basedir``, environment, cache, or PATH."""
+    """Return MySQL from ``basedir``, environment, cache or PATH."""
     return _find(Flavour.MYSQL, basedir, ("mysqld",))
 
 

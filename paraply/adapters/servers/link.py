@@ -1,7 +1,4 @@
-"""A breakable link between two servers: a forwarder on the loopback interface.
-
-It reproduces packet loss, broken and refused connections, and recovery, without privileges.
-"""
+"""A breakable link between two servers: an unprivileged forwarder on the loopback interface."""
 
 from __future__ import annotations
 
@@ -16,14 +13,13 @@ _BACKLOG = 16
 
 
 class Link:
-    """Forwards connections to ``port`` from its own port until closed."""
+    """Forwards its own port to ``port``."""
 
     def __init__(self, port: int) -> None:
         self._target = port
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
         self._listener.setblocking(False)
         self.port: int = self._listener.getsockname()[1]
-        """The port to connect to."""
         self._peers: dict[socket.socket, socket.socket] = {}
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._listener, selectors.EVENT_READ)
@@ -35,28 +31,28 @@ class Link:
 
     @property
     def connections(self) -> int:
-        """Return the number of connections over the link."""
+        """Return the number of connections."""
         return len(self._peers) // 2
 
     def silence(self) -> None:
-        """Deliver nothing, but keep the connections open."""
+        """Withhold all data."""
         with self._lock:
             self._is_silent = True
 
     def cut(self) -> None:
-        """Break every connection, and refuse new ones."""
+        """Break and refuse connections."""
         with self._lock:
             self._is_broken = True
             for one in list(self._peers):
                 self._drop(one)
 
     def mend(self) -> None:
-        """Deliver again, including the data withheld in silence."""
+        """Deliver again, including withheld data."""
         with self._lock:
             self._is_silent = self._is_broken = False
 
     def close(self) -> None:
-        """Break all connections and free the port."""
+        """Break connections and free the port."""
         self._ended.set()
         self._thread.join(10)
         with self._lock:

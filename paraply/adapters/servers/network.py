@@ -1,8 +1,7 @@
 """A private network for a room's servers, with a breakable switch.
 
-Each host is a network namespace with one address; another namespace contains the switch, a bridge.
-No system interface takes part. Only this process and the servers keep the unnamed namespaces open,
-so the kernel removes them afterwards.
+Each host and the switch (a bridge) is an unnamed network namespace, without a system interface. The
+kernel removes them after this process and the servers.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from paraply.adapters.servers.errors import NETWORK_REFUSED
 from paraply.vocabulary.errors import ParaplyError
 
 SUBNET = "192.0.2.0/24"
-"""Example addresses (RFC 5737), which no network routes."""
+"""Example addresses (RFC 5737), never routed."""
 
 _CLONE_NEWNET = 0x40000000
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -29,7 +28,7 @@ _COMMAND_SECONDS_MAX = 20
 
 
 class Namespace:
-    """A network namespace, which exists until it is closed and without processes."""
+    """A network namespace, until closed and unused."""
 
     def __init__(self) -> None:
         found: list[int] = []
@@ -52,12 +51,12 @@ class Namespace:
 
     @property
     def path(self) -> str:
-        """Return the namespace's file, valid while this process runs."""
+        """Return its file, valid in this process' lifetime."""
         return f"/proc/{os.getpid()}/fd/{self._handle}"
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """Move this thread and its new children into the namespace."""
+        """Move this thread and new children into it."""
         before = os.open(_OWN_NAMESPACE, os.O_RDONLY)
         try:
             _checked(_LIBC.setns(self._handle, _CLONE_NEWNET))
@@ -69,7 +68,7 @@ class Namespace:
             os.close(before)
 
     def run(self, *command: str) -> None:
-        """Run a program in it; ``ParaplyError`` P616 if it fails."""
+        """Run a program; ``ParaplyError`` P616 on failure."""
         with self.entered():
             done = subprocess.run(
                 command, capture_output=True, text=True, timeout=_COMMAND_SECONDS_MAX, check=False
@@ -84,20 +83,19 @@ class Namespace:
 
 
 class Host:
-    """A host: an address and its namespace."""
+    """An address and its namespace."""
 
     def __init__(self, number: int) -> None:
         self.address = SUBNET.replace("0/24", str(number))
         self.port = f"port{number}"
-        """The switch's interface to it."""
+        """The switch's interface."""
         self.namespace = Namespace()
 
 
 class PrivateNetwork:
-    """Hosts on a switch that can cut each of them off.
+    """Hosts on a breakable switch; requires root (``ParaplyError`` P616).
 
-    A cut drops packets silently, and connections stay open at both ends. It requires root
-    (``ParaplyError`` P616).
+    A cut drops packets silently, and connections stay open.
     """
 
     def __init__(self, size: int) -> None:
@@ -130,7 +128,7 @@ class PrivateNetwork:
         self.switch.run(self._ip, "link", "set", host.port, "master", _BRIDGE, "up")
 
     def cut(self, host: Host) -> None:
-        """Drop all packets from and to a host."""
+        """Drop a host's packets."""
         self.switch.run(self._ip, "link", "set", host.port, "nomaster")
 
     def mend(self, host: Host) -> None:

@@ -1,4 +1,4 @@
-"""A child process that never outlives its parent; only its own pid is signalled."""
+"""A child process that never outlives its parent."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 class ServerProcess:
     """One server process with its output in ``log``.
 
-    The kernel kills it when its starting thread ends (prctl PR_SET_PDEATHSIG), also after SIGKILL
-    of the parent. Start servers from a thread that lives long enough. Its own session leaves Ctrl-C
-    to the parent, which stops it in order.
+    The kernel kills it with its starting thread (prctl PR_SET_PDEATHSIG), which must therefore live
+    long enough. Its own session leaves Ctrl-C to the parent.
     """
 
     def __init__(
@@ -64,17 +63,17 @@ class ServerProcess:
 
     @property
     def is_running(self) -> bool:
-        """Return whether the process exists, stopped by a signal or not."""
+        """Return whether it exists, even if stopped."""
         return self._process.poll() is None
 
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal, unless the process has ended."""
+        """Send a signal to a living process."""
         if self.is_running:
             with suppress(ProcessLookupError):
                 self._process.send_signal(number)
 
     def stop(self, seconds_max: float) -> None:
-        """Shut down by SIGTERM, and kill after ``seconds_max``."""
+        """Send SIGTERM, and kill after ``seconds_max``."""
         self.signal(signal.SIGCONT)
         self.signal(signal.SIGTERM)
         try:
@@ -83,7 +82,7 @@ class ServerProcess:
             self.kill()
 
     def kill(self) -> None:
-        """Kill at once (SIGKILL), as a crash would."""
+        """Kill at once (SIGKILL)."""
         self.signal(signal.SIGKILL)
         self._process.wait()
 

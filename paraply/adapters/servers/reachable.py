@@ -13,14 +13,12 @@ if TYPE_CHECKING:
     from pymysql.connections import Connection
 
 Row = tuple[Any, ...]
-"""A result row with the driver's types."""
 
 
 class Reachable(ABC):
     """A server that accepts connections."""
 
     name: str
-    """Its name in histories and messages."""
 
     @property
     @abstractmethod
@@ -29,14 +27,14 @@ class Reachable(ABC):
 
     @abstractmethod
     def connect(self, **arguments: Any) -> Connection[Any]:
-        """Return a new autocommit connection; ``arguments`` go to the driver."""
+        """Return a new autocommit connection with driver ``arguments``."""
 
     def query(self, statement: str, **arguments: Any) -> list[Row]:
-        """Run one statement on a new connection and return its rows."""
+        """Run one statement and return its rows."""
         return self.run([statement], **arguments)
 
     def run(self, statements: Sequence[str], **arguments: Any) -> list[Row]:
-        """Run statements on one connection; return the rows of the last."""
+        """Run statements; return the last rows."""
         import pymysql
 
         rows: list[Row] = []

@@ -17,9 +17,9 @@ _PASSWORD = secrets.token_hex(16)
 
 
 def replicate(source: Server, replica: Server, *, port: int = 0) -> None:
-    """Make ``replica`` follow ``source`` by GTID from the beginning, and wait for the connection.
+    """Make ``replica`` follow ``source`` by GTID, and wait for it.
 
-    ``port`` is the port of a :class:`Link` to the source, if any.
+    ``port`` is that of a :class:`Link` to the source.
     """
     port = port or source.port
     for node in (source, replica):
@@ -42,7 +42,7 @@ def replicate(source: Server, replica: Server, *, port: int = 0) -> None:
 
 
 def receive_from(source: Server, replica: Server, file: str, offset: int) -> None:
-    """Make ``replica`` receive from a place in the source's log without applying.
+    """Make ``replica`` receive from a place without applying.
 
     The source requires the account of :func:`replicate`.
     """
@@ -69,7 +69,7 @@ def _change_source(replica: Server, port: int, *how: str) -> str:
 
 
 def executed_position(server: Reachable) -> str:
-    """Return the server's executed GTID set, or MariaDB's GTID position."""
+    """Return the executed GTID set or position."""
     variable = "@@gtid_binlog_pos" if server.is_mariadb else "@@global.gtid_executed"
     return str(server.query(f"SELECT {variable}")[0][0]).replace("\n", "")
 
@@ -78,7 +78,7 @@ def wait_until_applied(source: Reachable, replica: Reachable, *, seconds_max: fl
     """Wait until the replica has applied the source's present log.
 
     Raises:
-        ParaplyError: P60x, its applier stopped, or applied nothing for ``seconds_max``.
+        ParaplyError: P60x, its applier stopped, or idled for ``seconds_max``.
     """
     position = executed_position(source)
     if replica.is_mariadb:
@@ -107,12 +107,12 @@ def wait_until_applied(source: Reachable, replica: Reachable, *, seconds_max: fl
 
 
 def is_receiving(replica: Reachable) -> bool:
-    """Return whether the replica is connected or still reads received data."""
+    """Return whether it is connected or reads received data."""
     return _status(replica).get(f"{_threads(replica)}_IO_Running") == "Yes"
 
 
 def applied_place(replica: Reachable) -> LogPlace:
-    """Return a place in the source's log up to which the replica applied everything."""
+    """Return a source log place before which all is applied."""
     status, peer = _status(replica), "Master" if replica.is_mariadb else "Source"
     return LogPlace(
         file=str(status[f"Relay_{peer}_Log_File"]), offset=int(status[f"Exec_{peer}_Log_Pos"])
@@ -120,7 +120,7 @@ def applied_place(replica: Reachable) -> LogPlace:
 
 
 def applier_error(replica: Reachable) -> str:
-    """Return why receiver or applier stopped, empty while both run or retry."""
+    """Return why receiver or applier stopped, else empty."""
     status, threads = _status(replica), _threads(replica)
     for thread in ("SQL", "IO"):
         # A receiver that has lost its source is "Connecting", with an error all the same.

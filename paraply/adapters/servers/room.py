@@ -1,4 +1,4 @@
-"""A room starts servers, and stops all of them when it closes."""
+"""A room starts servers and always stops them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _PREFIX = "paraply-"
 class ServerRoom:
     """A temporary directory and its servers.
 
-    Leaving the context, also by an exception or Ctrl-C, stops every server and removes the
-    directory. A kill of the process does the same. ``keep=True`` keeps the directory. Data
-    directories are created once per process and copied, since a creation takes seconds.
+    Leaving the context or killing the process stops the servers and removes the directory.
+    ``keep=True`` keeps it. Data directories are created once per process and copied, to save
+    seconds.
 
     >>> with ServerRoom() as room:                            # doctest: +SKIP
     ...     source = room.start(find_mariadb(), options=["--sync-binlog=1"])
@@ -56,7 +56,7 @@ class ServerRoom:
         self.close()
 
     def add(self, installation: Installation, **settings: Unpack[ServerSettings]) -> Server:
-        """Return an initialised, stopped server; ids count from 1."""
+        """Return an initialised server; ids count from 1."""
         number = len(self.servers) + 1
         numbered: ServerSettings = {"name": f"server{number}", "server_id": number}
         directory = self.directory / f"n{number}"
@@ -66,26 +66,25 @@ class ServerRoom:
         return server
 
     def start(self, installation: Installation, **settings: Unpack[ServerSettings]) -> Server:
-        """Return a new server that accepts connections."""
+        """Return a new running server."""
         server = self.add(installation, **settings)
         server.start()
         return server
 
     def network(self, size: int) -> PrivateNetwork:
-        """Return a network of ``size`` hosts for servers added with ``host``."""
+        """Return a network of ``size`` hosts."""
         self._networks.append(PrivateNetwork(size))
         return self._networks[-1]
 
     def link(self, source: Server) -> Link:
-        """Return a link to a running server for a replica."""
+        """Return a link to a server."""
         self.links.append(Link(source.port))
         return self.links[-1]
 
     def close(self) -> None:
         """End all servers and remove the directory, unless kept.
 
-        Unneeded servers are killed: a MySQL source with a connected replica takes ten seconds to
-        shut down.
+        It kills them: an ordered shutdown of a MySQL source with a replica takes ten seconds.
         """
         try:
             for link in self.links:

@@ -1,4 +1,4 @@
-"""One server of either family: directory, process, connections and log files."""
+"""One server of either family."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _START_SECONDS_MAX = 90
 _STOP_SECONDS_MAX = 30
 _TOOL_SECONDS_MAX = 120
 _CONNECT_SECONDS_MAX = 60
-"""A missing server refuses at once; this limit is for a busy one."""
+"""For a busy server; a missing one refuses at once."""
 _PORT_ATTEMPTS_MAX = 4
 ROOT_PASSWORD = secrets.token_hex(16)
-"""Root's password at all servers of this process, whose data directories are copies."""
+"""Shared, because data directories are copies."""
 
 
 class ServerSettings(TypedDict, total=False):
@@ -55,9 +55,8 @@ class ServerSettings(TypedDict, total=False):
 class Server(Reachable):
     """A server in its own directory, on a Unix socket and on 127.0.0.1 or its own host.
 
-    ``options`` follow the project's own and override them. For a root caller it runs as
-    :func:`server_account`. ``server_uuid`` names a MySQL server in GTIDs; empty selects a random
-    one.
+    ``options`` override the project's. For a root caller it runs as :func:`server_account`.
+    ``server_uuid`` names a MySQL server in GTIDs; empty selects a random one.
     """
 
     def __init__(
@@ -72,7 +71,7 @@ class Server(Reachable):
         host: Host | None = None,
     ) -> None:
         self.host = host
-        """Its host in a private network, if any."""
+        """In a private network, if any."""
         self.address = LOOPBACK if host is None else host.address
         self.installation = reachable(installation)
         self.directory = directory
@@ -81,7 +80,6 @@ class Server(Reachable):
         self.options = tuple(options)
         self.run_as = server_account()
         self.password = ROOT_PASSWORD
-        """Root's password over the socket."""
         self.server_uuid = server_uuid
         self.port = 0
         self._process: ServerProcess | None = None
@@ -93,7 +91,7 @@ class Server(Reachable):
 
     @property
     def files(self) -> Path:
-        """Return the only directory for reads and writes by statements."""
+        """Return the directory that statements can access."""
         return self.directory / "files"
 
     @property
@@ -124,7 +122,7 @@ class Server(Reachable):
         return self._process is not None and self._process.is_running
 
     def initialise(self, template: Path | None = None) -> None:
-        """Create the data directory, as a copy of ``template`` if given."""
+        """Create the data directory, or copy ``template``."""
         for folder in (self.directory, self.directory / "tmp", self.files):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         give(self.directory, self.run_as)
@@ -188,7 +186,7 @@ class Server(Reachable):
         accounts.unlink()
 
     def start(self, *, start_seconds_max: float = _START_SECONDS_MAX) -> None:
-        """Start, wait for a connection, and replace a taken port."""
+        """Start until connectable, and replace a taken port."""
         length = len(os.fsencode(self.socket))
         if length > _SOCKET_PATH_BYTES_MAX:
             raise ParaplyError(
@@ -235,7 +233,6 @@ class Server(Reachable):
         )
 
     def _wait_until_answering(self, seconds_max: float) -> str | None:
-        """Returns None once a connection works, else the reason for the failure."""
         process = self.process
         deadline = time.monotonic() + seconds_max
         while time.monotonic() < deadline:
@@ -254,17 +251,17 @@ class Server(Reachable):
         return process.last_lines() or "it still starts"
 
     def stop(self, *, stop_seconds_max: float = _STOP_SECONDS_MAX) -> None:
-        """Shut down in order, and kill after the time limit."""
+        """Shut down, and kill after the limit."""
         if self._process is not None:
             self._process.stop(stop_seconds_max)
 
     def kill(self) -> None:
-        """Kill the process, as a crash would; kernel buffers survive."""
+        """Kill the process; kernel buffers survive."""
         if self._process is not None:
             self._process.kill()
 
     def freeze(self) -> None:
-        """Stop the process by SIGSTOP until :meth:`thaw`."""
+        """Stop by SIGSTOP until :meth:`thaw`."""
         self.process.signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
@@ -272,7 +269,7 @@ class Server(Reachable):
         self.process.signal(signal.SIGCONT)
 
     def connect(self, **arguments: Any) -> Connection[Any]:
-        """Return a new autocommit connection as root over the socket."""
+        """Return a new autocommit root connection."""
         try:
             import pymysql
         except ImportError as reason:
@@ -288,12 +285,12 @@ class Server(Reachable):
         return pymysql.connect(**(settings | arguments))
 
     def binary_logs(self) -> list[Path]:
-        """Return the binary log files in order."""
+        """Return the ordered binary log files."""
         names = [str(row[0]) for row in self.query("SHOW BINARY LOGS")]
         return [self.datadir / name for name in names]
 
     def tool_output(self, command: Sequence[str], *options: str) -> bytes:
-        """Return the output of an installed program connected to this server."""
+        """Return a connected program's output."""
         done = subprocess.run(
             [*command, "--no-defaults", *options],
             capture_output=True,

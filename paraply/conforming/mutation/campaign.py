@@ -23,10 +23,10 @@ from paraply.conforming.mutation.operators import Mutation, mutations
 from paraply.conforming.suite import CaseResult, Conformance, Result
 
 RUN_CPU_SECONDS = 5.0
-"""Processor time of one case after which a mutant hangs."""
+"""A mutant's limit for one case."""
 FIRST_SCHEDULES = 4
 CASES_AFTER_NOTICED = 10
-"""Cases run after the first unknown one, to find a failure."""
+"""Cases that may still fail after an unknown one."""
 _MACHINERY = frozenset({"RuleApplier"})
 
 
@@ -35,17 +35,17 @@ class Fate(Enum):
 
     CAUGHT = "caught"
     NOTICED = "noticed"
-    """No case fails, but one is unknown that the unchanged applier passes: exit code 2."""
+    """A case is newly unknown, none fails: exit code 2."""
     SAME = "same"
-    """Every run equals the unchanged applier's, event by event."""
+    """Every run equals the unchanged applier's."""
     SURVIVED = "survived"
     INVALID = "invalid"
-    """Python rejects it: no mutant."""
+    """Python rejects it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The methods of a class to change, and the rule that uses them."""
+    """A class to change and its rule."""
 
     rule: str
     classes: frozenset[str]
@@ -64,7 +64,7 @@ TARGETS = (
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A mutant and its fate; ``case`` caught it, or ``runs`` did not."""
+    """A mutant's fate; ``case`` caught it, or ``runs`` did not."""
 
     rule: str
     place: str
@@ -82,7 +82,7 @@ class _Mutant:
 
 @lru_cache(maxsize=2)
 def mutants(seed: int = 0) -> list[_Mutant]:
-    """Return every mutant, in an order whose prefixes are random samples."""
+    """Return mutants; each prefix is a random sample."""
     found = [
         _Mutant(target, mutation)
         for target in TARGETS
@@ -94,7 +94,7 @@ def mutants(seed: int = 0) -> list[_Mutant]:
 def judged_mutants(
     *, schedules: int, seed: int, processes: int, sample: int | None = None
 ) -> Iterator[tuple[Judged, int]]:
-    """Yield mutants with their fate and total number; ``sample`` limits them at random."""
+    """Yield mutants' fates and the total, ``sample`` limits it."""
     global _jobs
     _jobs = _Jobs(mutants(seed), _shuffled(cases_named([]), seed), schedules, seed)
     with multiprocessing.get_context("fork").Pool(processes) as pool:
@@ -111,9 +111,9 @@ class _Jobs:
 
 
 _jobs: _Jobs
-"""Processes inherit them, which avoids sending syntax trees and logs."""
+"""Inherited, because sending trees and logs is slow."""
 _unchanged: dict[tuple[str, str, int], tuple[Result, list[int]]] = {}
-"""By rule, case and number of schedules: result and run hashes, cached per process."""
+"""Result and run hashes by rule, case and schedules, cached per process."""
 
 
 def _judge_numbered(number: int) -> Judged:
@@ -121,7 +121,7 @@ def _judge_numbered(number: int) -> Judged:
 
 
 def judge(mutant: _Mutant, cases: Sequence[Case], *, schedules: int, seed: int) -> Judged:
-    """Run the suite on a mutant until a case fails, with few schedules first."""
+    """Run a mutant, with few schedules first, until a case fails."""
     first = _judge(mutant, cases, schedules=min(FIRST_SCHEDULES, schedules), seed=seed)
     if first.fate in (Fate.CAUGHT, Fate.INVALID) or schedules <= FIRST_SCHEDULES:
         return first
@@ -169,7 +169,7 @@ def _judge(mutant: _Mutant, cases: Sequence[Case], *, schedules: int, seed: int)
 
 
 class _HangError(BaseException):
-    """A mutant exceeded a correct applier's processor time; no handler may swallow it."""
+    """A mutant hangs; no handler may swallow it."""
 
 
 def _on_hang(*_: object) -> None:
@@ -181,8 +181,6 @@ def _start_watch() -> None:
 
 
 class _Watched(Conformance):
-    """Equal hashes of runs mean equal behaviour."""
-
     hashes: list[int]
 
     def __init__(self, *arguments: object, **options: object) -> None:

@@ -48,9 +48,7 @@ class Mutation:
 
     Attributes:
         place: class and function.
-        line: of the source.
         what: the change, in a few words.
-        tree: the changed program.
     """
 
     place: str
@@ -60,7 +58,7 @@ class Mutation:
 
 
 def mutations(source: str, classes: frozenset[str]) -> Iterator[Mutation]:
-    """Yield every distinct mutation of some classes' methods."""
+    """Yield distinct mutations of some classes."""
     tree = ast.parse(source)
     _without_docstrings(tree)
     for top in tree.body:
