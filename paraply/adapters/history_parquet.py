@@ -103,7 +103,7 @@ def _struct_column(cls: Any) -> Column:
         return {name: columns[name].store(value) for name, value in fields.items()}
 
     def load(fields: dict[str, Any]) -> dict[str, Any]:
-        # A field that a nested record left out has come back as null.
+        # A field missing from a nested record returns as null.
         return {n: columns[n].load(value) for n, value in fields.items() if value is not None}
 
     return Column(pa.struct([(name, column.type) for name, column in columns.items()]), store, load)
@@ -176,7 +176,7 @@ class HistoryParquetWriter:
         fault: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # The histories come last: a folder that has them has everything.
+        # Histories come last: a folder with them is complete.
         for table in reversed(self._tables.values()):
             table.close(keep=fault is None)
 

@@ -148,7 +148,7 @@ class ChildSystem(ForeignSystem):
         return shlex.join([*words, *self.command.arguments])
 
     def whose_fault(self) -> str:
-        """Attribute faults to the applier."""
+        """Return the party at fault: the applier."""
         return "The applier's, unless the property asks too much of it: nobody seeded a fault."
 
     def as_json(self) -> dict[str, Any]:

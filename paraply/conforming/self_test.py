@@ -103,7 +103,7 @@ def self_tests(
         yield from map(_self_test, jobs)
         return
     for case in cases:
-        log_for(case, seed)  # The processes inherit what is cached before they fork.
+        log_for(case, seed)  # The processes inherit the caches.
     global _forked_jobs
     _forked_jobs = jobs
     with multiprocessing.get_context("fork").Pool(processes) as pool:

@@ -245,7 +245,7 @@ class Conformance:
                     choices=without_trailing_zeros(tuple(schedule.choices)),
                     seed=seed,
                 )
-                # A stall that only a time-out shows takes as long in every repetition.
+                # A stall shown by a time-out lasts as long in every repetition.
                 if self.shrink_runs_max and (prop.name != ENDS or run.is_proved):
                     return Shrinking(self, case, breach).smallest()
                 return breach
@@ -267,7 +267,7 @@ class Conformance:
         """Turn "never overlapped" into ``slow`` if others overlapped."""
         if not (result.case.must_overlap and result.result is Result.UNKNOWN):
             return result
-        # The applier that obeys a tracker can overlap: only the tracker's answers forbid it.
+        # The applier of a tracker can overlap: only the tracker's answers prevent it.
         if not self.has_overlapped and self.role is Role.APPLIER:
             return result
         return CaseResult(

@@ -194,7 +194,7 @@ def command_of(result: LiveResult) -> str:
     if request.basedir is not None:
         words += ["--basedir", str(request.basedir)]
     if request.servers:
-        # As whom to connect, and never with which password.
+        # The account, never the password.
         words += ["--dsn", *(dsn_without_password(one) for one in request.servers)]
     return " ".join(words)
 

@@ -48,7 +48,7 @@ def load_rule(name: str) -> type[Rule | TrackingRule]:
             module = importlib.import_module(place)
     except (OSError, ImportError, SyntaxError) as error:
         raise ParaplyError(NO_SUCH_CLASS, where=place, reason=str(error)) from None
-    except Exception as error:  # Whatever the user's module does while it is loaded.
+    except Exception as error:  # Loading the user's module may raise anything.
         reason = f"{type(error).__name__}: {error}"
         raise ParaplyError(NO_SUCH_CLASS, where=place, reason=reason) from None
     finally:
@@ -63,7 +63,7 @@ def load_rule(name: str) -> type[Rule | TrackingRule]:
 def main(name: str) -> None:
     """Serve the protocol until input ends."""
     rule = load_rule(name)
-    # What the applier imports later is the user's, too.
+    # The user's module may import more modules later.
     place = name.rpartition(":")[0]
     sys.path[:0] = [os.path.dirname(os.path.realpath(place)), os.getcwd()]
     if issubclass(rule, Rule):

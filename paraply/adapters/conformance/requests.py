@@ -178,7 +178,7 @@ class Requests:
         )
         self._recorder.record(EventKind.READ, session="reader", observed=observed)
 
-    # What is asked
+    # Incoming requests
 
     def _on_begin(self, request: Request, transactions: tuple[Transaction, ...]) -> None:
         self._holders += 1
@@ -235,7 +235,7 @@ class Requests:
             if closes_a_cycle(self._waits, attempt.holder):
                 self._sacrifice(request, Outcome.DEADLOCK, "Deadlock found")
         elif applied.outcome is Outcome.MISSING_BEFORE_IMAGE:
-            # A statement that finds no row is no error: it says how many rows it changed.
+            # A statement without a matching row succeeds with 0 affected rows.
             self._reply(request, type="ok", affected=0)
         else:
             self._refuse(request, applied.outcome, applied.note or applied.outcome.value)
@@ -252,7 +252,7 @@ class Requests:
             self._newest.update(dict.fromkeys(written, one.id))
             self._record(EventKind.ENGINE_COMMITTED, attempt, one)
         self._free(attempt.holder)
-        # In a long log some commits have no reader: each snapshot holds every row.
+        # A long log has readers for some commits only: each snapshot contains every row.
         if len(self.executed) % (1 + len(self._log.transactions) // _READS_MAX) == 0:
             self.read()
         self._reply(request, type="ok")

@@ -184,8 +184,8 @@ class SourceLog:
             number,
             kind=kind,
             logged=logged if kind is TransactionKind.ROWS else None,
-            # One without rows writes nothing: it is logged as servers log it, ordered with all, but
-            # whoever runs it beside others does no harm.
+            # Servers log a transaction without rows as ordered with all others, but
+            # running it in parallel is harmless.
             items=self._items_in(there) if rows else [f"nothing of {number}"],
             reads=tuple(self._item(key) for key in _sorted(there.shared_keys)),
             rows=rows,

@@ -48,7 +48,7 @@ def read_edn(text: str, *, name: str = "") -> Iterator[tuple[int, Any]]:
     atoms = reader.atoms
     for match in _TOKEN.finditer(text):
         token = match[0]
-        # The common case first: a word known by now, as one more part of what is open.
+        # The common case first: a cached word inside an open bracket.
         if reader.inner is not None and token in atoms:
             reader.inner.append(atoms[token])
             continue
@@ -120,7 +120,7 @@ class _Reader:
 
     def _look_inside(self) -> None:
         self.inner = None
-        # The operations of one great vector come out one by one, as if it were not there.
+        # Yield the elements of a top-level vector one by one.
         if not self._is_top:
             parts = self._open[-1][2]
             if not parts or (parts[-1] is not _TAG and parts[-1] is not _DISCARD):

@@ -103,7 +103,7 @@ def _pairs(operations: Iterable[Operation], name: str) -> Iterator[_Pair]:
             invoked, begin = running.pop(operation.process)
             yield _Pair(invoked, operation, begin, place)
         else:
-            # A recording of completions alone says what was done, not when it began.
+            # A recording of completions alone lacks the start times.
             yield _Pair(operation, operation, place, place)
     for invoked, begin in running.values():
         yield _Pair(invoked, None, begin, place + 1)
@@ -118,7 +118,7 @@ def _transaction(number: int, pair: _Pair, name: str) -> ClientTransaction:
             told = pair.completed
     accesses = _accesses(told, name)
     if ending is not Ending.COMMITTED:
-        # Nobody was told what was read.
+        # No client received the read values.
         accesses = [one for one in accesses if one.kind is not AccessKind.READ]
     return ClientTransaction(
         number=number, ending=ending, accesses=tuple(accesses),

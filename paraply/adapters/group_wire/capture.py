@@ -41,7 +41,8 @@ def open_sniffer(*, is_switch: bool = False) -> socket.socket:
     Raises:
         ParaplyError: P640, the system rejects it.
     """
-    kind = _ETHERTYPE_ALL if is_switch else _ETHERTYPE_IPV4  # Only all has what goes out.
+    # Only ETH_P_ALL includes outgoing frames.
+    kind = _ETHERTYPE_ALL if is_switch else _ETHERTYPE_IPV4
     try:
         sniffer = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(kind))
         if not is_switch:
@@ -50,7 +51,7 @@ def open_sniffer(*, is_switch: bool = False) -> socket.socket:
         raise ParaplyError(CAPTURE_REFUSED, reason=reason) from reason
     try:
         sniffer.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _BUFFER_BYTES)
-    except OSError:  # Without CAP_NET_ADMIN the system's limit has to do.
+    except OSError:  # Without CAP_NET_ADMIN the system's limit applies.
         sniffer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_BYTES)
     return sniffer
 
@@ -70,7 +71,7 @@ def record(path: Path, ports: Sequence[int], *, is_switch: bool = False) -> None
     last_at = float("inf")
 
     def end(*_: object) -> None:
-        # What was sent until now waits in the buffer; others may go on to send for ever.
+        # The buffer has all frames until now; later frames may never end.
         nonlocal last_at
         last_at = time.monotonic() + _DRAIN_SECONDS_MAX
 
@@ -86,7 +87,7 @@ def record(path: Path, ports: Sequence[int], *, is_switch: bool = False) -> None
                 frame, address = sniffer.recvfrom(_FRAME_BYTES_MAX)
             except TimeoutError:
                 continue
-            except BlockingIOError:  # Nothing is waiting any more.
+            except BlockingIOError:  # The buffer is empty.
                 return
             # An interface shows a frame as it goes out and as it comes in.
             is_outgoing = address[2] == _PACKET_OUTGOING

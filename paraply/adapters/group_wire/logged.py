@@ -44,7 +44,7 @@ class LoggedContents:
             nonlocal gtid, events
             if gtid is not None and events:
                 content = content_of(server_id, events)
-                # The own log repeats what came by the applier channel, with other table ids.
+                # The binary log repeats the applier channel's transactions with other table ids.
                 if is_relay or server_id == own_id:
                     logged = LoggedDecision(gtid, *numbers) if is_relay else LoggedDecision(gtid)
                     self._unclaimed.setdefault(content, []).append(logged)

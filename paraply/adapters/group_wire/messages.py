@@ -114,7 +114,7 @@ def _decode(cursor: Cursor) -> GroupMessage | None:
     cursor.take(8)
     dynamic_bytes = cursor.unsigned(4)
     cargo = cursor.unsigned(2)
-    # Each stage that changed the payload left a header; one that did nothing left none.
+    # Only stages that changed the payload add a header.
     if dynamic_bytes:
         raise MalformedError("a message that is compressed or in pieces")
     cursor.position = header_bytes

@@ -67,8 +67,8 @@ def observe_group(
         for decision in step.decided.values()
     }
     for log in by_member.values():
-        # What a member had sent and lost in a crash comes back to it with the data that it missed,
-        # and goes into its log as its own, with other table ids. Others have it as it was sent.
+        # A member that loses its own transaction in a crash recovers it from the others
+        # and logs it with other table ids. The other logs have it as sent.
         strange = [gtid for gtid in log.unclaimed(group_name) if gtid not in known]
         if strange:
             raise ParaplyError(
@@ -124,7 +124,7 @@ class _Steps:
             self._steps.append(InfoDonated(extracted=message.extracted, info=message.info))
 
     def _on_exchange(self, node: int, exchange: StateExchange) -> None:
-        # An announcement that changes nothing may come in between: nobody answers that one.
+        # An announcement without changes gets no answer.
         view = self._announced.get(exchange.announced_at)
         if view is None:
             raise ParaplyError(
@@ -140,7 +140,7 @@ class _Steps:
         states = {node: exchange.members[0] for node, exchange in view.exchanged.items()}
         self._nodes = {node: state.uuid for node, state in states.items()}
         members = tuple(self._nodes[node] for node in sorted(self._nodes))
-        if not self._members:  # The founder was alone before the first view that is seen.
+        if not self._members:  # The founder was alone before the first observed view.
             self._members = tuple(s.uuid for s in states.values() if s.state == "ONLINE")
         self._steps[view.step] = ViewInstalled(
             members=members,

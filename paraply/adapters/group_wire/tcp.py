@@ -65,7 +65,7 @@ def reassemble(frames: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, Flow,
         start = _ETHERNET_BYTES + (frame[_ETHERNET_BYTES] & 15) * 4
         source, destination, sequence, asked = struct.unpack_from(">HHII", frame, start)
         flags = frame[start + 13]
-        # The length is 0 in frames above 64 KiB, which the interface does not have to cut.
+        # The length is 0 in frames above 64 KiB, which the interface need not split.
         end = _ETHERNET_BYTES + total if total else len(frame)
         data = frame[start + (frame[start + 12] >> 4) * 4 : end]
         flow = (frame[_SOURCE], source, frame[_DESTINATION], destination)

@@ -46,7 +46,7 @@ def forged_log(data: bytes, commit_id: int) -> tuple[bytes, int]:
         time_s, code, server_id, size, _, flags = _HEADER.unpack_from(data, at)
         body = data[at + _HEADER.size : at + size]
         if code == _FORMAT_DESCRIPTION:
-            # Before its checksum, which is always there, stands whether the others have one.
+            # The byte before its own checksum is the checksum algorithm of the other events.
             has_checksums = body[-5] == 1
         is_checked = has_checksums or code == _FORMAT_DESCRIPTION
         if is_checked:
@@ -95,7 +95,7 @@ def forge_last_committed(file: Path) -> int:
 
 def _with_commit_id(body: bytes, commit_id: int) -> bytes:
     flags = body[_FLAGS_AT]
-    # What follows the id is padding.
+    # Padding follows the id.
     rest = body[_COMMIT_ID_AT + 8 :] if flags & _COMMIT_ID_FLAG else body[_COMMIT_ID_AT:]
     start = body[:_FLAGS_AT] + bytes([flags | _COMMIT_ID_FLAG])
     forged = start + struct.pack("<Q", commit_id) + rest.rstrip(b"\0")

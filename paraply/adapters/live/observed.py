@@ -66,7 +66,7 @@ class Final:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutOff:
-    """A known minority period of a member."""
+    """A minority period that the member detected."""
 
     file: str
     offset: int

@@ -115,7 +115,7 @@ def _transaction(
     logged: LoggedTransaction, transaction_id: TransactionId, origin: str
 ) -> Transaction:
     items: set[Item] = {str(key) for key in logged.keys}
-    # Rows without a key are found by their values: the table stands for them all.
+    # Rows without a key share one item, their table.
     items |= set(logged.unkeyed_tables)
     if logged.kind is LoggedKind.DDL:
         kind = TransactionKind.DDL

@@ -128,7 +128,7 @@ class MemberStory:
         committed = 0
         yield from by_place.get(0, ())
         while committed < len(self.order):
-            # All touches up to the last of the transaction whose turn it is to commit.
+            # All touches up to the last one of the next transaction to commit.
             last = attempts.last_touch.get(self.order[committed], 0)
             while waiting and waiting[0].index <= last:
                 yield from self._step(waiting.pop(0))
@@ -147,11 +147,11 @@ class MemberStory:
             places.setdefault(place, []).extend(self._restarted(restart, place))
         reads: dict[int, list[Event]] = {}
         for snapshot in self.member.snapshots:
-            # Reads keep the order in which they were made, whatever place they claim.
+            # Reads keep their time order, whatever their places.
             reached = max(reached, self._place_of_snapshot(snapshot))
             reads.setdefault(reached, []).append(self.read(snapshot, self._commits_by(reached)))
         for place, made in reads.items():
-            # At the place of a restart a read may have been made before it or after: the same data.
+            # A read at a restart's place has the same data before and after it.
             places[place] = made + places.get(place, [])
         return places
 
@@ -159,7 +159,7 @@ class MemberStory:
         return lambda one: self._places.get(one, place) < place
 
     def _place_of_snapshot(self, snapshot: Snapshot) -> int:
-        """Behind the last transaction in its journal, and later untagged ones executed before it."""
+        """Behind the last journalled transaction, and later untagged ones executed before it."""
         if snapshot.tags is None:
             return self.place_of(snapshot.file, snapshot.offset)
         shown = {self.log.tags[tag] for tag in snapshot.tags if tag in self.log.tags}
@@ -265,7 +265,7 @@ class MemberStory:
                 yield self._event(EventKind.FAILED, transaction=first, note=failed)
         final = self.member.final
         if final is None or failed:
-            # An applier that failed has not come to its end: nothing is compared with the source.
+            # A failed applier has not finished: skip the comparison with the source.
             return
         yield from self._compared(final)
         yield self.read(final.snapshot, lambda _: True)

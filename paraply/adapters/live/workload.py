@@ -285,7 +285,7 @@ class Clients:
                     autocommit=True, init_command=self._session_statement(domain)
                 )
             except (pymysql.MySQLError, OSError, ParaplyError):
-                # The server is down; a fault has it start again, or the round ends.
+                # The server is down; a fault restarts it, or the round ends.
                 self._stop.wait(_PAUSE_S)
                 continue
             with connection, connection.cursor() as cursor:
@@ -297,7 +297,7 @@ class Clients:
                         break
                 else:
                     return
-            self._stop.wait(_PAUSE_S)  # Whoever refused this transaction may refuse the next.
+            self._stop.wait(_PAUSE_S)  # The server may refuse the next transaction too.
 
     def _transact(
         self, cursor: Cursor, step: Step, dice: random.Random, tag: int, schema: str

@@ -28,10 +28,10 @@ _ROTATE, _HEARTBEATS = 4, (27, 41)
 _ARTIFICIAL = 0x20
 _READ_SECONDS_MAX = 120
 _SESSION = (
-    # Who does not say that it knows checksums gets none, in a log that says it has them.
+    # Without this setting the server sends no checksums, although its log declares them.
     "SET @master_binlog_checksum = @@global.binlog_checksum,"
     " @source_binlog_checksum = @@global.binlog_checksum",
-    # Else MariaDB sends BEGIN in place of GTID events. MySQL knows no such variable, nor minds.
+    # Without it MariaDB sends BEGIN instead of GTID events. MySQL accepts the unused variable.
     "SET @mariadb_slave_capability = 4",
 )
 
@@ -46,7 +46,7 @@ class LogPlace:
 
 def log_end(server: Reachable) -> LogPlace:
     """Return the binary log's end; ``ParaplyError`` P615 without one."""
-    # The older statement is gone from MySQL 8.4 on, the newer one is not in older servers.
+    # MySQL 8.4 removed the older statement; older servers lack the newer one.
     for statement in ("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"):
         try:
             rows = server.query(statement)
@@ -99,9 +99,9 @@ def dump_log(server: Reachable, start: LogPlace, folder: Path) -> list[Path]:
 
 
 def _events(connection: Connection[Any], start: LogPlace) -> Iterator[bytes]:
-    # Server number 0 is that of a program which is no replica: it ends nobody else's dump.
+    # Server number 0 means no replica: it ends no other dump.
     request = struct.pack("<IHI", start.offset, _DO_NOT_WAIT, 0) + start.file.encode()
-    connection._execute_command(_COM_BINLOG_DUMP, request)  # the driver has no public door for it
+    connection._execute_command(_COM_BINLOG_DUMP, request)  # the driver has no public method
     while True:
         packet = connection._read_packet()
         if packet.is_eof_packet():
@@ -116,7 +116,7 @@ def rotated_to(event: bytes) -> str | None:
     (flags,) = struct.unpack_from("<H", event, 17)
     if event[4] != _ROTATE or not flags & _ARTIFICIAL:
         return None
-    # After the position stands the name, and a checksum behind it if the sender writes them.
+    # The name follows the position; a checksum may follow the name.
     body, checksum = event[:-4], event[-4:]
     is_checked = len(body) > _NAME_AT and struct.pack("<I", zlib.crc32(body)) == checksum
     name = (body if is_checked else event)[_NAME_AT:]

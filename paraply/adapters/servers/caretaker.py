@@ -37,7 +37,7 @@ class _Caretaker:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            # What ends its parent by a key or by the group does not reach it.
+            # Keyboard and group signals to its parent do not reach it.
             start_new_session=True,
             cwd="/",
             text=True,
@@ -61,7 +61,7 @@ def end_processes(folder: Path | str) -> None:
     """Kill our servers' programs, whose TMPDIR is below the folder."""
     wanted = os.fsencode(f"TMPDIR={folder}/")
     for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # It has ended, or belongs to somebody else.
+        with suppress(OSError):  # It has ended, or another account owns it.
             settings = (process / "environ").read_bytes().split(b"\0")
             if any(one.startswith(wanted) for one in settings):
                 os.kill(int(process.name), signal.SIGKILL)

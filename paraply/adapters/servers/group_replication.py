@@ -220,7 +220,7 @@ def _eventually(is_so: Callable[[], bool], seconds_max: float) -> bool:
 
     deadline = time.monotonic() + seconds_max
     while time.monotonic() < deadline:
-        # A member that was just put back may be too busy to shake hands in time.
+        # A returned member may be too busy for a connection.
         with suppress(pymysql.MySQLError):
             if is_so():
                 return True
@@ -234,7 +234,7 @@ _MEMBER_OPTIONS = (
     "--plugin-load-add=group_replication.so",
     f"--loose-group-replication-group-name={GROUP_NAME}",
     "--loose-group-replication-start-on-boot=OFF",
-    # Who was expelled says so, and joins when it is told to.
+    # An expelled member reports ERROR and rejoins on request only.
     "--loose-group-replication-autorejoin-tries=0",
     "--loose-group-replication-recovery-get-public-key=ON",
     # The traffic of the group is read from the loopback interface.

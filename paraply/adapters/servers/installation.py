@@ -163,7 +163,7 @@ def _environment_path(variable: str) -> Path | None:
 
 
 def _places(flavour: Flavour, named: Path | None) -> Iterator[Path | None]:
-    if named is not None:  # A place that the user named is the only one.
+    if named is not None:  # A folder from the user is the only candidate.
         yield named.resolve()
         return
     if flavour is Flavour.MYSQL:

@@ -66,7 +66,7 @@ class Link:
             ready = self._selector.select(_BEAT_S)
             with self._lock:
                 if self._is_silent and not self._is_broken:
-                    # What waits in the sockets is what the network has not delivered yet.
+                    # The sockets' buffers are the undelivered data.
                     ready = []
                 for key, _ in ready:
                     if key.fileobj is self._listener:

@@ -35,7 +35,7 @@ class Namespace:
         failed: list[OSError] = []
 
         def leave() -> None:
-            # A namespace is a thread's: this one ends in the new one, and nobody follows it.
+            # A namespace belongs to a thread: this thread ends in the new one.
             try:
                 _checked(_LIBC.unshare(_CLONE_NEWNET))
                 found.append(os.open(_OWN_NAMESPACE, os.O_RDONLY))

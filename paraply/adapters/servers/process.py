@@ -49,7 +49,7 @@ class ServerProcess:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
                 preexec_fn=die_with_parent,
-                # Programs that a server runs (state transfers) may write there, whoever it runs as.
+                # A server's programs (state transfers) may write there under any account.
                 env=None if temporary is None else {**os.environ, "TMPDIR": str(temporary)},
                 user=run_as,
                 group=run_as,

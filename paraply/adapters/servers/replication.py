@@ -123,7 +123,7 @@ def applier_error(replica: Reachable) -> str:
     """Return why receiver or applier stopped, else empty."""
     status, threads = _status(replica), _threads(replica)
     for thread in ("SQL", "IO"):
-        # A receiver that has lost its source is "Connecting", with an error all the same.
+        # A disconnected receiver is "Connecting" and has an error too.
         if status.get(f"{threads}_{thread}_Running") == "No":
             reason = status.get(f"Last_{thread}_Error")
             if reason:

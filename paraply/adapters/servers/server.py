@@ -243,7 +243,7 @@ class Server(Reachable):
                     self.connect().close()
                 except ParaplyError:
                     raise
-                except Exception:  # The driver has many ways to say "not yet".
+                except Exception:  # The driver raises many kinds of errors for "not yet".
                     pass
                 else:
                     return None

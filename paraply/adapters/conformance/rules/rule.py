@@ -107,7 +107,7 @@ class Rule:
         """Return the committed prefix to save, or None."""
         return None
 
-    # What a rule may ask
+    # Queries of a rule
 
     @property
     def running(self) -> list[Transaction]:

@@ -21,7 +21,7 @@ class TrackingRule:
 
     name: ClassVar[str] = "tracker"
     answers: ClassVar[str] = "timestamps"
-    """What ``track`` returns: ``timestamps`` or ``depends`` (ids)."""
+    """Result of ``track``: ``timestamps`` or ``depends`` (ids)."""
 
     def __init__(self, init: Message) -> None:
         self.schema: Sequence[Mapping[str, Any]] = init["schema"]

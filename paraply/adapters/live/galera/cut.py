@@ -85,7 +85,7 @@ def cut_off(lab: Cluster, victim: Server, reader: SnapshotReader, clients: Clien
     refused = load.refused.get(_NOT_PRIMARY, 0) - refused
     notes: Sequence[str] = ()
     if is_split:
-        # Two parts that both call themselves the cluster never come together again.
+        # Two primary components never merge again.
         victim.kill()
         lab.network.mend(victim.host)
         notes = lab.join(victim)

@@ -81,7 +81,7 @@ class GaleraLab:
             server = room.add(
                 self.installation,
                 name=f"m{number + 1}",
-                # One number for all: it is part of the GTIDs that the members must agree on.
+                # One number for all: it is part of the GTIDs, which members must share.
                 server_id=1,
                 options=self._options(number, ports),
                 host=hosts[number],
@@ -177,7 +177,7 @@ class GaleraLab:
                 if condition():
                     return
             except ParaplyError:
-                pass  # A member that joins refuses statements for a while.
+                pass  # A joining member refuses statements for a while.
             if time.monotonic() > deadline:
                 raise ParaplyError(ROUND_FAILED, where=server.name, reason=f"no {what}")
             time.sleep(0.1)
@@ -221,7 +221,7 @@ class GaleraLab:
         victim = self.members[-1]
         clients.wait_for(self.request.transactions // 3, self.request.duration_s)
         time.sleep(dice.random() * 0.05)
-        with clients.going_on():  # Who comes back does so under load.
+        with clients.going_on():  # Members return under load.
             if self.request.fault in NEEDS_NETWORK:
                 return cut_off(self, victim, reader, clients)
             if self.request.fault == "freeze-member":

@@ -20,7 +20,7 @@ _BEGINS = "applying event 1,"
 _ENDS = "wsrep_after_apply"
 _COMMITS = re.compile(
     r"wsrep_ordered_commit: [01] (\d+)$"
-    # An applier says that it is done after it has left, but that the statement ended before.
+    # An applier logs its end after it has left, but the statement's end before.
     r"|Apply TO END: (\d+):"
     r"|.*to_isolation_end\(\).*\bg: (\d+),"
 )
@@ -83,7 +83,7 @@ def read_provider_log(lines: Iterable[str]) -> ProviderLog:
         elif _REPLAYS in said:
             replaying.add(thread)
         if any(words in said for words in _TELLS_NUMBERS):
-            # A line of a client's own transaction tells it twice: the last time with its numbers.
+            # A client transaction's line has the fields twice: the last one has the numbers.
             for seqno, last_seen, depends in map(_as_numbers, _NUMBERS.findall(said)):
                 log.sent.append(SentWriteSet(seqno=seqno, last_seen=last_seen, depends=depends))
     log.committed = [

@@ -42,7 +42,7 @@ class _Owed:
 def with_order(transactions: Sequence[Transaction], seen: SeenInside) -> tuple[Transaction, ...]:
     """Return the transactions with their order."""
     seqnos = [seen.seqnos.get(one.gtid, 0) for one in transactions]
-    # Where a seqno is not known, what comes before it decides.
+    # The preceding seqno replaces a missing one.
     order = list(accumulate(seqnos, max))
     owed = _Owed(floor=next(filter(None, seqnos), 1) - 1)
     told: list[Transaction] = []
@@ -58,7 +58,7 @@ def _ordered(
     one: Transaction, seqno: int, order: Sequence[int], seen: SeenInside, owed: _Owed
 ) -> Transaction:
     if one.kind is TransactionKind.DDL:
-        # Its conflicts are decided by the keys of the tables that it names, as those of rows are:
+        # The keys of its tables decide its conflicts, as for rows:
         # it is no barrier to others.
         one = replace(
             one,
@@ -73,7 +73,7 @@ def _ordered(
         one,
         origin=sender,
         timestamp=LogicalTimestamp.as_recorded(owed.depends_seqno(one, sent.depends), seqno),
-        # What came before this round counts as seen: it is in no history.
+        # Earlier rounds count as seen: they are in no history.
         snapshot_version=SnapshotVersion(bisect_right(order, sent.last_seen)),
     )
 

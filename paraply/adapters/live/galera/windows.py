@@ -52,7 +52,7 @@ def seen_inside(members: Iterable[Member], logs: Mapping[str, ProviderLog]) -> S
     for member in members:
         log = logs.get(member.name)
         if log is None or not member.has_log:
-            # Who came back over a state transfer may have counted alone before that.
+            # A member may have counted alone before its state transfer.
             continue
         committed = sorted(log.committed, key=lambda one: one.seqno)
         gtids = [one.gtid for one in member.log]

@@ -102,7 +102,7 @@ class Departure:
         self._load.paused.add(self.member.name)
         self._writes_alone = False
         network.mend(host)
-        # It learns that the others have expelled it, and gives up what it had under way.
+        # It detects its expulsion and rolls back its open transactions.
         self._group.wait_until(self.member, lambda seen: "ERROR" in {one.state for one in seen})
         self._group.leave(self.member)
 

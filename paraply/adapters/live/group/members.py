@@ -1,8 +1,8 @@
 """Translate each member's log and snapshots into events in its own order.
 
 Logs lack commit times; the binary log has the order. A transaction's snapshot is its origin's
-executed set at sending time, which the origin had committed before certification, with all that
-precedes it in its log. The journal places reads (``paraply.adapters.live.translation``).
+executed set at sending time. The origin had committed this set, and all that precedes it in its
+log, before certification. The journal places reads (``paraply.adapters.live.translation``).
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class GroupRows:
         log = [one for one in seen.logs.get(seen.witness, ()) if one.gtid]
         found = ((self._ids.get(parse_gtid(one.gtid)), one) for one in log)
         known = [(number, one) for number, one in found if number is not None]
-        # Who wrote a row before whom every member knows alike, from the order of certification.
+        # The certification order gives the writers of a row in order at every member.
         self._log = numbered_log(sorted(known, key=lambda each: each[0]), self._keys, origin="")
         _forget_set_up(self._log)
         self._rows: dict[TransactionId, set[Item]] = {}

@@ -132,7 +132,7 @@ def record_group_run(
             )
             for table in does.tables
         }
-        time.sleep(0.5)  # What was decided last is still being told to everyone.
+        time.sleep(0.5)  # The last decisions are still in transit.
     trace = observe_group(
         capture.path,
         [_logs(member, saved if member is leaver else ()) for member in group.members],

@@ -66,7 +66,7 @@ def _transaction(
     else:
         kind = TransactionKind.DDL
     if step.is_empty:
-        # It changes nothing, and so is in nobody's way: an item that nobody else has.
+        # It changes nothing: a unique item avoids conflicts.
         items = frozenset({f"nothing of T{number}"})
     decided = next(iter(step.decided.values()), None)
     return Transaction(
@@ -121,7 +121,7 @@ class _Story:
         if self._cut_off in step.left:
             yield from self.clients.cut_off(self._views)
         for uuid in step.joined:
-            # What it had before: the rest of what it missed comes to it through recovery.
+            # It already had these; recovery supplies the other missed transactions.
             if uuid in self._commits and uuid in step.executed:
                 yield from self._commits[uuid].executed(step.executed[uuid])
         before = self._online if self._present else frozenset(step.members)

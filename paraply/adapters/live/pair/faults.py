@@ -150,7 +150,7 @@ def kill_waiter(
         nonlocal killed
         struck = None
         for _ in range(_WAITER_TRIES):
-            # A cold row: what comes after the transaction that needs it may do without.
+            # A cold row: later transactions may not require it.
             with _held_row(lab, dice.randint(HOT_ROWS + 1, ACCOUNTS)):
                 waiter = _waiter(replica)
                 if waiter is not None and _kill(replica, waiter):

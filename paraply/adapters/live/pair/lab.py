@@ -168,7 +168,7 @@ class PairLab(ABC):
             return reader.read(cursor)
 
     def _begin(self) -> None:
-        # Before the clients are let go: what they write sooner would be received and applied.
+        # Before the clients start: replicas would receive and apply earlier writes.
         begin = "STOP" if self.fault is not None and self.fault.begins_stopped else "START"
         for replica in self.replicas:
             replica.query(f"{begin} {self.applier}")

@@ -115,7 +115,7 @@ class MariadbLab(PairLab):
                 notes.append(
                     f"{replica.name}: observing trigger failed to parse; applier restarted"
                 )
-                # The faulty parse stays with the open table: only opening it anew mends it.
+                # The open table keeps the faulty parse until it is reopened.
                 replica.run(["STOP SLAVE", "FLUSH NO_WRITE_TO_BINLOG TABLES", "START SLAVE"])
             member.applier_error = error
             self.is_spoilt = self.is_spoilt or bool(error)
@@ -131,7 +131,7 @@ class MariadbLab(PairLab):
         retries: int,
     ) -> LiveRound:
         if self.records_touches and any(r.is_crash for member in members for r in member.restarts):
-            # A replica that had to be killed has lost what of the record was not on disk.
+            # A killed replica lost its unwritten records.
             self._has_lost_touches = self.is_spoilt = True
         log = source_log(self._log(self.source), self.keys)
         lost = [tag for tag in load.confirmed if tag not in log.tags and not _is_ddl(log, tag)]
@@ -172,7 +172,7 @@ class MariadbLab(PairLab):
             "reads": sum(len(member.snapshots) for member in members),
             "touches": sum(len(member.touches) for member in members),
             "undone": sum(one.kind is EventKind.ROLLED_BACK for one in history.events),
-            # A restart begins to count anew.
+            # A restart resets the counter.
             "retries": max(0, sum(map(retried, self.replicas)) - retries),
             "restarts": sum(len(member.restarts) for member in members),
             "confirmed_not_logged": len(lost),

@@ -46,8 +46,8 @@ MARIADB = LiveTarget(
             for mode in (*_SPECULATING_OR_GROUPED, "minimal")
         },
         **{
-            # The source gives the GTIDs that it lost to other transactions; a replica that has
-            # the lost ones skips those without a word (seen on 10.11.19).
+            # The source reuses its lost GTIDs; a replica that has
+            # the lost transactions silently skips the new ones (seen on 10.11.19).
             f"{mode}/cut-source-log": (
                 *_HIDDEN_ERRORS[1:],
                 "position_covers_only_what_is_applied",

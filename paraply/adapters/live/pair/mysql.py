@@ -46,7 +46,7 @@ class MysqlLab(PairLab):
         super().__init__(request, find_mysql(request.basedir), MYSQL_FAULTS, domains=domains)
 
     def _replica_options(self) -> Sequence[str]:
-        # Later 9.x has no such variable any more, and LOGICAL_CLOCK only.
+        # Later 9.x versions lack the variable and have LOGICAL_CLOCK only.
         schedule = "--loose-replica-parallel-type=LOGICAL_CLOCK"
         if self.request.mode == DATABASE:
             schedule = "--replica-parallel-type=DATABASE"
@@ -158,7 +158,7 @@ class MysqlLab(PairLab):
 
     def _why_no_windows(self, members: Sequence[Member]) -> str:
         if any(restart.is_crash for member in members for restart in member.restarts):
-            # Those before it are gone, and half of them tells nothing.
+            # Earlier windows are lost, and the rest alone proves nothing.
             return "performance_schema, which has the workers' windows, is lost in a crash"
         if self.fault is not None and self.fault.reuses_gtids:
             return (

@@ -66,7 +66,7 @@ def waits_on(replica: Reachable) -> str:
             gtids = {int(session): str(gtid) for session, gtid in replica.query(_GTIDS)}
             for session, other in replica.query(_ROWS):
                 rows.setdefault(int(session), []).append(int(other))
-        # Last: what commits meanwhile is in it.
+        # Queried last, so that it includes concurrent commits.
         executed = executed_position(replica)
     except ParaplyError as reason:
         return f"what it waits for could not be asked ({reason.text})"

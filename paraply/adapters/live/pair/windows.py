@@ -124,7 +124,7 @@ class WindowStory(MemberStory):
             timed.extend((last, next(tie), event) for event in by_place.get(place + 1, ()))
         for time, event in self._begun(attempts):
             timed.append((time, next(tie), event))
-        # At one moment commits stand before starts: what ended then was not in the way.
+        # Commits precede starts of the same time: they do not overlap.
         timed.sort(key=lambda entry: entry[:2])
         yield from (event for _, _, event in timed)
         yield from self._ending()

@@ -77,7 +77,7 @@ class SemiSyncLab:
         options = (
             *_DURABLE,
             *self._replica_options(),
-            # What was received stays to be looked at.
+            # Keep received transactions for inspection.
             "--relay-log-purge=OFF",
             "--relay-log=relay",
         )
@@ -132,13 +132,13 @@ class SemiSyncLab:
                 dice = random.Random(seed)
                 share = request.transactions * (0.5 + dice.random() / 2)
                 clients.wait_for(int(share), request.duration_s)
-                # Everything ends here, in the middle of the load, and somebody has just read.
+                # The run ends here, during the load and after a read.
                 reader.stop()
                 self.read()
                 self.source.kill()
                 self._confirm(clients.load.confirmed)
                 clients.stop(5)
-                # Whoever was told so in the last moment was told so before the loss.
+                # The last confirmations precede the loss.
                 self._confirm(clients.load.confirmed)
                 self.note(MomentKind.LOST)
             else:
@@ -196,7 +196,7 @@ class SemiSyncLab:
         """Start a replica without data."""
         return self._started("replica2")
 
-    # What is seen
+    # Observations
 
     def note(
         self, kind: MomentKind, tags: Iterable[Tag] = (), *, note: str = "", member: str = SOURCE
@@ -248,7 +248,7 @@ class SemiSyncLab:
 
     def _drain(self) -> None:
         def is_idle() -> bool:
-            # Of a transaction that the source was sending when it was lost, only a part is there.
+            # The loss may truncate the transaction in transit.
             return not is_receiving(self.replica) and (
                 self._tags_received(self.replica) <= self._tags()
             )
@@ -260,7 +260,7 @@ class SemiSyncLab:
     ) -> LiveRound:
         received = {"replica1": self._received | self._tags_received(self.replica)}
         if self.way is None or (self.way.waits and not self.way.receives):
-            # A replica that was started again, or discarded it, has no relay log any more.
+            # A restarted or discarding replica has no relay log any more.
             self._drain()
         tags = self._tags()
         self.moments.append(Moment(kind=MomentKind.PROMOTED, tags=tags, member="replica1"))
