@@ -62,7 +62,6 @@ class ChildCommand:
     applier: str = ""
     program: tuple[str, ...] = ()
     timeout: float = TIMEOUT_S
-    """Seconds to wait for a required answer."""
 
     @property
     def words(self) -> list[str]:
@@ -255,7 +254,7 @@ class _Runs:
 def with_fault(run: Run) -> History:
     """Return a run's history, with its fault as reason for giving up.
 
-    Raises ``ParaplyError`` P634 before the first transaction.
+    Raises ``ParaplyError`` P634 if the fault precedes all transactions.
     """
     history = run.history
     if not run.fault:

@@ -112,7 +112,7 @@ class Conformance:
     shrink_runs_max: int = SHRINK_RUNS_MAX
     role: Role = Role.APPLIER
     has_overlapped: bool = False
-    """In any case."""
+    """Set by any case."""
     features: frozenset[str] = field(default=frozenset())
 
     def meet(self) -> Applier:

@@ -28,7 +28,7 @@ class Answer:
     is_documented: bool = False
     """Whether the fault is its documented positive control."""
     is_rare: bool = False
-    """Whether the breach may not occur."""
+    """Whether the breach depends on luck."""
     held: int = 0
     """Rounds with its situation, unbroken."""
     broken: int = 0

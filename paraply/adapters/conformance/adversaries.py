@@ -45,7 +45,6 @@ class Offer:
 
 
 Strategy = Callable[[Sequence[Offer]], int]
-"""Returns the offer's index."""
 
 
 class SteeredSchedule(SeededSchedule):

@@ -1,6 +1,7 @@
 """The harness' database: keyed rows, unique and foreign keys, row locks, rollback.
 
-Unlike a real engine, a change must find the whole source row, so that a wrong order fails at once.
+Unlike in a real engine, a change must find the whole source row, not only its key, so that a wrong
+order fails at once.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 Holder = int
-"""A database transaction."""
 
 
 @dataclass(slots=True)

@@ -95,7 +95,6 @@ class Requests:
         self.executed: dict[TransactionId, None] = {}
         self.open: dict[int, Attempt] = {}
         self.judges_net_rows = False
-        """Whether the applier declared ``net_rows``."""
         self._log = log
         self._recorder = recorder
         self._reply_with = reply

@@ -244,7 +244,6 @@ def _inflate(packet: bytes, size: int) -> bytes:
 
 
 def _info_entries(data: bytes) -> Iterator[tuple[str, GtidSet]]:
-    """A Protocol Buffers map."""
     for _, entry in _fields(Cursor(data)):
         fields = dict(_fields(Cursor(entry)))
         yield fields[1].decode("ascii"), decode_gtid_set(fields[2])

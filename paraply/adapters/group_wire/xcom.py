@@ -31,7 +31,6 @@ ACCEPT, LEARN, RECOVER_LEARN, SKIP, TINY_LEARN = 5, 7, 8, 14, 23
 _NO_OP_MESSAGE = 1
 _NODE_LIST_CARGOS = frozenset({0, 1, 2, 14, 15, 18})
 APPLICATION, VIEW = 4, 12
-"""Kinds of cargo."""
 _SIZED_CARGOS = {20: 8, 22: 4}
 _EMPTY_CARGOS = frozenset({7, 8, 9, 13, 16, 17, 19, 21, 24})
 _CARGOS_IN_A_BATCH_MAX = 1 << 16

@@ -48,7 +48,6 @@ class Restart:
     tags: frozenset[Tag]
     gtid_position: str
     position_before: str = ""
-    """Of the next start."""
     is_crash: bool = True
 
 

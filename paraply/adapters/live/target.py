@@ -84,7 +84,6 @@ class LiveRequest:
     basedir: Path | None = None
     """None searches the default places."""
     keep: bool = False
-    """Keep the servers' directories."""
     say: Say = _silent
 
 
@@ -98,7 +97,7 @@ class LiveRound:
     evidence: Mapping[str, int | str] = field(default_factory=dict)
     """Counts of observations."""
     unknown: Mapping[str, str] = field(default_factory=dict)
-    """Undecidable properties, with reasons."""
+    """Possibly unknown properties, with reasons."""
     trace: GroupTrace | None = None
     notes: tuple[str, ...] = ()
     """Observations outside all properties."""
@@ -124,7 +123,7 @@ class LiveTarget:
     """Reasons by ``mode/workload``."""
 
     rare: tuple[str, ...] = ()
-    """Faults whose documented breach may not occur."""
+    """Faults whose documented breach depends on luck."""
     takes: tuple[str, ...] = OPTIONS
 
     def check(self, request: LiveRequest) -> None:

@@ -159,7 +159,7 @@ class MemberStory:
         return lambda one: self._places.get(one, place) < place
 
     def _place_of_snapshot(self, snapshot: Snapshot) -> int:
-        """Behind the last journalled transaction, and later untagged ones executed before it."""
+        """Return the place behind its last journalled and later untagged transactions."""
         if snapshot.tags is None:
             return self.place_of(snapshot.file, snapshot.offset)
         shown = {self.log.tags[tag] for tag in snapshot.tags if tag in self.log.tags}

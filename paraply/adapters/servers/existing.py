@@ -1,7 +1,8 @@
 """An existing server, named by a data source name (DSN).
 
 ``mysql://USER[:PASSWORD]@HOST[:PORT][/][?socket=PATH][&ssl_ca=FILE]``; ``mariadb://`` is a synonym.
-The environment variable ``PARAPLY_DSN_PASSWORD`` hides the password from process lists.
+The environment variable ``PARAPLY_DSN_PASSWORD`` supplies a missing password, hidden from process
+lists.
 """
 
 from __future__ import annotations

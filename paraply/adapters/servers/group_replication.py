@@ -35,7 +35,7 @@ class MemberView:
     state: str
     """ONLINE, RECOVERING, UNREACHABLE, ERROR or OFFLINE."""
     role: str
-    """In a multi-primary group always PRIMARY, else also SECONDARY."""
+    """Multi-primary members are all PRIMARY, others also SECONDARY."""
 
 
 def member_uuid(number: int) -> str:
@@ -53,7 +53,6 @@ class GroupReplication:
     def __init__(self, members: Sequence[Server], ports: Sequence[int]) -> None:
         self.members = tuple(members)
         self.ports = tuple(ports)
-        """Each member's port for group traffic."""
 
     @classmethod
     def provision(
@@ -183,7 +182,7 @@ class GroupReplication:
     def wait_until_equal(
         self, members: Sequence[Server] | None = None, *, seconds_max: float = 60
     ) -> str:
-        """Return the executed set once members agree, without writers.
+        """Return the members' common executed set; writers must have stopped.
 
         Raises:
             ParaplyError: P612, the time is over.

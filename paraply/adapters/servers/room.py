@@ -84,7 +84,7 @@ class ServerRoom:
     def close(self) -> None:
         """End all servers and remove the directory, unless kept.
 
-        It kills them: an ordered shutdown of a MySQL source with a replica takes ten seconds.
+        Servers not kept are killed: a MySQL source with a replica takes ten seconds to shut down.
         """
         try:
             for link in self.links:

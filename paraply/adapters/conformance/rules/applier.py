@@ -37,7 +37,6 @@ class RuleApplier:
         "sync",
         "reset",
     )
-    """Features of every rule."""
 
     def __init__(self, make: MakeRule, output: TextIO) -> None:
         self._make = make

@@ -1,6 +1,6 @@
 """Third-party scheduling rules, restated from their documentation in our own code.
 
-Results apply to these restatements, not for any project's present code.
+Results apply to these restatements, not to any project's present code.
 """
 
 from __future__ import annotations

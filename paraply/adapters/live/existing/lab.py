@@ -1,7 +1,7 @@
 """Run a load on existing servers in a schema of our own.
 
-The lab changes no setting, account, log or process of the servers. It reads only our schema's part
-of binary logs and snapshots, and performance_schema if enabled.
+The lab changes no setting, account, log or process of the servers. It reads snapshots, binary logs,
+and performance_schema if enabled. It keeps only our schema's part of the logs.
 """
 
 from __future__ import annotations

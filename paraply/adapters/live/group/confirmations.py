@@ -41,8 +41,8 @@ def lost_transaction(identity: TransactionId, told_by: str) -> Transaction:
 class ConfirmedStory(MemberStory):
     """A member's log events with its views and confirmations.
 
-    A confirmation follows the commit in the member's log, or else ends the story. In isolation it
-    stays in place.
+    A confirmation follows its commit in the log. An unlogged one ends the story, unless it came in
+    isolation.
     """
 
     def __init__(self, log: SourceLog, member: Member, keys: Keys, group: Sequence[str]) -> None:

@@ -81,7 +81,6 @@ class PairLab(ABC):
         self.source: Server
         self.replicas: list[Server] = []
         self.link: Link | None = None
-        """The first replica's link to the source."""
         self.schemas = [schema_name(domain) for domain in range(domains)]
         self._statements = [one for schema in self.schemas for one in create_statements(schema)]
         self.keys = Keys(self._statements)

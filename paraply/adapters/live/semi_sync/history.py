@@ -49,7 +49,6 @@ class Moment:
     executed: str = ""
     """The source's set just before a read."""
     note: str = ""
-    """Why a wait was abandoned."""
     member: str = SOURCE
 
 
