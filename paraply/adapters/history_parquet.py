@@ -1,8 +1,8 @@
 """Histories as Parquet, for large ones and for Spark.
 
 A folder has ``histories.parquet``, ``transactions.parquet`` and ``events.parquet``, joined by
-``history``, from 0. Columns are the JSON form's fields, with defaults. Items are
-``format_item`` text; row images, options and schema are JSON text. docs/history-format.md describes every field.
+``history``, from 0. Columns are the JSON form's fields, with defaults. Items are ``format_item``
+text; row images, options and schema are JSON text. docs/history-format.md describes every field.
 
 Both directions stream: memory holds one history and one batch of rows.
 """

@@ -78,7 +78,6 @@ class CaseResult:
     Attributes:
         reason: one line; empty for a pass.
         stderr: last lines of a failing applier.
-        runs: number of schedules.
     """
 
     case: Case

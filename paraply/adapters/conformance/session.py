@@ -90,8 +90,6 @@ class Run:
 
     Attributes:
         fault: the protocol violation or process end, or empty.
-        stderr: last lines.
-        features: the offered ones.
         has_stalled: nothing could move before the end.
         is_proved: ``sync`` confirmed the stall.
         is_silent: an answer was missing.

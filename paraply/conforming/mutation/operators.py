@@ -48,7 +48,6 @@ class Mutation:
 
     Attributes:
         place: class and function.
-        what: the change, in a few words.
     """
 
     place: str

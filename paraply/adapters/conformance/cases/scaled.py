@@ -52,7 +52,6 @@ class Scale:
     Attributes:
         length: transactions.
         rows: row changes of most transactions.
-        files: log files.
         deadlocks: maximum number of victims.
         tables: tables beside ``d.other``.
         shape: keys of the first table: ``plain``, ``unique`` or ``parents`` (a foreign key).

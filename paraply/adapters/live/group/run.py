@@ -69,7 +69,7 @@ def record_group_run(
 
     Member ``struck`` (from 0) leaves under load (``departure``: in order, if empty) and returns.
     The load then slows until ``collections`` periodic garbage collections are over. ``writers`` are
-    clients per member, who wait at the end of each stage's share.
+    clients per member and wait at the end of each stage's share.
 
     Raises:
         ParaplyError: P60x, the group cannot run; P64x, it is not observable.
